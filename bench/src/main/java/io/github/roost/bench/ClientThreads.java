@@ -10,9 +10,9 @@ import java.util.concurrent.Future;
 import org.HdrHistogram.Histogram;
 
 /**
- * Clients as a service has them: each a thread that searches, waits for its hits and searches again.
+ * Client threads, as in a service: each one searches, waits for its hits and searches again.
  *
- * @param number how many at a time, at least 1
+ * @param number client threads, at least 1
  */
 public record ClientThreads(int number) {
     private static final int SIGNIFICANT_DIGITS = 3;
@@ -23,16 +23,16 @@ public record ClientThreads(int number) {
         }
     }
 
-    /** Answers the search of one number in the calling thread. */
+    /** Runs the search of one number in the calling thread. */
     @FunctionalInterface
     public interface Search {
         void run(int number) throws Exception;
     }
 
     /**
-     * Lets the clients search for a time, each at least once, and waits for what is under way at its end.
+     * Runs the clients for a time, each for at least one search, and waits for the searches under way at its end.
      *
-     * @throws ExecutionException if a search fails; the others end at their time
+     * @throws ExecutionException if a search fails; the other clients still run to their end
      */
     public ClosedLoop.Run run(Duration time, Search search) throws InterruptedException, ExecutionException {
         try (ExecutorService clients = Executors.newFixedThreadPool(number)) {
@@ -52,7 +52,7 @@ public record ClientThreads(int number) {
         }
     }
 
-    /** Clients take turns with the numbers, so that each searches something else. */
+    /** Client i searches the numbers i, i + {@code number}, ..., so that no two clients run the same search. */
     private Histogram searchUntil(long end, int first, Search search) throws Exception {
         Histogram nanos = new Histogram(SIGNIFICANT_DIGITS);
         int next = first;

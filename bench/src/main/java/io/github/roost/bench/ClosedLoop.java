@@ -11,11 +11,11 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Drives searches so that a fixed number is under way at any time: each that completes lets the next one start. One
- * thread submits; it sleeps until one in {@value #OF_A_BURST} has completed, as a server reads what has arrived in bursts,
- * for to wake it for each would cost more than many a search. Latency runs from before the submission to the completion.
+ * A closed-loop load generator: keeps a fixed number of searches in flight; each completion starts the next search. One thread submits. It sleeps
+ * until one in {@value #OF_A_BURST} searches has completed, like a server that reads requests in bursts: a wake-up per completion would cost more
+ * than many searches. Latency runs from before the submission to the completion.
  *
- * @param inFlight searches under way at a time, at least 1
+ * @param inFlight searches in flight at a time, at least 1
  */
 public record ClosedLoop(int inFlight) {
     private static final int SIGNIFICANT_DIGITS = 3;
@@ -33,24 +33,24 @@ public record ClosedLoop(int inFlight) {
         CompletableFuture<R> start(long number);
     }
 
-    /** Starts the searches of {@code count} numbers from {@code first} on; one future each, in their order. */
+    /** Starts the searches of the {@code count} numbers from {@code first} on; returns one future per search, in order. */
     @FunctionalInterface
     public interface BatchSearch<R> {
         List<CompletableFuture<R>> start(long first, int count);
     }
 
-    /** Takes the result of one number; called by whichever thread completes it. */
+    /** Takes the result of one number; called by the thread that completes it. */
     @FunctionalInterface
     public interface Receiver<R> {
         void accept(long number, R result);
     }
 
     /**
-     * What a run was like.
+     * The result of a run.
      *
-     * @param searches how many completed
+     * @param searches number of completed searches
      * @param elapsed from the first submission to the last completion
-     * @param latencies of each search
+     * @param latencies of all searches
      */
     public record Run(long searches, Duration elapsed, Latencies latencies) {
         /** Searches per second. */
@@ -60,12 +60,12 @@ public record ClosedLoop(int inFlight) {
     }
 
     /**
-     * Runs searches number 0, 1, ... until {@code count} are done or the time is up, and waits for those under way.
+     * Runs searches number 0, 1, ... until {@code count} are done or the time is up, and waits for the searches in flight.
      *
-     * @param count how many at most
-     * @param atMost no search starts later than this after the first
-     * @throws InterruptedException if interrupted; searches under way are left to themselves
-     * @throws SearchFailedException if a search fails; none starts after it
+     * @param count max searches
+     * @param atMost time after the first submission at which no more searches start
+     * @throws InterruptedException if interrupted; does not wait for the searches in flight
+     * @throws SearchFailedException if a search fails; no search starts after that
      */
     public <R> Run run(long count, Duration atMost, Search<R> search, Receiver<R> receiver)
             throws InterruptedException {
@@ -73,12 +73,12 @@ public record ClosedLoop(int inFlight) {
     }
 
     /**
-     * {@link #run(long, Duration, Search, Receiver)} of searches that start together: as many as are free to at a time.
+     * {@link #run(long, Duration, Search, Receiver)} for searches submitted in batches: each batch fills all free places.
      *
-     * @param count how many at most
-     * @param atMost no search starts later than this after the first
-     * @throws InterruptedException if interrupted; searches under way are left to themselves
-     * @throws SearchFailedException if a search fails; none starts after it
+     * @param count max searches
+     * @param atMost time after the first submission at which no more searches start
+     * @throws InterruptedException if interrupted; does not wait for the searches in flight
+     * @throws SearchFailedException if a search fails; no search starts after that
      */
     public <R> Run runBatches(long count, Duration atMost, BatchSearch<R> search, Receiver<R> receiver)
             throws InterruptedException {
@@ -120,7 +120,7 @@ public record ClosedLoop(int inFlight) {
         return new Run(started, elapsed, Latencies.ofNanos(nanos));
     }
 
-    /** What a receiver throws, or null: its failure is the run's, and must not keep the place. */
+    /** Returns the exception of the receiver, or null. It fails the run, and must not prevent that the place is given back. */
     private static <R> @Nullable Throwable thrownBy(Receiver<R> receiver, long number, R result) {
         try {
             receiver.accept(number, result);
@@ -131,11 +131,11 @@ public record ClosedLoop(int inFlight) {
     }
 
     /**
-     * As many places as searches may be under way. One thread takes them, others give them back.
+     * A counter of free places, one per search that may be in flight. One thread takes places, others give them back.
      *
-     * <p>No wake-up is lost: who gives back counts and then reads how many are awaited, who sleeps writes that and then
-     * reads the count; both are sequentially consistent, so at least one sees the other. While the one sleeps the count
-     * only grows, and passes what is awaited once.
+     * <p>No wake-up is lost: {@code giveBack} increments the count and then reads {@code awaited}; the taker writes {@code awaited} and then reads
+     * the count. All four are sequentially consistent, so at least one thread sees the other's write. While the taker sleeps the count only grows,
+     * so it equals {@code awaited} exactly once.
      */
     private static final class Places {
         private final int all;
@@ -150,7 +150,7 @@ public record ClosedLoop(int inFlight) {
             this.free = new AtomicInteger(all);
         }
 
-        /** Takes what is free, at least one place, at most so many; how many. */
+        /** Takes all free places, at least one and at most {@code most}; returns how many. */
         int take(int most) throws InterruptedException {
             if (free.get() == 0) {
                 await(burst);
@@ -174,7 +174,9 @@ public record ClosedLoop(int inFlight) {
             }
         }
 
-        /** One at a time but for the taker, which nobody awaits while it runs: so what is awaited is met, not passed. */
+        /**
+         * Gives places back one at a time, so that the count cannot skip {@code awaited}; only the taker returns several, and it is not asleep then.
+         */
         void giveBack(int places) {
             if (free.addAndGet(places) == awaited) {
                 LockSupport.unpark(taker);

@@ -4,12 +4,12 @@ import io.github.roost.core.Neighbors;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Recall@k by distance, counted while searches run: the share of found neighbours that are no farther than the k-th true
- * one. For data with many equal distances (small integers), where any of the vectors at the k-th distance is as right as
- * the one that a list of true ids happens to name. Thread-safe.
+ * Recall@k by distance, counted while searches run: the share of found neighbours that are no farther than the k-th
+ * true one. For data with many equal distances (small integers), where any vector at the k-th distance is as correct as
+ * the one that a list of true ids names. Thread-safe.
  */
 public final class DistanceRecall {
-    /** Room for two ways of summing the same squares in floats. */
+    /** Relative tolerance for the rounding differences of two float summations of the same squares. */
     private static final double ROUNDING = 1e-5;
 
     private final LongAdder hits = new LongAdder();
@@ -19,7 +19,7 @@ public final class DistanceRecall {
      * Counts one result.
      *
      * @param truth the true neighbours, nearest first; their number is k
-     * @param found what was found, of different ids; only the first k count
+     * @param found the found neighbours, with distinct ids; only the first k count
      */
     public void add(Neighbors truth, Neighbors found) {
         int k = truth.size();
@@ -36,7 +36,7 @@ public final class DistanceRecall {
         wanted.add(k);
     }
 
-    /** The share so far, from 0 to 1; 1 when nothing was wanted. */
+    /** The recall so far, from 0 to 1; 1 if no neighbours were wanted. */
     public double share() {
         long all = wanted.sum();
         return all == 0 ? 1 : (double) hits.sum() / all;

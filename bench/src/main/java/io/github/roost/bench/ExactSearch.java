@@ -6,13 +6,13 @@ import java.util.PriorityQueue;
 import java.util.stream.IntStream;
 
 /**
- * The true nearest neighbours by squared Euclidean distance, found by looking at every vector: the oracle that recall is
- * measured against. Immutable; the vectors must not change.
+ * Brute-force search by squared Euclidean distance: the ground truth for recall. Immutable and thread-safe, as long as
+ * the vectors do not change.
  */
 public final class ExactSearch {
     private final float[][] base;
 
-    /** @param base vectors of one width, at least one */
+    /** @param base vectors of one width, at least one; not copied */
     public ExactSearch(float[][] base) {
         if (base.length == 0) {
             throw new IllegalArgumentException("the base must have at least one vector, got none");
@@ -21,7 +21,7 @@ public final class ExactSearch {
     }
 
     /**
-     * The k nearest vectors of the base; ties by ordinal.
+     * Finds the k nearest vectors of the base; ties by ordinal.
      *
      * @param query of the base's width
      * @param k from 1 to the size of the base
@@ -43,7 +43,7 @@ public final class ExactSearch {
         return sorted(nearest);
     }
 
-    /** The k nearest vectors of each query, on all CPUs. */
+    /** Finds the k nearest vectors of each query, on all CPUs. */
     public Neighbors[] searchAll(float[][] queries, int k) {
         return IntStream.range(0, queries.length)
                 .parallel()
@@ -62,7 +62,7 @@ public final class ExactSearch {
         return new Neighbors(ids, distances);
     }
 
-    /** Ordered farthest first, and by ordinal descending among equals. */
+    /** Ordered farthest first, then by ordinal descending. */
     private record Found(int ordinal, float distance) implements Comparable<Found> {
         @Override
         public int compareTo(Found other) {

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
-/** Reads and writes fvecs files: rows of 32-bit floats, each after its width. Stateless. */
+/** Reads and writes fvecs files: rows of 32-bit floats, each preceded by its width. Stateless. */
 public final class FloatVectors {
     private static final int ROW_OVERHEAD_BYTES = 24;
 
@@ -13,8 +13,8 @@ public final class FloatVectors {
     /**
      * Reads all rows of an fvecs file.
      *
-     * @return at least one row, all of one width of at least 1, all values finite
-     * @throws VectorFileException if the file is not such a file, or is larger than the heap
+     * @return at least one row, all of the same width of at least 1, all values finite
+     * @throws VectorFileException if the file is not a valid fvecs file, or needs more memory than the JVM's max heap
      */
     public static float[][] read(Path file) throws IOException {
         float[][][] result = new float[1][][];
@@ -50,9 +50,9 @@ public final class FloatVectors {
     }
 
     /**
-     * Writes rows as an fvecs file, replacing it.
+     * Writes rows as an fvecs file, replacing an existing one.
      *
-     * @throws IllegalArgumentException if the rows differ in width or have none
+     * @throws IllegalArgumentException if the rows differ in width or there are none
      */
     public static void write(Path file, float[][] vectors) throws IOException {
         int width = RowFile.commonWidth(file, vectors.length, row -> vectors[row].length);

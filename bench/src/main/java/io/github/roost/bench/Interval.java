@@ -3,13 +3,13 @@ package io.github.roost.bench;
 import java.util.Collection;
 
 /**
- * Where the mean of repeated measurements lies with 95 % confidence (Student, Biometrika 6(1), 1908).
+ * The 95 % confidence interval of the mean of repeated measurements (Student, Biometrika 6(1), 1908).
  *
  * @param mean of the measurements
- * @param halfWidth how far the true mean may be from it; infinite for a single measurement
+ * @param halfWidth max distance of the true mean from it; infinite for a single measurement
  */
 public record Interval(double mean, double halfWidth) {
-    /** Student's t for 97.5 %, by degrees of freedom from 1; beyond them the normal distribution's. */
+    /** Student's t for 97.5 %, by degrees of freedom from 1; above that the value of the normal distribution. */
     private static final double[] T = {
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
         2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042
@@ -18,7 +18,7 @@ public record Interval(double mean, double halfWidth) {
     private static final double NORMAL = 1.96;
 
     /**
-     * The interval of the mean of some measurements.
+     * Computes the interval of the mean of some measurements.
      *
      * @param values at least one
      */
@@ -38,7 +38,7 @@ public record Interval(double mean, double halfWidth) {
         return new Interval(mean, t * Math.sqrt(squares / (count - 1) / count));
     }
 
-    /** Whether a value may be the true mean. */
+    /** Whether the value lies in the interval. */
     public boolean contains(double value) {
         return Math.abs(value - mean) <= halfWidth;
     }

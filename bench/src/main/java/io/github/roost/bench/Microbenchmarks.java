@@ -17,11 +17,11 @@ public final class Microbenchmarks {
     private Microbenchmarks() {}
 
     /**
-     * Runs those whose names match, and lets JMH print as it does.
+     * Runs the benchmarks whose names match; JMH prints its usual output.
      *
-     * @param regex part of the name, as JMH matches it
-     * @param quick one short iteration in this JVM instead of what each benchmark asks for: to see that it runs
-     * @param json where to write the results too, or null
+     * @param regex matches part of the name, as in JMH
+     * @param quick one short iteration in this JVM instead of each benchmark's own settings: a smoke test
+     * @param json file for the results, in addition to the output, or null
      * @throws RunnerException if none matches or one fails
      */
     public static Collection<RunResult> run(String regex, boolean quick, @Nullable String json) throws RunnerException {

@@ -3,7 +3,8 @@ package io.github.roost.bench;
 import java.util.SplittableRandom;
 
 /**
- * A mixture of Gaussians: centres uniform in the unit cube, deviation .15 in every dimension. Immutable; thread-safe.
+ * A mixture of Gaussians with centres uniform in the unit cube and a standard deviation of 0.15 in every dimension.
+ * Immutable; thread-safe.
  *
  * @param centres at least one, all of one dimension; not copied
  */
@@ -21,12 +22,12 @@ public record Mixture(float[][] centres) {
         return new Mixture(drawn);
     }
 
-    /** Draws one vector. */
+    /** Draws one vector of a random centre. */
     public float[] draw(SplittableRandom random) {
         return drawAround(random.nextInt(centres.length), random);
     }
 
-    /** Draws one vector of a centre. */
+    /** Draws one vector of the given centre. */
     public float[] drawAround(int centre, SplittableRandom random) {
         float[] vector = centres[centre].clone();
         for (int i = 0; i < vector.length; i++) {

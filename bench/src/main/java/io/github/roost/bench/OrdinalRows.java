@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.Set;
 
-/** Reads and writes ivecs files: for each query the ordinals of its neighbours in the base, nearest first. Stateless. */
+/** Reads and writes ivecs files: per query the ordinals of its neighbours in the base, nearest first. Stateless. */
 public final class OrdinalRows {
     private OrdinalRows() {}
 
@@ -14,11 +14,11 @@ public final class OrdinalRows {
      * Reads the true neighbours of queries.
      *
      * @param file an ivecs file
-     * @param queries number of rows that it must have
-     * @param k number of neighbours that each row must have at least; the rest of a row is not returned
-     * @param base size of the base, above all ordinals
+     * @param queries number of rows that the file must have
+     * @param k min number of neighbours per row; more are not returned
+     * @param base size of the base; all ordinals must be below it
      * @return {@code queries} rows of {@code k} different ordinals
-     * @throws VectorFileException if the file is not such a file
+     * @throws VectorFileException if the file is not valid or does not meet these conditions
      */
     public static int[][] readTruth(Path file, int queries, int k, int base) throws IOException {
         int[][] truth = new int[queries][];
@@ -54,9 +54,9 @@ public final class OrdinalRows {
     }
 
     /**
-     * Writes rows as an ivecs file, replacing it.
+     * Writes rows as an ivecs file, replacing an existing one.
      *
-     * @throws IllegalArgumentException if the rows differ in width or have none
+     * @throws IllegalArgumentException if the rows differ in width or there are none
      */
     public static void write(Path file, int[][] ordinals) throws IOException {
         int width = RowFile.commonWidth(file, ordinals.length, row -> ordinals[row].length);

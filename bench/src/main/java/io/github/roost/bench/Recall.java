@@ -13,11 +13,11 @@ public final class Recall {
     private Recall() {}
 
     /**
-     * The standard definition: how many of the k true ids are among the k found, by id. Of several vectors at the
-     * distance of the k-th only the one that the truth names counts.
+     * The standard definition: how many of the k true ids are among the k found ids. If several vectors tie at the
+     * distance of the k-th, only the one named by the truth counts.
      *
-     * @param truth one row of true ids a query, each at least k long
-     * @param found one result a query; of each only the first k count
+     * @param truth one row of true ids per query, each of at least k
+     * @param found one result per query; only its first k hits count
      */
     public static double byId(int[][] truth, Neighbors[] found, int k) {
         checkCounts(truth.length, found.length);

@@ -12,15 +12,15 @@ import java.nio.file.StandardOpenOption;
 import java.util.function.IntFunction;
 
 /**
- * The layout that fvecs and ivecs files share: rows, each a little-endian 32-bit width and as many 32-bit values, all of
- * one width. Nothing that a file says about its size is believed before it is checked against the file's length.
+ * The layout that fvecs and ivecs files share: rows of one width, each a little-endian 32-bit width followed by that
+ * many 32-bit values. Sizes read from the file are checked against its length before use.
  */
 final class RowFile {
     private static final int BUFFER_BYTES = 1 << 20;
 
     private RowFile() {}
 
-    /** Takes the values of one row, all {@code width} of them, from the buffer's position on. */
+    /** Reads the {@code width} values of one row from the buffer's position on. */
     interface RowReader {
         void read(int row, ByteBuffer values) throws IOException;
     }
@@ -28,7 +28,7 @@ final class RowFile {
     /**
      * Reads a file row by row.
      *
-     * @param reader is given the number of rows and their width before the first row and returns what takes them
+     * @param reader called with the number of rows and their width before the first row; returns the reader of the rows
      */
     static void read(Path file, ShapeReader reader) throws IOException {
         checkReadable(file);
@@ -55,7 +55,7 @@ final class RowFile {
         }
     }
 
-    /** Is told the shape of a file before its rows are read. */
+    /** Receives the shape of a file before its rows are read. */
     interface ShapeReader {
         RowReader shape(int rows, int width) throws IOException;
     }
@@ -148,7 +148,7 @@ final class RowFile {
         return ByteBuffer.allocate(Integer.BYTES * width).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** The width that all rows to be written have. */
+    /** Returns the common width of the rows to write. */
     static int commonWidth(Path file, int rows, IntFunction<Integer> widthOf) {
         int width = rows == 0 ? 0 : widthOf.apply(0);
         for (int row = 0; row < rows; row++) {

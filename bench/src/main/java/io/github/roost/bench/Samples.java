@@ -5,11 +5,13 @@ import java.util.Collection;
 /**
  * The spread of repeated measurements.
  *
- * @param median the middle, of an even number the mean of the two in the middle
+ * @param least the min
+ * @param median the median; for an even number the mean of the two middle values
+ * @param most the max
  */
 public record Samples(double least, double median, double most) {
     /**
-     * The least, the middle and the most of some measurements.
+     * Computes the min, median and max of some measurements.
      *
      * @param values at least one
      */

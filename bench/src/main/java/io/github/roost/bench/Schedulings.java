@@ -5,9 +5,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What scheduling policies are called on command lines and in reports: as the paper calls them. Its V2 lets any idle worker
- * steal across domains, as its Algorithm 2 is published; with the gate that its text asks for it is {@code v2-gated}, which is
- * what an orchestrator does by default. Stateless.
+ * The names of scheduling policies on command lines and in reports, taken from the paper. The paper's V2 lets any idle worker steal across domains,
+ * as in its Algorithm 2; with the gate described in its text the policy is {@code v2-gated}, the default of an orchestrator. Stateless.
  */
 public final class Schedulings {
     private record Named(String name, SchedulingPolicy policy) {}
@@ -18,12 +17,12 @@ public final class Schedulings {
             new Named("v2", SchedulingPolicy.HOME_DOMAIN_UNGATED),
             new Named("v2-gated", SchedulingPolicy.HOME_DOMAIN));
 
-    /** All names, the baseline first. */
+    /** All names; {@code v0}, the baseline, is first. */
     public static final List<String> NAMES = ALL.stream().map(Named::name).toList();
 
     private Schedulings() {}
 
-    /** The policy of a name, if it is one of {@link #NAMES}. */
+    /** Returns the policy of a name; empty if the name is not in {@link #NAMES}. */
     public static Optional<SchedulingPolicy> named(String name) {
         return ALL.stream()
                 .filter(named -> named.name.equals(name))

@@ -2,7 +2,9 @@ package io.github.roost.bench;
 
 import java.util.concurrent.CompletionException;
 
-/** A search of a measured run failed, so the run measures nothing. The cause is the search's. */
+/**
+ * Thrown if a search of a measured run fails, so that the run is no measurement. Its cause is the search's exception.
+ */
 public final class SearchFailedException extends RuntimeException {
     private static final long serialVersionUID = 1;
 

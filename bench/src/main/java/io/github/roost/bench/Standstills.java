@@ -11,19 +11,18 @@ import java.util.concurrent.Future;
 import java.util.function.LongSupplier;
 
 /**
- * How long cores stand still for want of a processor, whatever runs on them: threads do nothing but read the clock, and what
- * they miss of it was taken from them by a hypervisor, by interrupts or by other processes. A search that runs or waits
- * meanwhile is as much later.
+ * How long threads that want to run are off their core: threads do nothing but read the clock, and the gaps in their readings are time taken by a
+ * hypervisor, by interrupts or by other processes. A search that runs or waits during a standstill is delayed by it.
  *
- * @param counted for how long the threads read the clock, all together
- * @param still for how long of that they stood still, at least {@value #MIN_MICROS} us at a time
- * @param times how often they did
+ * @param counted how long the threads read the clock, summed over threads
+ * @param still how much of that time fell into standstills, which are gaps of at least {@value #MIN_MICROS} us
+ * @param times number of standstills
  */
 public record Standstills(Duration counted, Duration still, long times) {
-    /** Shorter ones delay a search by no more than others in front of it do. */
+    /** Shorter gaps delay a search no more than the searches queued before it. */
     public static final int MIN_MICROS = 500;
 
-    /** Those of so many threads that compute at once, with nothing else to do for this JVM. */
+    /** Measures standstills on {@code threads} threads at once, with nothing else running in this JVM. */
     public static Standstills of(int threads, Duration time) throws InterruptedException {
         try (ExecutorService readers = Executors.newFixedThreadPool(threads)) {
             List<Callable<Standstills>> clocks = new ArrayList<>();
@@ -40,7 +39,7 @@ public record Standstills(Duration counted, Duration still, long times) {
         }
     }
 
-    /** Those of the calling thread, by a clock of nanoseconds. */
+    /** Measures the standstills of the calling thread by a clock in nanoseconds. */
     static Standstills of(LongSupplier clock, Duration time) {
         long began = clock.getAsLong();
         long last = began;
@@ -57,17 +56,17 @@ public record Standstills(Duration counted, Duration still, long times) {
         return new Standstills(Duration.ofNanos(last - began), Duration.ofNanos(still), times);
     }
 
-    /** Both together. */
+    /** The sum of both. */
     public Standstills plus(Standstills other) {
         return new Standstills(counted.plus(other.counted), still.plus(other.still), times + other.times);
     }
 
-    /** The part of the time that was lost, from 0 to 1. */
+    /** The part of the counted time that was lost, from 0 to 1. */
     public double share() {
         return (double) still.toNanos() / Math.max(1, counted.toNanos());
     }
 
-    /** How often a second a thread stood still. */
+    /** Standstills per second of one thread. */
     public double perSecond() {
         return times * 1e9 / Math.max(1, counted.toNanos());
     }

@@ -3,7 +3,7 @@ package io.github.roost.bench;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** A vector file that cannot be what it should be; the message names the file and what is wrong with it. */
+/** Thrown if a vector file is invalid; the message names the file and says what is wrong with it. */
 public final class VectorFileException extends IOException {
     private static final long serialVersionUID = 1;
 

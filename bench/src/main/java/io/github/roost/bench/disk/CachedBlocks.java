@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Reads a file of jvector's past the page cache, by blocks of 4 KiB, of which the latest used are kept: so that its memory is bounded,
- * which a mapped file's is not. One thread at a time.
+ * Reads a file for jvector with direct I/O, in blocks of 4 KiB, through an LRU cache of blocks. Unlike a mapped file its memory is bounded. Not
+ * thread-safe.
  */
 final class CachedBlocks implements RandomAccessReader {
     private static final int BLOCK = 4096;
@@ -24,7 +24,7 @@ final class CachedBlocks implements RandomAccessReader {
     private final Map<Long, byte[]> cached;
     private long position;
 
-    /** @param most bytes to keep, at least a block */
+    /** @param most max bytes of the cache; it holds at least one block */
     CachedBlocks(Path file, long most) throws IOException {
         this.channel = FileChannel.open(file, Set.of(StandardOpenOption.READ, DirectOption.get()));
         long blocks = Math.max(1, most / BLOCK);
@@ -42,7 +42,7 @@ final class CachedBlocks implements RandomAccessReader {
         byte[] block = cached.get(number);
         if (block == null) {
             read.clear().limit(BLOCK);
-            // At the end of the file there may be less.
+            // The last block of the file may be shorter.
             int bytes = channel.read(read, number * BLOCK);
             block = new byte[BLOCK];
             read.flip().get(block, 0, Math.max(0, bytes));

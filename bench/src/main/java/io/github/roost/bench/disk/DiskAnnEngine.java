@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 
-/** diskannpy's static index in a Python process; batches run on its own C++ threads, past the page cache. */
+/** diskannpy's static index in a Python process; batches run on its own C++ threads, with direct I/O. */
 final class DiskAnnEngine implements DiskEngine {
     private final PeerProcess process;
     private final Duration buildTime;

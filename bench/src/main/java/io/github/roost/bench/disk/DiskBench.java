@@ -20,10 +20,10 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Question: how many searches per second does a table on disk answer at a recall, of which a tenth is in memory, beside jvector's {@code
- * OnDiskGraphIndex} and diskannpy over the same rows, with the same degree and width of the build? Each has codes of a byte for four
- * dimensions in memory, jvector also blocks up to a tenth of its file; all read past the page cache, with as many searches under way. In a
- * round every engine takes its turn at every width, in an order that is reversed from round to round.
+ * Question: how many searches per second does a table on disk answer at a given recall, with a tenth of it in memory, compared with jvector's
+ * {@code OnDiskGraphIndex} and diskannpy over the same rows, with the same degree and build width? Each has in memory codes of one byte per four
+ * dimensions, jvector also cached blocks up to a tenth of its file; all use direct I/O and have the same number of searches in flight. In each round
+ * every engine runs at every width, in an order that is reversed from round to round.
  */
 public final class DiskBench implements AutoCloseable {
     private final Workload workload;
@@ -33,30 +33,30 @@ public final class DiskBench implements AutoCloseable {
     private final int[][] truth;
 
     /**
-     * How all is run.
+     * The settings.
      *
-     * @param degree neighbours of a node
+     * @param degree neighbours per node
      * @param buildWidth of the searches of the build
-     * @param inFlight searches under way at a time
+     * @param inFlight searches in flight
      * @param k neighbours to find
      */
     public record Plan(int degree, int buildWidth, int inFlight, int k) {}
 
     /**
-     * What stays in memory.
+     * The memory of an engine.
      *
      * @param engine its name
      * @param bytes of codes, ids and cached blocks
-     * @param share of the vectors and neighbours
+     * @param share of the bytes of vectors and neighbours
      */
     public record Memory(String engine, long bytes, double share) {}
 
     /**
      * Builds every engine's index, one after the other.
      *
-     * @param where a folder on the disk to measure; what is written there is deleted
-     * @param python interpreter that has diskannpy, null to leave it out
-     * @param progress is told what is being done
+     * @param where a folder on the disk to measure; files written there are deleted on close
+     * @param python interpreter with diskannpy, null to leave it out
+     * @param progress receives messages about the current step
      */
     public DiskBench(Workload workload, Path where, Plan plan, @Nullable Path python, Consumer<String> progress)
             throws IOException {
@@ -97,7 +97,7 @@ public final class DiskBench implements AutoCloseable {
         return workload.rows().length * (4L * workload.dimension() + 4L * plan.degree);
     }
 
-    /** What each has in memory. */
+    /** The memory of each engine. */
     public List<Memory> memory() {
         return engines.stream()
                 .map(engine ->
@@ -106,17 +106,17 @@ public final class DiskBench implements AutoCloseable {
     }
 
     /**
-     * Measures one curve an engine.
+     * Measures one curve per engine.
      *
      * @param widths of the search, ascending, each at least k
-     * @param slice how long each engine searches with each width in a round
+     * @param slice how long each engine searches at each width in a round
      */
     public HnswCurves curves(int[] widths, int rounds, Duration slice) throws Exception {
         int cells = engines.size() * widths.length;
         double[] recalls = new double[cells];
         List<List<Double>> rates = new ArrayList<>();
         for (int cell = 0; cell < cells; cell++) {
-            // Also the warm-up.
+            // This is also the warm-up.
             recalls[cell] = recall(engines.get(cell % engines.size()).search(plan.k, widths[cell / engines.size()]));
             rates.add(new ArrayList<>());
         }

@@ -3,20 +3,20 @@ package io.github.roost.bench.disk;
 import java.io.IOException;
 import java.time.Duration;
 
-/** An index on disk over the bench's rows, of which codes are in memory. Used by one thread. */
+/** An index on disk over the workload's rows, with codes in memory. Not thread-safe. */
 interface DiskEngine extends AutoCloseable {
     String name();
 
-    /** How long the build took. */
+    /** The build time. */
     Duration buildTime();
 
-    /** Bytes that stay in memory: codes, ids, and whatever of the index is cached. */
+    /** Bytes in memory: codes, ids, and cached parts of the index. */
     long memoryBytes();
 
-    /** Searches for all queries once; the rows found for each, nearest first. */
+    /** Searches for each query once; returns the found rows per query, nearest first. */
     int[][] search(int k, int width) throws Exception;
 
-    /** Searches for all queries over and over for about this long; searches per second. */
+    /** Searches for the queries repeatedly for about {@code time}; returns searches per second. */
     double rate(int k, int width, Duration time) throws Exception;
 
     @Override

@@ -29,8 +29,8 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
 
 /**
- * jvector's {@link OnDiskGraphIndex} with vectors in its nodes and product-quantised codes in memory, as its examples have it: searched by
- * the codes, ordered by the vectors. A search waits for each of its reads, so it has a thread for each search under way.
+ * jvector's {@link OnDiskGraphIndex} with vectors in its nodes and product-quantised codes in memory, as in its examples: the codes guide the
+ * search, the vectors rerank. A search blocks on each of its reads, so there is one thread per search in flight.
  */
 final class JvectorDisk implements DiskEngine {
     private static final VectorSimilarityFunction SIMILARITY = VectorSimilarityFunction.EUCLIDEAN;
@@ -47,7 +47,7 @@ final class JvectorDisk implements DiskEngine {
     private final Duration buildTime;
     private final long memoryBytes;
 
-    /** @param memoryBytes for codes and blocks */
+    /** @param memoryBytes for codes and cached blocks */
     JvectorDisk(Workload workload, Path folder, int degree, int buildWidth, int inFlight, long memoryBytes)
             throws IOException {
         this.queries = vectors(workload.queries());
@@ -122,7 +122,7 @@ final class JvectorDisk implements DiskEngine {
                 Bits.ALL);
     }
 
-    /** What a thread does. */
+    /** The share of one thread. */
     private interface Share {
         double run(int thread);
     }

@@ -15,7 +15,7 @@ import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.LongStream;
 
-/** A {@link DiskTable}, with so many searches under way. */
+/** A {@link DiskTable}, with a fixed number of searches in flight. */
 final class RoostDisk implements DiskEngine {
     private final Workload workload;
     private final int inFlight;

@@ -7,15 +7,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A way to do updates beside searches.
+ * A way to run updates concurrently with searches.
  *
  * @param name short
- * @param updates whether there are any
- * @param thread where they are done
- * @param sleeps whether workers sleep as soon as they have nothing to run, so that the system gives their core to another thread
- * @param slice how long updates run at a time; zero for as long as the policy says
+ * @param updates whether there are any updates
+ * @param thread where updates run
+ * @param sleeps whether workers sleep as soon as they have nothing to run, so that the operating system can give their core to another thread
+ * @param slice how long updates run at a time; zero to use the policy's limit
  * @param policy for stalls
- * @param prefetch whether searches have their table of distances come back into the cache after updates
+ * @param prefetch whether searches prefetch their distance table into the cache after updates
  */
 public record Rung(
         String name,
@@ -25,7 +25,7 @@ public record Rung(
         Duration slice,
         StallPolicy policy,
         boolean prefetch) {
-    /** Nothing but searches: the baseline. */
+    /** Searches without updates: the baseline. */
     static final Rung NONE =
             new Rung("none", false, UpdateThread.WORKERS, false, Duration.ZERO, StallPolicy.POLLED, false);
 
@@ -36,10 +36,10 @@ public record Rung(
     }
 
     /**
-     * Ways to use the stalls of workers that search, where others have nothing to do but updates: not at all, the baseline, and one
-     * mechanism after the other.
+     * Ways to use the stalls of searching workers while other workers run only updates: the baseline, which leaves stalls empty, and each mechanism
+     * in turn.
      *
-     * @param targets of latency, as shares
+     * @param targets latency targets, as shares
      */
     static List<Rung> besideUpdateWorkers(List<Double> targets) {
         List<Rung> rungs = new ArrayList<>(List.of(
@@ -56,7 +56,7 @@ public record Rung(
         return rungs;
     }
 
-    /** Slices of 5 us and of a millisecond. */
+    /** Searches without updates, and updates in slices of a millisecond and of 5 us. */
     static List<Rung> slices() {
         return List.of(
                 NONE,
@@ -65,10 +65,9 @@ public record Rung(
     }
 
     /**
-     * All ways: threads of the operating system, updates that do not stop in stalls, and one mechanism after the other of the paper on
-     * leveraging I/O stalls.
+     * All ways: separate threads, updates that do not stop at the end of a stall, and each mechanism of the paper on leveraging I/O stalls in turn.
      *
-     * @param targets of latency, as shares
+     * @param targets latency targets, as shares
      */
     static List<Rung> ladder(List<Double> targets) {
         List<Rung> rungs = new ArrayList<>(List.of(

@@ -14,29 +14,29 @@ import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
 
 /**
- * What stalls and the steps that filled them were like in a run: what {@link StallSplits} is fed with. Half a millisecond is the most of
- * each.
+ * A recording of stalls, and of the maintenance steps that filled them: the input of {@link StallSplits}. Durations over half a millisecond are left
+ * out.
  *
- * @param cycles of stalls that were left empty, in the order of one worker after the other
- * @param computedAfterFilled how long a search computed after a stall that was filled, in nanoseconds
- * @param stepNanos how long steps took that were to take 5 us
- * @param updateNanos that an update took on workers
+ * @param cycles of empty stalls, worker by worker
+ * @param computedAfterFilled how long searches computed after a filled stall, in nanoseconds
+ * @param stepNanos durations of steps whose target was 5 us
+ * @param updateNanos time per update on workers
  */
 public record StallRecording(List<Cycle> cycles, long[] computedAfterFilled, long[] stepNanos, double updateNanos) {
     private static final int MOST = 2_048;
-    /** Who takes longer has lost its core to another thread meanwhile, which no use of stalls changes. */
+    /** A longer stall or step lost its core to another thread, which no use of stalls affects. */
     private static final long LOST_CORE_NANOS = 500_000;
 
     /**
-     * A stall and what came after it.
+     * A stall and the computation after it.
      *
-     * @param reads under way as it began
+     * @param reads in flight when it began
      * @param stallNanos its length
      * @param computedNanos from its end to the next stall
      */
     public record Cycle(int reads, long stallNanos, long computedNanos) {}
 
-    /** Requires some of each. */
+    /** Throws an IllegalArgumentException if any of them is empty or not positive. */
     public StallRecording {
         if (cycles.isEmpty() || computedAfterFilled.length == 0 || stepNanos.length == 0 || !(updateNanos > 0)) {
             throw new IllegalArgumentException("a recording needs empty stalls, filled ones, steps and updates, got "
@@ -46,7 +46,7 @@ public record StallRecording(List<Cycle> cycles, long[] computedAfterFilled, lon
         }
     }
 
-    /** What a recording of the JVM's has of these; the first some thousand. */
+    /** Reads a recording of JDK Flight Recorder; keeps about two thousand values of each kind. */
     static StallRecording of(Path file, double updateNanos) throws IOException {
         List<Cycle> cycles = new ArrayList<>();
         List<Long> after = new ArrayList<>();
@@ -70,7 +70,7 @@ public record StallRecording(List<Cycle> cycles, long[] computedAfterFilled, lon
                     }
                 }
                 default -> {
-                    // Of the JVM's own.
+                    // An event of the JVM itself.
                 }
             }
         }
@@ -85,7 +85,7 @@ public record StallRecording(List<Cycle> cycles, long[] computedAfterFilled, lon
                 .toArray();
     }
 
-    /** As {@link #read} takes it. */
+    /** The recording as text, readable by {@link #read}. */
     public String text() {
         StringBuilder text = new StringBuilder();
         text.append("update ").append(Math.round(updateNanos)).append('\n');
@@ -107,7 +107,7 @@ public record StallRecording(List<Cycle> cycles, long[] computedAfterFilled, lon
         return text.toString();
     }
 
-    /** Reads {@link #text}. */
+    /** Parses {@link #text}. */
     public static StallRecording read(BufferedReader lines) throws IOException {
         List<Cycle> cycles = new ArrayList<>();
         List<Long> after = new ArrayList<>();
@@ -134,12 +134,12 @@ public record StallRecording(List<Cycle> cycles, long[] computedAfterFilled, lon
                 update);
     }
 
-    /** The name of the file of a recording. */
+    /** The file name of a recording. */
     public static String fileName(UpdateWorkersBench.Kind kind) {
         return kind == UpdateWorkersBench.Kind.INSERTS ? "stalls-inserts.txt" : "stalls-deletes.txt";
     }
 
-    /** One that is kept with the program: see its folder for how and where it was made. */
+    /** Returns a built-in recording; the folder of the resource describes how it was made. */
     public static StallRecording kept(UpdateWorkersBench.Kind kind) {
         String name = fileName(kind);
         try (InputStream file = StallRecording.class.getResourceAsStream(name)) {

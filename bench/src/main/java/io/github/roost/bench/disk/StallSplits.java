@@ -6,37 +6,37 @@ import io.github.roost.core.stall.StallPolicy;
 import java.util.SplittableRandom;
 
 /**
- * Question: with so many workers that search and so many that update, how many updates do the stalls of the former add, and what do
- * their searches pay? In virtual time, by the classes that decide in a worker ({@link StallFilling} and what it uses), fed with recorded
- * stalls and costs of steps. Baseline: the stalls stay empty.
+ * Question: with given numbers of searching and updating workers, how many updates do the stalls of the searching workers add, and how much slower
+ * do their searches get? Simulated on virtual time with the workers' decision classes ({@link StallFilling} and the classes that it uses), driven by
+ * recorded stalls and step durations. Baseline: the stalls stay empty.
  *
- * <p>Workers do not slow each other here: neither the disk nor memory, nor one writer's order of updates, is shared. So what it says for
- * many workers is what the mechanism allows, and not what a machine would.
+ * <p>Workers do not slow each other down in this model: disk, memory and the order of updates of a single writer are not shared. So results for many
+ * workers show the potential of the mechanism, not the throughput of a real machine.
  */
 public final class StallSplits {
     private static final int SEARCHES_IN_A_ROW = 64;
     private static final long LOOK_NANOS = 500;
-    /** Of workers that are alike and do not know of each other; the others are as these are in the mean. */
+    /** Workers are alike and independent, so the mean of a few stands for all. */
     private static final int MAX_SIMULATED = 4;
 
     private final StallRecording recording;
     private final int cycles;
 
     /**
-     * What a split comes to.
+     * The result of a split.
      *
      * @param updatesPerSecond of all workers
-     * @param besideEmpty updates beside those with empty stalls
-     * @param longer by which searches take longer than with empty stalls, as a share
-     * @param share of stalls that a latency target left to maintenance at the end, the mean of the workers
+     * @param besideEmpty updates relative to updates with empty stalls
+     * @param longer relative increase of the time of searches over empty stalls
+     * @param share of stalls that a latency target left to maintenance at the end, mean over the workers
      */
     public record Outcome(double updatesPerSecond, double besideEmpty, double longer, double share) {}
 
     /**
-     * A simulation.
+     * Creates a simulation.
      *
-     * @param recording what stalls and steps are like
-     * @param cycles of each worker that searches: half of them not counted, in which it learns
+     * @param recording of stalls and steps
+     * @param cycles per searching worker; the first half is not counted, the policy learns in it
      */
     public StallSplits(StallRecording recording, int cycles) {
         this.recording = recording;
@@ -60,7 +60,7 @@ public final class StallSplits {
             filled += searcher.filled;
             share += searcher.filling.stats().share() / simulated;
         }
-        // Each for as long as it ran: a second of all is so many seconds of one.
+        // Each worker ran for its own time; this is the mean number of workers that are filling stalls.
         double inStalls = searchers * filled / nanos;
         return new Outcome(
                 (updaters + inStalls) * 1e9 / recording.updateNanos(),
@@ -69,7 +69,7 @@ public final class StallSplits {
                 share);
     }
 
-    /** A worker with one search after the other. */
+    /** A worker that runs one search after the other. */
     private final class Searcher {
         final StallFilling filling;
         private final SplittableRandom random;
@@ -97,7 +97,7 @@ public final class StallSplits {
             }
         }
 
-        /** Some that followed each other are taken in a row: a disk is slow for a while. */
+        /** Draws runs of consecutive cycles, because a disk can be slow for a while. */
         private Cycle draw() {
             if (left-- == 0) {
                 left = SEARCHES_IN_A_ROW - 1;
@@ -119,7 +119,7 @@ public final class StallSplits {
             while (now < arrival) {
                 long may = filling.mayRun(now);
                 if (may == 0) {
-                    // Nothing is run in it any more, unless it lasts long.
+                    // No further step fits in the stall, unless it turns out to be long.
                     now = Math.min(arrival, now + LOOK_NANOS);
                     continue;
                 }

@@ -23,27 +23,27 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.LongStream;
 
 /**
- * Question: how many updates a second does a table on disk take while it is searched, and what do its searches pay for that, by the
- * way in which updates are done ({@link Rung})? Baseline: no updates.
+ * Question: how many updates per second does a table on disk accept while it is searched, and how much slower do its searches get, by the way in
+ * which updates run ({@link Rung})? Baseline: no updates.
  *
- * <p>All ways use the same table, workers and disk for a slice of time each, in an order that turns with the round; a lead-in before each
- * is not measured, in which what learns does. Searches are a closed loop with one per worker; updates are inserts and deletes by turns,
- * some tens under way.
+ * <p>All ways use the same table, workers and disk for one slice of time each, in an order that rotates from round to round; an unmeasured lead-in
+ * before each slice lets adaptive policies learn. Searches are a closed loop with one search per worker; inserts and deletes alternate, with some
+ * tens in flight.
  */
 public final class StallsBench {
     /**
-     * A way in one round.
+     * One way in one round.
      *
      * @param searchesPerSecond of the closed loop
      * @param p50us median latency of a search, in microseconds
-     * @param p99us 99th percentile
-     * @param updatesPerSecond inserts and deletes that were acknowledged
-     * @param readsPerSearch pages that a search read; the more rows have changed since a checkpoint, the fewer
-     * @param stalledShare part of the searches' time in which they waited for reads
-     * @param pruneShare part of the updates' time, wherever they run, in which neighbours were chosen
-     * @param filledShare part of the stalls that were measured in which maintenance ran; 0 where none are
-     * @param share of stalls that a latency target leaves to maintenance at the end; 1 without one
-     * @param slowdown by which searches take longer than with empty stalls, as the policy measured it at the end; 0 without one
+     * @param p99us 99th percentile, in microseconds
+     * @param updatesPerSecond acknowledged inserts and deletes
+     * @param readsPerSearch pages read per search; fewer if more rows have changed since the last checkpoint
+     * @param stalledShare share of the searches' time spent waiting for reads
+     * @param pruneShare share of the updates' time, on all threads, spent choosing neighbours
+     * @param filledShare share of the measured stalls in which maintenance ran; 0 if no stalls were measured
+     * @param share of stalls that a latency target leaves to maintenance at the end; 1 without a target
+     * @param slowdown relative increase of the time of searches over empty stalls, as the policy measured it at the end; 0 without a target
      */
     public record Outcome(
             double searchesPerSecond,
@@ -58,12 +58,12 @@ public final class StallsBench {
             double slowdown) {}
 
     /**
-     * How all is run.
+     * The settings.
      *
      * @param rows of the table
      * @param leadIn time before each measurement
-     * @param slice time of each way in a round
-     * @param rounds how often each is measured, after one round that is not
+     * @param slice time of each way per round
+     * @param rounds measured rounds, after one unmeasured round
      * @param mode of the searches
      */
     public record Plan(int rows, Duration leadIn, Duration slice, int rounds, DiskSearch.Mode mode) {}
@@ -72,7 +72,7 @@ public final class StallsBench {
     private static final int CENTRES = 64;
     private static final int K = 10;
     private static final int WIDTH = 64;
-    /** Those of the orchestrator's default. */
+    /** The orchestrator's default number of polls before a worker sleeps. */
     private static final int LOOKS = 1_000;
 
     private final Path folder;
@@ -80,25 +80,25 @@ public final class StallsBench {
     private final AtomicBoolean sleeps = new AtomicBoolean();
 
     /**
-     * A run.
+     * Creates a benchmark; measures nothing yet.
      *
-     * @param folder on the disk to measure; what is written there is deleted
+     * @param folder on the disk to measure; files written there are deleted
      */
     public StallsBench(Path folder, Plan plan) {
         this.folder = folder;
         this.plan = plan;
     }
 
-    /** Updates in slices of 5 us and of a millisecond; gives the outcomes of each way by round. */
+    /** Measures updates in slices of 5 us and of a millisecond; returns the outcomes of each way, per round. */
     public Map<String, List<Outcome>> slices() throws IOException, InterruptedException {
         return run(Rung.slices());
     }
 
     /**
-     * All ways; gives the outcomes of each by round.
+     * Measures all ways; returns the outcomes of each way, per round.
      *
-     * @param targets of latency
-     * @param names of the ways to measure beside searches without updates; none for all
+     * @param targets latency targets, as shares
+     * @param names of the ways to measure in addition to searches without updates; empty for all
      */
     public Map<String, List<Outcome>> ladder(List<Double> targets, List<String> names)
             throws IOException, InterruptedException {
@@ -145,7 +145,7 @@ public final class StallsBench {
         }
     }
 
-    /** Deletes a folder of files. */
+    /** Deletes a folder and the files in it. */
     static void delete(Path place) throws IOException {
         try (var files = Files.list(place)) {
             for (Path one : files.toList()) {
@@ -163,7 +163,7 @@ public final class StallsBench {
         table.updateThread(rung.thread());
         table.prefetch(rung.prefetch());
         orchestrator.stalls(rung.policy());
-        // All begin with no changed page in memory, which searches need not read.
+        // Each measurement begins without changed pages in memory, which searches would not have to read.
         table.checkpoint().join();
         AtomicBoolean goesOn = new AtomicBoolean(rung.updates());
         Thread feeder = Thread.ofPlatform().name("stalls-updates").start(() -> updates.both(goesOn));
@@ -205,7 +205,7 @@ public final class StallsBench {
                         (number, answer) -> {});
     }
 
-    /** Deleted nodes are still taken out of the graph when the last update is done. */
+    /** Waits until the table is quiet: it still removes deleted nodes from the graph after the last update. */
     private static void awaitRest(DiskTable table) throws InterruptedException {
         long before;
         do {

@@ -9,20 +9,20 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Inserts new rows into a table and deletes its oldest, some tens under way. One thread at a time.
+ * Inserts new rows into a table and deletes its oldest rows, with some tens of updates in flight. Not thread-safe.
  *
- * <p>Updates go to a quarter of the clusters and searches to the others. A page that has changed is in memory until the next checkpoint, and
- * is not read; of a table that is larger than memory that is a small part, of one that a bench can build it would soon be all.
+ * <p>Updates go to a quarter of the clusters and searches to the other clusters. A changed page stays in memory until the next checkpoint and is not
+ * read. In a table larger than memory these pages are a small part; in a table that a benchmark can build they would soon be all pages.
  */
 final class UpdateFeed {
     private static final int UNDER_WAY = 32;
-    /** Of all nodes; a little more than what makes a table take deleted nodes out of its graph. */
+    /** Share of all nodes; slightly above the share at which a table removes deleted nodes from its graph. */
     private static final double DELETED_AT_A_TIME = .12;
 
-    /** Of those that are deleted at a time: what a measurement takes out at most. */
+    /** Share of the rows deleted at a time; the max that one measurement removes. */
     private static final double ENOUGH_LEFT = .4;
 
-    /** Of the clusters that are not searched. */
+    /** One in this many clusters is updated, and not searched. */
     private static final int UPDATED = 4;
 
     private final DiskTable table;
@@ -34,7 +34,7 @@ final class UpdateFeed {
     /** Rows deleted by {@link #refillDeletes}. */
     private long removed;
 
-    /** @param rows of ids from 0 on */
+    /** @param rows number of initial rows; their ids are from 0 on */
     UpdateFeed(DiskTable table, Mixture mixture, int rows, long seed) {
         this.table = table;
         this.mixture = mixture;
@@ -43,7 +43,7 @@ final class UpdateFeed {
         this.next = rows;
     }
 
-    /** Rows of a table, of all clusters by turns. */
+    /** Draws rows of a table, round-robin over all clusters. */
     static float[][] rows(Mixture mixture, int count, SplittableRandom random) {
         float[][] rows = new float[count][];
         for (int i = 0; i < count; i++) {
@@ -52,7 +52,7 @@ final class UpdateFeed {
         return rows;
     }
 
-    /** Queries near rows that no update is near to. */
+    /** Draws queries in clusters that are not updated. */
     static float[][] queries(Mixture mixture, int count, SplittableRandom random) {
         float[][] queries = new float[count][];
         for (int i = 0; i < count; i++) {
@@ -65,7 +65,7 @@ final class UpdateFeed {
         return queries;
     }
 
-    /** Inserts and deletes by turns. */
+    /** Alternates inserts and deletes. */
     void both(AtomicBoolean goesOn) {
         Queue<CompletableFuture<Boolean>> underWay = new ArrayDeque<>();
         while (goesOn.get()) {
@@ -76,7 +76,7 @@ final class UpdateFeed {
         join(underWay, 0);
     }
 
-    /** Inserts alone. */
+    /** Inserts rows only. */
     void inserts(AtomicBoolean goesOn) {
         Queue<CompletableFuture<Boolean>> underWay = new ArrayDeque<>();
         while (goesOn.get()) {
@@ -87,8 +87,8 @@ final class UpdateFeed {
     }
 
     /**
-     * Deletes so many rows that the table takes them out of its graph, unless a pass that does so has enough left to do; inserts as many
-     * first where few are left to delete. To be called while nothing is timed.
+     * Deletes enough rows that the table begins to remove them from its graph, unless a removal pass has enough work left; inserts rows first if few
+     * are left to delete. Must not be called during a measurement.
      */
     void refillDeletes() {
         int some = (int) (DELETED_AT_A_TIME * table.size());
@@ -115,7 +115,7 @@ final class UpdateFeed {
         return table.putLater(next++, mixture.drawAround(centre, random));
     }
 
-    /** Of those that there were at first, of a cluster that is updated; then of those that were inserted. */
+    /** Takes the initial rows of updated clusters first, then inserted rows. */
     private long takeOldest() {
         long taken = oldest;
         do {

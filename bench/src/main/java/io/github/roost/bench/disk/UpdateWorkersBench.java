@@ -29,31 +29,31 @@ import java.util.stream.LongStream;
 import jdk.jfr.Recording;
 
 /**
- * Question: where half of the workers search and the others have nothing to do but updates, how many more updates are done if those
- * that search do some in their stalls as well, and what do their searches pay? Baseline: the same workers, whose stalls stay empty. Inserts
- * alone and deletes alone, of which a table counts as done those that are out of its graph.
+ * Question: if half of the workers search and the others run only updates, how many more updates are done when the searching workers run some in
+ * their stalls too, and how much slower do their searches get? Baseline: the same workers with empty stalls. Measured for inserts only and for
+ * deletes only; a delete counts when the row is removed from the graph.
  *
- * <p>As many tables as workers, of equal parts of the rows, are searched and updated by turns, since one writer of a table takes one
- * worker's time at most. As many searches are under way as half of the workers.
+ * <p>There are as many tables as workers, with equal parts of the rows, searched and updated in turn, since the single writer of a table uses at
+ * most one worker. The searches in flight are half as many as the workers.
  */
 public final class UpdateWorkersBench {
-    /** What the updates are. */
+    /** The kind of updates. */
     public enum Kind {
         INSERTS,
         DELETES
     }
 
     /**
-     * A way in one round.
+     * One way in one round.
      *
      * @param p50us median latency of a search, in microseconds
-     * @param p99us 99th percentile
+     * @param p99us 99th percentile, in microseconds
      * @param meanMicros mean time of a search in the closed loop, in microseconds
-     * @param updatesPerSecond inserts that were acknowledged, or deleted rows that were taken out of the graph
-     * @param updateNanos that one took on workers
-     * @param filledShare part of the stalls that were measured in which maintenance ran; 0 where none are
-     * @param share of stalls that a latency target leaves to maintenance at the end; 1 without one
-     * @param slowdown by which searches take longer than with empty stalls, as the policy measured it at the end
+     * @param updatesPerSecond acknowledged inserts, or deleted rows removed from the graph
+     * @param updateNanos time per update on workers
+     * @param filledShare share of the measured stalls in which maintenance ran; 0 if no stalls were measured
+     * @param share of stalls that a latency target leaves to maintenance at the end; 1 without a target
+     * @param slowdown relative increase of the time of searches over empty stalls, as the policy measured it at the end
      */
     public record Outcome(
             double p50us,
@@ -73,10 +73,10 @@ public final class UpdateWorkersBench {
     private static final int UNRECORDED = 4;
 
     /**
-     * What became of one of the tables.
+     * The final state of one table.
      *
      * @param name of the table
-     * @param homes cache domains that were home to it at the end
+     * @param homes its home domains at the end
      * @param searches of it
      * @param traffic of its searches and updates, by tier
      */
@@ -88,9 +88,9 @@ public final class UpdateWorkersBench {
     private List<Place> places = List.of();
 
     /**
-     * A run.
+     * Creates a benchmark; measures nothing yet.
      *
-     * @param folder on the disk to measure; what is written there is deleted
+     * @param folder on the disk to measure; files written there are deleted
      * @param machine with its cache domains
      */
     public UpdateWorkersBench(Path folder, StallsBench.Plan plan, Topology machine) {
@@ -104,7 +104,7 @@ public final class UpdateWorkersBench {
         return places;
     }
 
-    /** What is done with tables that are open. */
+    /** An action on open tables. */
     private interface Use<R> {
         R with(Tables tables) throws IOException, InterruptedException;
     }
@@ -131,9 +131,9 @@ public final class UpdateWorkersBench {
     }
 
     /**
-     * The outcomes of each way by round.
+     * Measures the outcomes of each way, per round.
      *
-     * @param targets of latency, as shares
+     * @param targets latency targets, as shares
      */
     public Map<String, List<Outcome>> measure(Kind kind, List<Double> targets)
             throws IOException, InterruptedException {
@@ -155,12 +155,12 @@ public final class UpdateWorkersBench {
         }));
     }
 
-    /** Stalls and steps of a run in which all may be filled but those that are left empty to compare with. */
+    /** Records stalls and steps of a run in which all stalls may be filled, except those left empty for comparison. */
     public StallRecording record(Kind kind) throws IOException, InterruptedException {
         Path file = Files.createTempFile(folder, "roost-stalls-", ".jfr");
         try {
             return with(tables -> fed(tables, kind, () -> {
-                // Also for the compiler.
+                // This is also the warm-up for the JIT.
                 for (int i = 0; i < UNRECORDED; i++) {
                     measure(tables, kind, StallPolicy.POLLED.withLatencyTarget(1));
                 }
@@ -173,7 +173,7 @@ public final class UpdateWorkersBench {
                     search(tables, RECORDED);
                     recording.stop();
                     recording.dump(file);
-                    // Events cost time, which is no update's.
+                    // Measured without recording: the events cost time that updates would include.
                     outcome = measure(tables, kind, StallPolicy.UNFILLED);
                 }
                 return StallRecording.of(file, outcome.updateNanos());
@@ -209,7 +209,7 @@ public final class UpdateWorkersBench {
         }
     }
 
-    /** Sees that there is enough to do. Deletes are there before they are done, inserts come all the time. */
+    /** Provides enough work: deletes are issued before the measurement, inserts arrive all the time. */
     private static void prepare(Tables tables, Kind kind) {
         if (kind == Kind.DELETES) {
             tables.feeds.parallelStream().forEach(UpdateFeed::refillDeletes);
@@ -219,7 +219,7 @@ public final class UpdateWorkersBench {
     private Outcome measure(Tables tables, Kind kind, StallPolicy policy) throws InterruptedException {
         prepare(tables, kind);
         tables.orchestrator.stalls(policy);
-        // All begin with no changed page in memory, which searches need not read.
+        // Each measurement begins without changed pages in memory, which searches would not have to read.
         tables.tables.forEach(table -> table.checkpoint().join());
         search(tables, plan.leadIn());
         StallStats stallsBefore = tables.orchestrator.stallStats();

@@ -29,9 +29,9 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Question: how much later are searches answered while another table is built, and is that build as fast as jvector's own
- * and hnswlib's, on the same number of threads, of the same M and efConstruction? Searches of some tables arrive at a steady rate, in turns without and beside a build, in
- * an order that is reversed from round to round; builds with nothing beside them take turns with the others'.
+ * Question: how much does the latency of searches grow while another table is built, and is that build as fast as jvector's and hnswlib's, with the
+ * same number of threads, M and efConstruction? Searches of some tables arrive at a steady rate, alternately without and with a concurrent build;
+ * the order is reversed from round to round. Builds without concurrent searches alternate with the builds of the other libraries.
  */
 public final class BuildBench implements AutoCloseable {
     private static final int K = 10;
@@ -42,9 +42,9 @@ public final class BuildBench implements AutoCloseable {
     private static final int QUERIES = 1_000;
     private static final int SIGNIFICANT_DIGITS = 3;
     private static final Duration CALIBRATION = Duration.ofSeconds(2);
-    /** How long a round looks whether the machine stands still; once with one thread, once with all. */
+    /** How long a round measures {@link Standstills}, once with one thread and once with all. */
     private static final Duration STANDSTILL_TIME = Duration.ofMillis(500);
-    /** Searches under way at a time while the workers' capacity is measured: enough to keep them busy. */
+    /** Searches in flight while the workers' capacity is measured: enough to keep them busy. */
     private static final int CALIBRATION_IN_FLIGHT = 32;
 
     private final Orchestrator orchestrator;
@@ -55,13 +55,13 @@ public final class BuildBench implements AutoCloseable {
     private final double perSecond;
 
     /**
-     * What is measured.
+     * The settings.
      *
-     * @param tables searched
-     * @param rows of each of them
-     * @param builtRows of the table that is built
+     * @param tables number of tables that are searched
+     * @param rows per searched table
+     * @param builtRows rows of the table that is built
      * @param dimension of all rows, a {@link Mixture}
-     * @param load share of what the workers can answer at most, over 0 and under 1
+     * @param load share of the workers' max throughput, over 0 and under 1
      * @param seed of rows and queries
      */
     public record Settings(int tables, int rows, int builtRows, int dimension, double load, long seed) {}
@@ -69,17 +69,16 @@ public final class BuildBench implements AutoCloseable {
     /**
      * One round.
      *
-     * @param alone latencies while nothing is built
-     * @param beside latencies while a table is built, again and again
-     * @param builds how many builds were finished beside the searches
-     * @param collecting for how long of that time garbage collection stopped searches and build alike
-     * @param compiling for how long of that time the JVM compiled, which takes a core from searches and build alike
-     * @param roost how long a build takes with nothing beside it
-     * @param jvector how long jvector's own takes
-     * @param hnswlib how long hnswlib takes to add the rows, null where it is left out
-     * @param oneComputes how long a core stands still while nothing else computes, as it does for most of the time without a
-     *     build
-     * @param allCompute how long cores stand still while all of them compute, as they do beside a build
+     * @param alone latencies without a build
+     * @param beside latencies while a table is built repeatedly
+     * @param builds builds finished while latencies were measured
+     * @param collecting time of that in garbage collection pauses, which stop searches and the build
+     * @param compiling time of that in JIT compilation, which takes a core from searches and the build
+     * @param roost time of a build without concurrent searches
+     * @param jvector time of jvector's build
+     * @param hnswlib time in which hnswlib adds the rows, null if it is left out
+     * @param oneComputes standstills of one computing thread, the usual state without a build
+     * @param allCompute standstills while all cores compute, as during a build
      */
     public record Round(
             Latencies alone,
@@ -92,26 +91,26 @@ public final class BuildBench implements AutoCloseable {
             @Nullable Duration hnswlib,
             Standstills oneComputes,
             Standstills allCompute) {
-        /** How many times as late the hundredth search is beside a build. */
+        /** P99 latency during a build over P99 without one. */
         public double p99Ratio() {
             return beside.p99us() / alone.p99us();
         }
 
-        /** How many times as long as jvector's the build takes. */
+        /** Roost's build time over jvector's. */
         public double buildRatio() {
             return (double) roost.toNanos() / jvector.toNanos();
         }
 
-        /** How many times as long as hnswlib's the build takes; not a number where that is left out. */
+        /** Roost's build time over hnswlib's; NaN if hnswlib is left out. */
         public double hnswlibRatio() {
             return hnswlib == null ? Double.NaN : (double) roost.toNanos() / hnswlib.toNanos();
         }
     }
 
     /**
-     * Builds the tables and measures what the workers can answer.
+     * Builds the tables and measures the workers' capacity.
      *
-     * @param python interpreter that has hnswlib, null to leave hnswlib out
+     * @param python interpreter with hnswlib, null to leave hnswlib out
      */
     public BuildBench(Topology topology, Settings settings, @Nullable Path python) throws InterruptedException {
         this.python = python;
@@ -135,12 +134,12 @@ public final class BuildBench implements AutoCloseable {
                 .build(orchestrator, rows);
     }
 
-    /** Workers there are; jvector builds on {@value HnswEngine#THREADS} threads. */
+    /** Number of workers; jvector builds on {@value HnswEngine#THREADS} threads. */
     public int workers() {
         return orchestrator.workers();
     }
 
-    /** Searches that arrive in a second. */
+    /** Arriving searches per second. */
     public double perSecond() {
         return perSecond;
     }
@@ -159,8 +158,8 @@ public final class BuildBench implements AutoCloseable {
     /**
      * Measures one round.
      *
-     * @param number from 0; even ones begin without a build, odd ones beside one
-     * @param window how long latencies are measured in each of the two
+     * @param number from 0; even rounds begin without a build, odd ones with a build
+     * @param window how long latencies are measured in each of the two states
      */
     public Round round(int number, Duration window) throws Exception {
         Latencies[] measured = new Latencies[2];
@@ -204,22 +203,22 @@ public final class BuildBench implements AutoCloseable {
                 Standstills.of(workers(), STANDSTILL_TIME));
     }
 
-    /** How long the JVM has collected garbage so far; with the default collector everything stands still meanwhile. */
+    /** Total time in garbage collection so far; with the default collector all threads stop during that time. */
     private static Duration collecting() {
         return Duration.ofMillis(ManagementFactory.getGarbageCollectorMXBeans().stream()
                 .mapToLong(GarbageCollectorMXBean::getCollectionTime)
                 .sum());
     }
 
-    /** How long the JVM has compiled so far, in threads of its own. */
+    /** Total time of JIT compilation so far, on the compiler's own threads. */
     private static Duration compiling() {
         return Duration.ofMillis(ManagementFactory.getCompilationMXBean().getTotalCompilationTime());
     }
 
-    /** Of searches that arrive at equal distances, from submission to completion. */
+    /** Latencies from submission to completion, of searches that arrive at equal intervals. */
     private Latencies latencies(Duration window) throws InterruptedException {
         Histogram nanos = new ConcurrentHistogram(SIGNIFICANT_DIGITS);
-        // No list of futures: the garbage collector would copy it again and again while all else stands still.
+        // There is no list of futures, because the garbage collector would copy it repeatedly while everything else is stopped.
         Semaphore answered = new Semaphore(0);
         AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
         long began = System.nanoTime();
@@ -264,7 +263,7 @@ public final class BuildBench implements AutoCloseable {
         }
     }
 
-    /** Builds the table again and again, until closed. */
+    /** Builds the table repeatedly, until closed. */
     private final class Builds implements AutoCloseable {
         private final AtomicBoolean stopped = new AtomicBoolean();
         private final AtomicLong done = new AtomicLong();

@@ -10,20 +10,20 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** Measures engines in turns: the recall of each width once, then the searches per second of each in every round. */
+/** Measures engines in turns: the recall at each ef once, then the searches per second at each ef in every round. */
 final class CurveMeasurement {
     private final Workload workload;
     private final int mostNeighbors;
     private final Neighbors[] truth;
 
-    /** @param mostNeighbors the largest k to come */
+    /** @param mostNeighbors the max k that will be measured */
     CurveMeasurement(Workload workload, int mostNeighbors) {
         this.workload = workload;
         this.mostNeighbors = mostNeighbors;
         this.truth = new ExactSearch(workload.rows()).searchAll(workload.queries(), mostNeighbors);
     }
 
-    /** One curve an engine; {@code tables} of them, the first, are Roost's. */
+    /** Measures one curve per engine; the first {@code tables} engines are Roost's. */
     HnswCurves curves(List<HnswEngine> engines, int tables, int k, int[] widths, int rounds, Duration slice)
             throws Exception {
         if (k > mostNeighbors) {
@@ -34,7 +34,7 @@ final class CurveMeasurement {
         List<List<Double>> rates = new ArrayList<>();
         for (int cell = 0; cell < cells; cell++) {
             HnswEngine engine = engines.get(cell % engines.size());
-            // Also the warm-up: every search path has run before the first round.
+            // This is also the warm-up: it runs every search path before the first round.
             recalls[cell] = recall(engine.search(k, widths[cell / engines.size()]), k);
             rates.add(new ArrayList<>());
         }

@@ -18,15 +18,15 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 /**
- * Question: do filtered searches find as much as others at the same width, and what do they cost? Of a table that is frozen
- * and of a live one with rows that are not yet frozen and dead ones; what is allowed lies everywhere, or in some clusters
- * of the rows, of which queries are as often in one as in any other.
+ * Question: do filtered searches reach the recall of unfiltered ones at the same ef, and what do they cost? Measured on a frozen table, and on a
+ * live one with rows that are not yet frozen and tombstones. The allowed rows are random, or are in some clusters of the rows; queries are spread
+ * evenly over all clusters.
  */
 public final class FilterBench implements AutoCloseable {
     private static final int K = 10;
     private static final int CENTRES = 100;
     private static final int FREEZE_AFTER = 2_048;
-    /** Of so many rows of the live table one dies. */
+    /** The live table gets one deleted row per this many rows. */
     private static final int ROWS_PER_DEAD = 10;
 
     private final float[][] rows;
@@ -36,19 +36,19 @@ public final class FilterBench implements AutoCloseable {
     private final HnswTable frozen;
     private final LiveTable live;
 
-    /** How the allowed rows lie. */
+    /** The distribution of the allowed rows. */
     public enum Allowed {
-        /** By chance, each with the same. */
+        /** Each row is allowed with the same probability. */
         EVERYWHERE,
-        /** In some of the clusters. */
+        /** Rows of some clusters only. */
         CLUSTERS
     }
 
     /**
-     * One kind of filter on one table.
+     * The result of one kind of filter on one table.
      *
-     * @param recall share of the true neighbours among those that are allowed
-     * @param visited nodes that a search computes distances to, on average
+     * @param recall share of the true neighbours among the allowed rows
+     * @param visited mean number of nodes whose distance a search computes
      */
     public record Outcome(double recall, double visited) {}
 
@@ -56,7 +56,7 @@ public final class FilterBench implements AutoCloseable {
      * Builds both tables.
      *
      * @param count rows, of a {@link Mixture}
-     * @param ef width of the searches
+     * @param ef of the searches
      */
     public FilterBench(Topology topology, int count, int dimension, int queries, int ef, long seed)
             throws InterruptedException {
@@ -73,7 +73,7 @@ public final class FilterBench implements AutoCloseable {
         this.live = liveTable();
     }
 
-    /** Of the same rows, half of them added one by one, with rows that died in all parts. */
+    /** Builds a live table of the same rows, half of them added one by one, with deleted rows spread over all clusters. */
     private LiveTable liveTable() throws InterruptedException {
         int half = rows.length / 2;
         LiveTable table = LiveTable.builder()
@@ -101,7 +101,7 @@ public final class FilterBench implements AutoCloseable {
      * Measures one kind of filter.
      *
      * @param share of the rows that are allowed, over 0, at most 1; 1 for no filter
-     * @return of the frozen table, then of the live one
+     * @return the results of the frozen table, then of the live one
      */
     public Outcome[] measure(Allowed allowed, double share) throws Exception {
         LongPredicate accepts = accepts(allowed, share);

@@ -14,13 +14,13 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Question: how many searches per second does a frozen table answer at a recall, beside plain jvector and hnswlib over the
- * same rows, with the same M and efConstruction, on two threads? In a round every engine takes its turn at every width
- * of the search, in an order that is reversed from round to round, so that drift of the machine falls on all alike.
+ * Question: how many searches per second does a frozen table answer at a given recall, compared with plain jvector and hnswlib over the same rows,
+ * with the same M and efConstruction, on two threads? In each round every engine runs at every ef, in an order that is reversed from round to round,
+ * so that drift of the machine affects all engines alike.
  */
 public final class HnswBench implements AutoCloseable {
     private final List<HnswEngine> engines = new ArrayList<>();
-    /** Roost's among the engines, which are the first. */
+    /** Roost's engines, which are the first of {@code engines}. */
     private final List<RoostEngine> tables = new ArrayList<>();
 
     private final CurveMeasurement measurement;
@@ -29,10 +29,10 @@ public final class HnswBench implements AutoCloseable {
      * Builds every engine's index, one after the other.
      *
      * @param topology of two cores, for Roost's build
-     * @param layouts one table of Roost's each, at least one
-     * @param python interpreter that has hnswlib, null to leave hnswlib out
-     * @param mostNeighbors the largest k to come
-     * @param progress is told what is being done
+     * @param layouts one Roost table each, at least one
+     * @param python interpreter with hnswlib, null to leave hnswlib out
+     * @param mostNeighbors the max k that will be measured
+     * @param progress receives messages about the current step
      */
     public HnswBench(
             Workload workload,
@@ -61,18 +61,18 @@ public final class HnswBench implements AutoCloseable {
     }
 
     /**
-     * What a table of Roost's takes.
+     * The memory of one of Roost's tables.
      *
      * @param engine its name
-     * @param bytes of memory, none of it on the Java heap
-     * @param allocated bytes that a search allocates on the Java heap, its result included, by k
+     * @param bytes off-heap memory
+     * @param allocated Java heap bytes allocated per search, including the result, by k
      */
     public record Footprint(String engine, long bytes, SortedMap<Integer, Long> allocated) {}
 
     /**
-     * Measures what each of Roost's tables takes.
+     * Measures the memory of each of Roost's tables.
      *
-     * @param ks neighbours to search for
+     * @param ks values of k to search with
      */
     public List<Footprint> footprints(List<Integer> ks) throws Exception {
         List<Footprint> footprints = new ArrayList<>();
@@ -87,11 +87,11 @@ public final class HnswBench implements AutoCloseable {
     }
 
     /**
-     * Measures one curve an engine.
+     * Measures one curve per engine.
      *
-     * @param k at most what the bench was made for
-     * @param widths of the search, ascending, each at least k
-     * @param slice how long each engine searches with each width in a round
+     * @param k at most {@code mostNeighbors}
+     * @param widths values of ef, ascending, each at least k
+     * @param slice how long each engine searches at each ef in a round
      */
     public HnswCurves curves(int k, int[] widths, int rounds, Duration slice) throws Exception {
         return measurement.curves(engines, tables.size(), k, widths, rounds, slice);

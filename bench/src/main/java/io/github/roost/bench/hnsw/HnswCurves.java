@@ -11,32 +11,32 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /**
- * What the bench found.
+ * The results of the benchmark.
  *
  * @param workload its name
- * @param k neighbours searched for
- * @param tables how many of the engines are Roost's, which come first
- * @param curves one an engine
+ * @param k neighbours per search
+ * @param tables number of Roost's engines, which come first
+ * @param curves one per engine
  */
 public record HnswCurves(String workload, int k, int tables, List<Curve> curves) {
     /**
-     * One engine's.
+     * The curve of one engine.
      *
      * @param engine its name
-     * @param build how long its build took
+     * @param build its build time
      * @param points by ascending ef
      */
     public record Curve(String engine, Duration build, List<Point> points) {
         /**
-         * Searches per second of one round at a recall, interpolated between the two points around it: logarithms of rates
-         * lie nearly on a line over the logarithm of what is missed.
+         * Searches per second of one round at a recall, interpolated between the two adjacent points: the logarithm of the rate is nearly linear in
+         * the logarithm of 1 - recall.
          *
-         * @return NaN where no two points are around the recall
+         * @return NaN if the recall is not between two points
          */
         public double rateAt(double recall, int round) {
             TreeMap<Double, Double> rates = new TreeMap<>();
             for (Point point : points) {
-                // Of widths that find the same the fastest counts.
+                // Among several ef with the same recall the fastest counts.
                 rates.merge(missed(point.recall()), Math.log(point.rates().get(round)), Math::max);
             }
             double at = missed(recall);
@@ -56,13 +56,13 @@ public record HnswCurves(String workload, int k, int tables, List<Curve> curves)
     }
 
     /**
-     * One width of the search.
+     * One ef.
      *
      * @param recall share of true neighbours found, from 0 to 1
      * @param rates searches per second, one per round
      */
     public record Point(int ef, double recall, List<Double> rates) {
-        /** The middle of the rounds. */
+        /** The median over the rounds. */
         public double median() {
             return Samples.of(rates).median();
         }
@@ -74,16 +74,16 @@ public record HnswCurves(String workload, int k, int tables, List<Curve> curves)
     }
 
     /**
-     * One engine's rates over another's.
+     * The rates of one engine over another's.
      *
      * @param table Roost's
-     * @param other what it is compared with
-     * @param recall at which
+     * @param other the engine it is compared with
+     * @param recall at which the rates are compared
      * @param ratios one per round
      */
     public record Comparison(Curve table, Curve other, double recall, List<Double> ratios) {}
 
-    /** Each of Roost's tables beside the tables before it and every other engine. */
+    /** Compares each of Roost's tables with the tables before it and with every other engine. */
     public List<Comparison> comparisons(double recall) {
         return IntStream.range(0, tables)
                 .boxed()
@@ -103,7 +103,7 @@ public record HnswCurves(String workload, int k, int tables, List<Curve> curves)
                         .toList());
     }
 
-    /** The curves as a picture: bars are as long as the range of the rounds. */
+    /** Plots the curves; each bar spans the range of the rounds. */
     public Plot plot() {
         List<Series> series = IntStream.range(0, curves.size())
                 .mapToObj(number -> Series.marked(

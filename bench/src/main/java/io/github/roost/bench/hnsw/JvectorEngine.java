@@ -19,8 +19,8 @@ import java.util.List;
 import java.util.concurrent.ForkJoinPool;
 
 /**
- * Plain jvector as its documentation says to use it: built by its own parallel build, one searcher kept a thread. Its
- * graph has the degrees of Roost's: twice M in layer 0.
+ * Plain jvector, used as in its documentation: built by its own parallel build, with one searcher per thread. Its graph
+ * has the same degrees as Roost's: twice M in layer 0.
  */
 final class JvectorEngine implements HnswEngine {
     private static final float NEIGHBOR_OVERFLOW = 1.2f;

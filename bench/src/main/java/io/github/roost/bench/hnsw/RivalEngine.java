@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** A library of others in a Python process; batches run on its own threads. */
+/** A third-party library in a Python process; batches run on the library's own threads. */
 final class RivalEngine implements HnswEngine {
     private final String name;
     private final PeerProcess process;
@@ -18,7 +18,7 @@ final class RivalEngine implements HnswEngine {
 
     /**
      * @param name of an engine in {@code rival_peer.py}
-     * @throws IOException if the library is not there, or cannot index such rows on this machine: its message says why
+     * @throws IOException if the library is missing, or cannot index such rows on this machine; the message says why
      */
     RivalEngine(String name, Workload workload, Path python, int m, int efConstruction, int threads)
             throws IOException {
@@ -26,9 +26,10 @@ final class RivalEngine implements HnswEngine {
     }
 
     /**
-     * As above.
+     * Like the other constructor, with a cache of indexes.
      *
-     * @param kept folder that the index is loaded from where it is there, and saved to otherwise; null for none
+     * @param kept folder from which the index is loaded if it exists there, and to which it is saved otherwise; null
+     *     for none
      */
     RivalEngine(
             String name, Workload workload, Path python, int m, int efConstruction, int threads, @Nullable Path kept)

@@ -13,15 +13,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Question: how do Roost's layouts compare with the libraries that others would take, at equal recall, on one thread or two?
- * Each library is in a process of its own. In a round every engine takes its turn at every width of the search, in an order
- * that is reversed from round to round, so that drift of the machine falls on all alike. All have the same M and
- * efConstruction, where they have any, and two threads to build with.
+ * Question: how do Roost's layouts compare with other libraries, at equal recall, on one or two threads? Each library runs in its own process,
+ * except jvector. In each round every engine runs at every ef, in an order that is reversed from round to round, so that drift of the machine
+ * affects all engines alike. All engines have the same M and efConstruction, if these apply, and two build threads.
  */
 public final class RivalsBench implements AutoCloseable {
     private static final String JVECTOR = "jvector";
 
-    /** The libraries there are, in the order of the report. */
+    /** All supported libraries, in the order of the report. */
     public static final List<String> RIVALS = List.of(
             JVECTOR,
             "hnswlib",
@@ -39,16 +38,16 @@ public final class RivalsBench implements AutoCloseable {
     private final CurveMeasurement measurement;
 
     /**
-     * Builds every engine's index, one after the other. A library that cannot be had is left out, and said so.
+     * Builds every engine's index, one after the other. A library that is not available is left out, and {@code progress} is told why.
      *
-     * @param layouts one table of Roost's each, at least one
-     * @param rivals of {@link #RIVALS}
-     * @param python interpreter that has them, null to leave all out but jvector
-     * @param threads that search, 1 or 2
-     * @param mostNeighbors the largest k to come
-     * @param kept folder of indexes of these rows, built in the same way, that are loaded where they are there, and saved where they
-     *     are not; null for none. jvector is always built
-     * @param progress is told what is being done, and what is left out why
+     * @param layouts one Roost table each, at least one
+     * @param rivals from {@link #RIVALS}
+     * @param python interpreter with the libraries, null to leave out all but jvector
+     * @param threads search threads, 1 or 2
+     * @param mostNeighbors the max k that will be measured
+     * @param kept folder of indexes of these rows with the same build parameters; an index is loaded if it exists there, and saved otherwise; null
+     *     for none. jvector is always built
+     * @param progress receives messages about the current step, and about libraries that are left out
      */
     public RivalsBench(
             Workload workload,
@@ -101,15 +100,15 @@ public final class RivalsBench implements AutoCloseable {
     }
 
     /**
-     * What an engine's index takes.
+     * The size of one engine's index.
      *
      * @param engine its name
-     * @param build how long its build took
-     * @param bytesPerRow vectors included; of a library by how much its process has grown; 0 where it is not known
+     * @param build its build time
+     * @param bytesPerRow including vectors; for a library the growth of its process; 0 if unknown
      */
     public record Size(String engine, Duration build, double bytesPerRow) {}
 
-    /** What each takes. */
+    /** The sizes of all engines' indexes. */
     public List<Size> sizes() throws IOException {
         List<Size> sizes = new ArrayList<>();
         for (HnswEngine engine : engines) {
@@ -119,11 +118,11 @@ public final class RivalsBench implements AutoCloseable {
     }
 
     /**
-     * Measures one curve an engine.
+     * Measures one curve per engine.
      *
-     * @param k at most what the bench was made for
-     * @param widths of the search, ascending, each at least k
-     * @param slice how long each engine searches with each width in a round
+     * @param k at most {@code mostNeighbors}
+     * @param widths values of ef, ascending, each at least k
+     * @param slice how long each engine searches at each ef in a round
      */
     public HnswCurves curves(int k, int[] widths, int rounds, Duration slice) throws Exception {
         return measurement.curves(engines, tables, k, widths, rounds, slice);

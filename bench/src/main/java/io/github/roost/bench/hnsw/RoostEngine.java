@@ -18,7 +18,10 @@ import java.util.Arrays;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** Roost's table, its search functions called from as many threads as the peers' are: the index alone, no dispatch. */
+/**
+ * Roost's table; its search functions are called directly on as many threads as the other engines use, without
+ * dispatch.
+ */
 final class RoostEngine implements HnswEngine {
     private static final SearchContext UNCOUNTED = SearchContext.outside((nodes, bytes) -> {});
 
@@ -36,9 +39,9 @@ final class RoostEngine implements HnswEngine {
     }
 
     /**
-     * Builds a table.
+     * Builds or loads a table.
      *
-     * @param kept file that the table is loaded from where it is there, and saved to otherwise; null for none
+     * @param kept file from which the table is loaded if it exists, and to which it is saved otherwise; null for none
      */
     RoostEngine(
             Workload workload,
@@ -87,13 +90,13 @@ final class RoostEngine implements HnswEngine {
         return buildTime;
     }
 
-    /** Memory of the table, none of it on the heap. */
+    /** Off-heap memory of the table; it has none on the heap. */
     @Override
     public long bytes() {
         return table.bytes();
     }
 
-    /** Bytes that a search allocates on the Java heap, its result included: the mean of all queries, once warm. */
+    /** Java heap bytes allocated per search, including the result: the mean over all queries, after warm-up. */
     long allocatedBytes(int k, int ef) throws Exception {
         SearchFunction<float[], Neighbors> search = table.searchFunction(k, ef);
         ThreadMXBean thread = (ThreadMXBean) ManagementFactory.getThreadMXBean();

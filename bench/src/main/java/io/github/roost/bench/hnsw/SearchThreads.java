@@ -7,7 +7,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Runs an engine's searches on its threads, each with every so manyth query. Used by one thread. */
+/**
+ * Runs an engine's searches on a fixed number of threads; thread i gets the queries i, i + threads, and so on. Not
+ * thread-safe.
+ */
 final class SearchThreads implements AutoCloseable {
     private final ExecutorService pool;
     private final int threads;
@@ -19,7 +22,7 @@ final class SearchThreads implements AutoCloseable {
         this.queries = queries;
     }
 
-    /** Searches for one query, on the thread of this number. */
+    /** Searches for one query on the thread of the given number. */
     interface Search {
         void run(int thread, int query) throws Exception;
     }
@@ -33,7 +36,9 @@ final class SearchThreads implements AutoCloseable {
         });
     }
 
-    /** Searches per second. Each thread counts what it did in its own time, so that no end of one is waited for. */
+    /**
+     * Searches per second. Each thread is timed on its own, so that no thread's rate includes a wait for another's end.
+     */
     double rate(Duration time, Search search) throws Exception {
         return onEach(thread -> {
             long began = System.nanoTime();

@@ -18,7 +18,10 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** Question: how long does one search of an HNSW table take, from submission to answer, with nothing else to do? */
+/**
+ * Question: how long does one search of an HNSW table take, from submission to result, on an otherwise idle
+ * orchestrator?
+ */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)

@@ -1,4 +1,4 @@
-/** Roost's HNSW tables beside plain jvector and hnswlib. */
+/** Benchmarks of Roost's HNSW tables, compared with jvector, hnswlib and other libraries. */
 @NullMarked
 package io.github.roost.bench.hnsw;
 

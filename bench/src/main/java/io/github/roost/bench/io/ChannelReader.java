@@ -16,7 +16,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** The JDK's {@link FileChannel} with direct I/O: a thread for each read that is under way. */
+/** Reads with the JDK's {@link FileChannel} and direct I/O: one thread per read in flight. */
 final class ChannelReader implements Reader {
     private final NumberedBlocks blocks;
     private final int depth;

@@ -3,11 +3,11 @@ package io.github.roost.bench.io;
 import java.nio.file.OpenOption;
 import java.util.stream.Stream;
 
-/** The JDK's direct I/O. Stateless. */
+/** The JDK's option for direct I/O. Stateless. */
 public final class DirectOption {
     private DirectOption() {}
 
-    /** {@code ExtendedOpenOption.DIRECT}, by its name: the compiler warns of every mention of its type. */
+    /** {@code ExtendedOpenOption.DIRECT}, by reflection: the compiler warns of each use of its type. */
     public static OpenOption get() {
         try {
             return Stream.of(

@@ -8,35 +8,35 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Question: how many random 4-KiB blocks does one worker read in a second, and what CPU time does one cost, with so many reads under
- * way? Baseline: {@link java.nio.channels.FileChannel} with direct I/O, which needs a thread for each read under way.
+ * Question: how many random 4-KiB blocks does one worker read per second, and how much CPU time does a read cost, at a given number of reads in
+ * flight? Baseline: {@link java.nio.channels.FileChannel} with direct I/O, which needs one thread per read in flight.
  *
- * <p>All ways read the same file for a slice of time each, in an order that turns with the round. CPU time is that of the whole
- * process, so threads of the runtime and looks of a worker in vain are counted too.
+ * <p>All ways read the same file for one slice of time each, in an order that rotates from round to round. CPU time is of the whole process, so it
+ * includes threads of the runtime and a worker's unsuccessful polls.
  */
 public final class IoBench {
-    /** What reads. */
+    /** A way to read. */
     public enum Way {
         /** The baseline. */
         CHANNEL,
-        /** A search on a ring; its worker looks for some 40 us before it sleeps. */
+        /** A search on a ring; its worker polls for about 40 us before it sleeps. */
         RING,
-        /** A search on a ring, whose worker sleeps whenever there is nothing to do. */
+        /** A search on a ring; its worker sleeps whenever it has nothing to do. */
         RING_SLEEPING,
-        /** A search on a ring, whose worker does steps of 5 us of other work while its reads are under way. */
+        /** A search on a ring; its worker runs steps of 5 us of other work while its reads are in flight. */
         RING_FILLED,
-        /** A search whose reads are made by threads, as where the kernel refuses rings. */
+        /** A search whose reads are run by threads, the fallback if the kernel refuses rings. */
         POSITIONAL
     }
 
     /**
-     * What one way did at one depth, by round.
+     * The results of one way at one depth, per round.
      *
-     * @param way what read
-     * @param depth reads under way
-     * @param readsPerSecond of each round
-     * @param cpuMicrosPerRead of the process, in each round; for a filled ring less the other work
-     * @param freeShare of the wall time that other work has used, in each round
+     * @param way of reading
+     * @param depth reads in flight
+     * @param readsPerSecond per round
+     * @param cpuMicrosPerRead of the process, per round; for a filled ring without the other work
+     * @param freeShare share of the wall time used by other work, per round
      */
     public record Outcome(
             Way way, int depth, List<Double> readsPerSecond, List<Double> cpuMicrosPerRead, List<Double> freeShare) {
@@ -60,7 +60,7 @@ public final class IoBench {
         this.slice = slice;
     }
 
-    /** Every way at every depth, after an unmeasured round for the compiler. */
+    /** Measures every way at every depth, after one unmeasured round for the JIT. */
     public List<Outcome> run(List<Integer> depths, int rounds) throws IOException, InterruptedException {
         List<Outcome> outcomes = new ArrayList<>();
         for (int depth : depths) {

@@ -9,18 +9,18 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * A temporary file of 4-KiB blocks, each of which begins with its number, so that a read of the wrong block is found out.
+ * A temporary file of 4-KiB blocks, each of which begins with its number, so that a read of a wrong block is detected.
  *
- * @param path only its owner may read it
+ * @param path readable only by its owner
  * @param count of blocks
  */
 public record NumberedBlocks(Path path, int count) implements AutoCloseable {
-    /** Bytes of a block. */
+    /** Bytes per block. */
     public static final int BYTES = 4096;
 
     private static final int BLOCKS_PER_WRITE = 256;
 
-    /** Writes one into a folder. */
+    /** Writes such a file into a folder. */
     public static NumberedBlocks in(Path folder, int count) throws IOException {
         Path path = Files.createTempFile(folder, "roost-blocks-", ".tmp");
         try (FileChannel channel = FileChannel.open(path, StandardOpenOption.WRITE)) {
@@ -45,7 +45,7 @@ public record NumberedBlocks(Path path, int count) implements AutoCloseable {
         }
     }
 
-    /** Complains unless a block that was read begins with its number. */
+    /** Throws an IllegalStateException unless the block that was read begins with its number. */
     static void require(long block, long number) {
         if (block != number) {
             throw new IllegalStateException("block " + block + " was read as block " + number);

@@ -10,8 +10,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * CPU time of the threads of this process at a moment: the JVM's own figure counts ticks of 10 ms on Linux, of which a short slice has
- * few. Immutable.
+ * A snapshot of the CPU time of the threads of this process: the JVM's own figure counts ticks of 10 ms on Linux, too coarse for a short slice.
+ * Immutable.
  */
 final class ProcessCpu {
     private static final Path TASKS = Path.of("/proc/self/task");
@@ -36,7 +36,7 @@ final class ProcessCpu {
         }
     }
 
-    /** Nanoseconds of the threads that live now, since a moment; what threads took that have ended meanwhile is not known. */
+    /** CPU nanoseconds since {@code before}, of the threads in this snapshot; threads that ended in between are not counted. */
     long nanosSince(ProcessCpu before) {
         long sum = 0;
         for (Map.Entry<Path, Long> thread : nanosByThread.entrySet()) {

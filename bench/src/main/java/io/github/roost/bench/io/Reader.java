@@ -3,13 +3,13 @@ package io.github.roost.bench.io;
 import java.io.IOException;
 import java.time.Duration;
 
-/** One way to read random blocks, kept at a depth: so many reads are under way at any time. */
+/** A way to read random blocks, with a fixed number of reads in flight. */
 interface Reader extends AutoCloseable {
     /**
-     * What a reader did.
+     * The result of a read.
      *
      * @param reads blocks read
-     * @param freeNanos time of its thread that other work has used meanwhile; 0 where there was none
+     * @param freeNanos time of its thread used by other work; 0 if there was none
      */
     record Done(long reads, long freeNanos) {}
 

@@ -26,7 +26,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
-/** A search on one worker that keeps so many reads under way, and parks until one has ended. */
+/** A search on one worker that keeps a fixed number of reads in flight, and parks until one is done. */
 final class SearchReader implements Reader {
     private static final long STEP_NANOS = 5_000;
 
@@ -49,7 +49,7 @@ final class SearchReader implements Reader {
         this.file = io.open(blocks.path());
     }
 
-    /** A worker that no core is kept for, as the threads that it is compared with have none. */
+    /** A worker that is not pinned to a core, like the threads that it is compared with. */
     private static Orchestrator oneWorker(IdleStrategy idle) {
         CacheDomain domain = new CacheDomain(0, 32L << 20, List.of(0), 0, List.of(new Core(0, -1, List.of(0))));
         return Orchestrator.builder()
@@ -80,7 +80,7 @@ final class SearchReader implements Reader {
         }
     }
 
-    /** Work for stalls, in steps of 5 us; the CPU time that it gets is what the reads leave free. */
+    /** Work to fill stalls, in steps of 5 us; its CPU time is the time that the reads leave free. */
     private static final class Filling {
         private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 

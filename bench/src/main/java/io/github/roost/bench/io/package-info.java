@@ -1,4 +1,4 @@
-/** Block I/O beside what the JDK has. */
+/** Benchmarks of block I/O, compared with the JDK's channels. */
 @NullMarked
 package io.github.roost.bench.io;
 

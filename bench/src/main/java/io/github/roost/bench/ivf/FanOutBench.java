@@ -16,9 +16,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Question: what does a search of many lists cost beyond the sum of its scans? One worker, one search at a time. A search,
- * which has several tasks, takes turns with {@link IvfTable#searchFunction}, which is one task that scans the
- * same lists one after the other.
+ * Question: what is the overhead of a search of many lists beyond the sum of its scans? Setup: one worker, one search at a time. The search has
+ * several tasks. Baseline: {@link IvfTable#searchFunction}, one task that scans the same lists one after the other; the two alternate.
  */
 public final class FanOutBench implements AutoCloseable {
     private final Workload workload;
@@ -30,7 +29,7 @@ public final class FanOutBench implements AutoCloseable {
         this.workload = workload;
         this.orchestrator = Orchestrator.builder()
                 .topology(oneCore(machine))
-                // It must hold a task for every list: a search that comes before the worker is idle has so many.
+                // The ring must hold one task per list: a search submitted before the worker is idle queues that many.
                 .ringCapacity(Math.max(64, 2 * Integer.highestOneBit(nlist)))
                 .build();
         this.table = IvfTable.builder().nlist(nlist).nprobe(1).build(orchestrator, workload.rows());
@@ -48,16 +47,17 @@ public final class FanOutBench implements AutoCloseable {
     }
 
     /**
-     * Medians of the searches of a slice, round by round.
+     * Medians of the searches of each slice, over the rounds.
      *
-     * @param rows in the lists that a search probes, on average
-     * @param searchUs time of a search with tasks for its lists
-     * @param scansUs time of one task that scans the same lists
-     * @param ratio of these two
+     * @param nprobe lists per search
+     * @param rows mean number of rows in the lists that a search probes
+     * @param searchUs time of a search with one task per list, in microseconds
+     * @param scansUs time of one task that scans the same lists, in microseconds
+     * @param ratio searchUs over scansUs
      */
     public record Result(int nprobe, double rows, Samples searchUs, Samples scansUs, Samples ratio) {}
 
-    /** Measures one number of lists. */
+    /** Measures one nprobe. */
     public Result measure(int k, int nprobe, int rounds, Duration slice) throws InterruptedException {
         double rows = rowsProbed(nprobe);
         List<Double> search = new ArrayList<>();

@@ -18,12 +18,12 @@ import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 
 /**
- * Questions: how long does it take to add a row to a table whose searches saturate the workers, and by how much do
- * searches take longer for it? Slices with and without adds take turns, each other round in the other order.
+ * Questions: how long does it take to add a row to a table whose searches saturate the workers, and how much slower do adds make the searches?
+ * Slices with and without adds alternate; their order is reversed every other round.
  */
 public final class FreshnessBench implements AutoCloseable {
     private static final long LONGEST_ADD_NANOS = 60_000_000_000L;
-    /** Until what handles added rows is compiled: it runs a few times per second, on the cores that searches are measured on. */
+    /** Warm-up until the code of adds is compiled: it runs only a few times per second, on the cores on which searches are measured. */
     private static final int SLICES_BEFORE = 8;
 
     private final Workload workload;
@@ -43,19 +43,19 @@ public final class FreshnessBench implements AutoCloseable {
     }
 
     /**
-     * What the rounds showed.
+     * The results of all rounds.
      *
-     * @param adds how many rows were added
-     * @param add time of an add; each percentile of all of them
-     * @param quietP99 99th percentile of searches without adds, in microseconds, round by round
-     * @param busyP99 the same with adds
-     * @param p99Ratio of these, round by round
-     * @param rateRatio searches per second with adds over those without, round by round
+     * @param adds number of added rows
+     * @param add latency of an add, over all rounds
+     * @param quietP99 99th percentile of searches without adds, in microseconds, per round
+     * @param busyP99 99th percentile of searches with adds, in microseconds, per round
+     * @param p99Ratio busyP99 over quietP99, per round
+     * @param rateRatio searches per second with adds over searches per second without, per round
      */
     public record Result(
             long adds, Latencies add, Samples quietP99, Samples busyP99, Samples p99Ratio, Samples rateRatio) {}
 
-    /** Who searches and who adds. */
+    /** The load of searches and adds. */
     public record Load(int k, int nprobe, int inFlight, int addsPerSecond) {}
 
     public Result measure(Load load, int rounds, Duration slice) throws InterruptedException {
@@ -114,7 +114,7 @@ public final class FreshnessBench implements AutoCloseable {
         }
     }
 
-    /** A row near one that is there already, so that lists grow as they are. */
+    /** Adds a row near an existing one, so that lists grow in proportion to their size. */
     private void add(Histogram adds) {
         float[] row = workload.rows()[random.nextInt(workload.rows().length)].clone();
         row[random.nextInt(row.length)] += 1e-3f;

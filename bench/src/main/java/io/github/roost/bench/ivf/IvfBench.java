@@ -26,16 +26,15 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Question: how many searches per second does an IVF table answer, and how fast a lone one, beside FAISS's
- * {@code IndexIVFFlat} of as many lists on as many threads, and beside tables whose lists are of floats alone, float16 or bytes? They take turns, in
- * rounds. As FAISS is given all queries at once, Roost's client submits together what may start together, by {@link
- * IvfTable#searchAll}.
+ * Question: how many searches per second does an IVF table answer, and how fast a single search, compared with FAISS's {@code IndexIVFFlat} with as
+ * many lists and threads, and with tables whose lists hold only floats, float16 or bytes? The engines alternate in rounds. Since FAISS gets all
+ * queries at once, Roost's client submits searches in batches, by {@link IvfTable#searchAll}.
  */
 public final class IvfBench implements AutoCloseable {
     private static final int QUERIES_FOR_RECALL = 200;
-    /** So many that a scan takes many times what is done for it. */
+    /** Long enough that scanning dominates the overhead per scan. */
     private static final int ROWS_OF_LONG_LIST = 32_768;
-    /** As many queries as a list is scanned for at once, at most. */
+    /** Max queries per scan of a list. */
     private static final int GROUP = 64;
 
     private final Workload workload;
@@ -44,10 +43,10 @@ public final class IvfBench implements AutoCloseable {
     private final @Nullable PeerProcess faiss;
     private final double faissBuildSeconds;
 
-    /** One of Roost's tables, and how long its build took. */
+    /** One of Roost's tables and its build time. */
     private record Engine(String name, IvfTable table, double buildSeconds) {}
 
-    /** What an engine showed, round by round; rates by number in flight. */
+    /** One engine's results per round; rates by number of searches in flight. */
     private record Series(List<List<Double>> rates, List<Double> p50, List<Double> p999) {
         Series(int numbers) {
             this(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
@@ -58,8 +57,8 @@ public final class IvfBench implements AutoCloseable {
     }
 
     /**
-     * @param beside what the lists of further tables are of; floats alone where the table of floats keeps bytes too
-     * @param python interpreter that has FAISS, null to leave FAISS out
+     * @param beside element types of further tables; a FLOAT32 table among them has no codes
+     * @param python interpreter with FAISS, null to leave FAISS out
      */
     public IvfBench(Workload workload, Topology topology, int nlist, List<ElementType> beside, @Nullable Path python)
             throws IOException {
@@ -81,7 +80,7 @@ public final class IvfBench implements AutoCloseable {
         IvfTable table = IvfTable.builder()
                 .name(name)
                 .nlist(nlist)
-                // Every measurement says how many: the build does not measure what would be right.
+                // Every search passes an nprobe; this skips the build's measurement of a default.
                 .nprobe(1)
                 .elementType(elementType)
                 .codes(codes)
@@ -99,12 +98,12 @@ public final class IvfBench implements AutoCloseable {
                 List.of(String.valueOf(nlist), String.valueOf(threads)));
     }
 
-    /** Seconds that Roost's builds took, in the order of the engines. */
+    /** Build times of Roost's tables in seconds, in the order of the engines. */
     public List<Double> buildSeconds() {
         return engines.stream().map(Engine::buildSeconds).toList();
     }
 
-    /** Seconds that FAISS's training and adding took, not a number where it was left out. */
+    /** Seconds that FAISS took to train and add; NaN if FAISS is left out. */
     public double faissBuildSeconds() {
         return faissBuildSeconds;
     }
@@ -112,11 +111,13 @@ public final class IvfBench implements AutoCloseable {
     /**
      * One engine at one point.
      *
+     * @param engine its name
+     * @param inFlight searches in flight
      * @param recall of the nearest k, by distance
-     * @param perSecond searches per second with so many in flight; FAISS's are of one batch in its best parallel mode
-     * @param pairsPerSecond pairs of query and row per second in the median round, all rows of the lists probed counted
-     * @param loneP50 median time of a lone search, in microseconds
-     * @param loneP999 its 99.9th percentile
+     * @param perSecond searches per second; FAISS's are of one batch in its best parallel mode
+     * @param pairsPerSecond pairs of query and row per second in the median round, counting all rows of the probed lists
+     * @param loneP50 median latency of a single search, in microseconds
+     * @param loneP999 its 99.9th percentile, in microseconds
      */
     public record Point(
             String engine,
@@ -128,15 +129,14 @@ public final class IvfBench implements AutoCloseable {
             Samples loneP999) {}
 
     /**
-     * Pairs of query and row a second where nothing but the kernel takes time worth speaking of.
+     * Pairs of query and row per second if the kernel takes nearly all the time.
      *
      * @param kernel its name
+     * @param pairsPerSecond per round
      */
     public record KernelLimit(String kernel, Samples pairsPerSecond) {}
 
-    /**
-     * Measures a table of floats with one long list a worker, for which as many queries wait at any time as go together.
-     */
+    /** Measures a FLOAT32 table with one long list per worker, with enough queries in flight to fill every group. */
     public KernelLimit kernelLimit(int rounds, Duration slice) throws InterruptedException {
         int workers = orchestrator.workers();
         float[][] rows = Arrays.copyOf(workload.rows(), Math.min(workload.rows().length, workers * ROWS_OF_LONG_LIST));
@@ -153,7 +153,7 @@ public final class IvfBench implements AutoCloseable {
         }
     }
 
-    /** Rows in the lists that a search probes, on average. */
+    /** Mean number of rows in the lists that a search probes. */
     private double rowsScanned(IvfTable table, int nprobe) {
         return Arrays.stream(workload.queries())
                 .mapToLong(query -> Arrays.stream(table.probes(query, nprobe))
@@ -163,7 +163,7 @@ public final class IvfBench implements AutoCloseable {
                 .orElseThrow();
     }
 
-    /** Measures one k and nprobe: Roost's tables with each number in flight, then FAISS if it is there. */
+    /** Measures one k and nprobe: Roost's tables with each number in flight, then FAISS if it is present. */
     public List<Point> measure(int k, int nprobe, List<Integer> inFlight, int rounds, Duration slice)
             throws IOException, InterruptedException {
         List<Series> series = new ArrayList<>();
@@ -206,7 +206,7 @@ public final class IvfBench implements AutoCloseable {
                     recalls.getLast(),
                     ofFaiss,
                     0,
-                    // Its lists are of about the same length; their rows are not known.
+                    // The row counts of FAISS's lists are unknown; they are about the same.
                     rowsScanned(engines.getFirst().table(), nprobe)));
         }
         return points;
@@ -248,7 +248,7 @@ public final class IvfBench implements AutoCloseable {
                         (number, found) -> {});
     }
 
-    /** Those of Roost's tables, then FAISS's where it is there. */
+    /** The recalls of Roost's tables, then FAISS's, or NaN without FAISS. */
     private List<Double> recalls(int k, int nprobe) throws IOException {
         ExactSearch exact = new ExactSearch(workload.rows());
         List<DistanceRecall> roost =

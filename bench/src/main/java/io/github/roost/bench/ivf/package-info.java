@@ -1,4 +1,4 @@
-/** Roost's IVF tables beside FAISS. */
+/** Benchmarks of Roost's IVF tables, compared with FAISS. */
 @NullMarked
 package io.github.roost.bench.ivf;
 

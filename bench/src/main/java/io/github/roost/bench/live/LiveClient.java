@@ -16,16 +16,16 @@ import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One client of a live table: ten operations in turn, of which one changes a row and nine search. Every id is changed by
- * one client alone, which therefore knows what any search of its own must find of it. Used by one thread at a time.
+ * One client of a live table, which repeats ten operations: one change of a row and nine searches. Every id is changed
+ * by only one client, which therefore knows the expected results for its own ids. Used by one thread at a time.
  */
 final class LiveClient {
     private static final int OPERATIONS_PER_CHANGE = 10;
-    /** Searches of the nine that look for a certain row. */
+    /** Of the nine searches, the number that look for a certain row. */
     private static final int LOOKS_PER_CHANGE = 2;
 
     private static final int MAX_VIOLATIONS_KEPT = 10;
-    /** What two ways of summing the same squares in floats may differ by. */
+    /** Relative tolerance for the rounding differences of two float summations of the same squares. */
     private static final float ROUNDING = 1e-3f;
 
     private final LiveTable table;
@@ -35,9 +35,9 @@ final class LiveClient {
     private final int number;
     private final int clients;
     private final SplittableRandom random;
-    /** Rows alive, by id. */
+    /** Live rows by id. */
     private final Map<Long, float[]> rows = new HashMap<>();
-    /** The ids of those, in no order, to pick from. */
+    /** The ids of the live rows, in no order, for random picks. */
     private final List<Long> alive = new ArrayList<>();
 
     private final List<String> violations = new ArrayList<>();
@@ -81,17 +81,17 @@ final class LiveClient {
         return changes;
     }
 
-    /** Searches for a certain row that is there. */
+    /** The number of searches for a certain live row. */
     long looks() {
         return looks;
     }
 
-    /** Those of them that did not find it where a search of all rows did: what the width of the search costs. */
+    /** The number of looks that missed a row found by a search of all rows: the effect of the limited ef. */
     long missed() {
         return missed;
     }
 
-    /** Works until a time by {@link System#nanoTime()}, or the first violations. */
+    /** Runs until a time by {@link System#nanoTime()}, or until there are too many violations. */
     void runUntil(long end) {
         while (System.nanoTime() < end && violations.size() < MAX_VIOLATIONS_KEPT) {
             change();
@@ -103,7 +103,7 @@ final class LiveClient {
         }
     }
 
-    /** Inserts, replaces or removes a row, each as often as the others, and looks whether searches know. */
+    /** Inserts, replaces or removes a row with equal probability, and checks that searches see the change. */
     private void change() {
         changes++;
         int kind = alive.size() < 2 ? 0 : random.nextInt(3);
@@ -138,11 +138,11 @@ final class LiveClient {
         if (!table.remove(id)) {
             violation("remove(" + id + ") says that the id was not there");
         }
-        // Complains of ids that are not alive.
+        // Reports ids that are not alive.
         search(vector, k);
     }
 
-    /** Searches where a row is: it must be found. */
+    /** Searches for a row at its position, which must be found. */
     private void look(long id, float[] vector) {
         looks++;
         if (holds(search(vector, k), id)) {
@@ -181,7 +181,7 @@ final class LiveClient {
         return checked(query, found, wanted);
     }
 
-    /** Complains of rows that are not there, or no longer, or farther or nearer than was found. */
+    /** Reports duplicates, rows that are not in the table, and wrong distances. */
     private Neighbors checked(float[] query, Neighbors found, int wanted) {
         Set<Long> distinct = new HashSet<>();
         for (int i = 0; i < found.size(); i++) {

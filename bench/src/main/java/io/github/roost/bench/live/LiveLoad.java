@@ -24,47 +24,47 @@ import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
 /**
- * Question: does a live table lose anything under a mixed load of nine searches to one change, and does it find as much as
- * a table built anew of the same rows? Clients check every answer as far as they know the rows. After each stretch of the
- * load all ids are accounted for, and recall is measured beside that of a fresh build.
+ * Question: does a live table lose any row under a mixed load of nine searches per change, and does it reach the recall of a fresh build of the same
+ * rows? Clients check every answer as far as they know the rows. After each stretch of the load all ids are checked, and recall is compared with a
+ * fresh build.
  */
 public final class LiveLoad {
-    /** Neighbours that searches look for. */
+    /** Neighbours per search. */
     public static final int K = 10;
-    /** How far recall may fall below that of a fresh build. */
+    /** Max loss of recall compared with a fresh build. */
     public static final double MAX_RECALL_LOST = .01;
 
     private static final int CENTRES = 100;
-    /** Ids looked at in one search of the whole table. */
+    /** Ids checked by one search of the whole table. */
     private static final int BLOCK = 5_000;
 
     private final Topology topology;
     private final Settings settings;
 
     /**
-     * What the load is.
+     * The settings of the load.
      *
-     * @param rows in the table to begin with; about as many stay
+     * @param rows initial number; it stays about the same
      * @param dimension of the rows, a {@link Mixture}
      * @param clients threads that search and change rows, each one operation at a time
-     * @param ef width of the searches
-     * @param queries whose recall is measured
-     * @param seed of rows, queries and what clients do; threads still interleave as they like
+     * @param ef of the searches
+     * @param queries number of queries whose recall is measured
+     * @param seed of rows, queries and the clients' choices; the interleaving of threads still varies
      */
     public record Settings(int rows, int dimension, int clients, int ef, int queries, long seed) {}
 
     /**
-     * One stretch of the load and what was found after it.
+     * One stretch of the load and the results of the checks after it.
      *
      * @param length of the load, without the checks
-     * @param searches completed in it
-     * @param changes rows inserted, replaced and removed in it, about as many each
-     * @param looks of the searches, those for a certain row that is there
-     * @param missed of those, how many missed it where a search of all rows found it
+     * @param searches completed
+     * @param changes rows inserted, replaced and removed, about as many each
+     * @param looks searches for a certain live row
+     * @param missed looks that missed a row found by a search of all rows
      * @param rows at its end
      * @param frozenParts at its end
      * @param recall of the live table
-     * @param freshRecall of a table built anew of the same rows
+     * @param freshRecall of a fresh build of the same rows
      */
     public record Stretch(
             Duration length,
@@ -78,11 +78,11 @@ public final class LiveLoad {
             double freshRecall) {}
 
     /**
-     * What came of it.
+     * The result of the load.
      *
-     * @param workers how many there were
+     * @param workers number of workers
      * @param stretches in order
-     * @param violations what should not have happened, empty if all went well
+     * @param violations descriptions of failed checks, empty if there were none
      */
     public record Report(int workers, List<Stretch> stretches, List<String> violations) {}
 
@@ -95,9 +95,9 @@ public final class LiveLoad {
     /**
      * Runs the load.
      *
-     * @param load how long in all, without the checks
-     * @param stretches how many to divide it into
-     * @param done is told of each stretch
+     * @param load total duration, without the checks
+     * @param stretches number of equal parts of the load
+     * @param done receives each stretch
      */
     public Report run(Duration load, int stretches, Consumer<Stretch> done) throws Exception {
         SplittableRandom random = new SplittableRandom(settings.seed());
@@ -192,7 +192,7 @@ public final class LiveLoad {
                 freshRecall.share());
     }
 
-    /** What clients have counted since they began. */
+    /** Sums of the clients' counters since they began. */
     private record Counts(long searches, long changes, long looks, long missed) {
         static Counts of(List<LiveClient> clients) {
             return new Counts(
@@ -208,7 +208,7 @@ public final class LiveLoad {
         }
     }
 
-    /** Whether a table that rests holds the rows that it should hold, and no others: every row is looked at. */
+    /** Checks that a table without concurrent changes holds exactly the expected rows, by looking at every row. */
     private record RollCall(LiveTable table, TreeMap<Long, float[]> rows) {
         void complainTo(List<String> violations) {
             if (table.size() != rows.size()) {
@@ -216,7 +216,7 @@ public final class LiveLoad {
             }
             Long[] ids = rows.keySet().toArray(Long[]::new);
             for (int from = 0; from < ids.length; from += BLOCK) {
-                // From end to end of all longs: what is in the table and should not be is found too.
+                // The ranges cover all longs, so that unexpected ids are found too.
                 long first = from == 0 ? Long.MIN_VALUE : ids[from];
                 long last = from + BLOCK >= ids.length ? Long.MAX_VALUE : ids[from + BLOCK] - 1;
                 block(first, last, violations);
@@ -226,7 +226,7 @@ public final class LiveLoad {
         private void block(long first, long last, List<String> violations) {
             TreeMap<Long, float[]> missing = new TreeMap<>(rows.subMap(first, true, last, true));
             float[] origin = new float[table.dimension()];
-            // So wide that every row that is allowed is looked at.
+            // An ef so large that every allowed row is compared.
             Neighbors found = table.search(SearchRequest.of(origin, 2 * BLOCK)
                             .effort(100_000)
                             .filter(IdFilter.of(id -> id >= first && id <= last)))

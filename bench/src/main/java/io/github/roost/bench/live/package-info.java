@@ -1,4 +1,4 @@
-/** Tables that change, are built and are filtered while they are searched. */
+/** A load test of live tables, which are changed and built while they are searched. */
 @NullMarked
 package io.github.roost.bench.live;
 

@@ -14,9 +14,9 @@ import org.HdrHistogram.Histogram;
 import org.HdrHistogram.Recorder;
 
 /**
- * Question: when should a task cross domains? Each gate is tried on two loads: one where crossing only does harm (every
- * domain has a table that fits its cache, and searches come in bursts), and one where nothing else helps (all searches
- * are for one table, and the other domains have nothing to do). The gates take turns, forwards and backwards.
+ * Question: when should a task cross domains? Each gate is tested on two loads: one where crossing only harms (every
+ * domain has a table that fits its cache, and searches come in bursts), and one where only crossing helps (all searches
+ * are for one table, and the other domains are idle). The gates alternate, in reversed order every other round.
  */
 public final class GateBench {
     private static final int BURST = 8;
@@ -29,7 +29,7 @@ public final class GateBench {
     private final Duration slice;
 
     /**
-     * @param topology the machine, cut into at least two domains
+     * @param topology the machine, with at least two domains
      * @param tableBytes size of each table
      * @param slice how long each gate runs at a time under each load
      */
@@ -44,10 +44,10 @@ public final class GateBench {
     }
 
     /**
-     * What one gate did, one entry per round.
+     * The results of one gate, one entry per round.
      *
-     * @param burstP99Micros of searches in bursts to all tables
-     * @param burstCrossShare share of those that crossed
+     * @param burstP99Micros P99 latency of searches in bursts to all tables
+     * @param burstCrossShare share of the burst searches that crossed
      * @param floodPerSecond searches per second of one table
      */
     public record Outcome(
@@ -56,12 +56,12 @@ public final class GateBench {
             List<Double> burstCrossShare,
             List<Double> floodPerSecond) {}
 
-    /** Tries every gate in every round. */
+    /** Measures every gate in every round. */
     public List<Outcome> run(List<CrossDomainGate> gates, int rounds) {
         List<Outcome> outcomes = gates.stream()
                 .map(gate -> new Outcome(gate, new ArrayList<>(), new ArrayList<>(), new ArrayList<>()))
                 .toList();
-        // Once unmeasured, for the compiler.
+        // One unmeasured run for the JIT.
         bursts(new Outcome(gates.getFirst(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>()));
         for (int round = 0; round < rounds; round++) {
             for (Outcome outcome : round % 2 == 0 ? outcomes : outcomes.reversed()) {
@@ -77,7 +77,7 @@ public final class GateBench {
         try (Orchestrator orchestrator = orchestrator(outcome.gate())) {
             List<TableLoad> tables = new ArrayList<>();
             for (int table = 0; table < topology.domains().size(); table++) {
-                // An end in the past: every chain is one search long.
+                // With an end in the past, every chain is one search long.
                 tables.add(new TableLoad(
                         orchestrator,
                         orchestrator.register("table-" + table),

@@ -14,13 +14,12 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Question: how many more searches per second does a table's home bring, where a table fits the cache of a domain and two
- * do not? One table a domain; a search reads random rows of its table. The schedulings take turns in one process,
- * forwards and backwards (v0 v1 .. v1 v0), so that drift of the machine falls on all of them alike; the baseline is v0 of
- * the same round.
+ * Question: how many more searches per second does a home for each table bring, if one table fits the cache of a domain and two do not? One table
+ * per domain; a search reads random rows of its table. The schedulings alternate in one process, in reversed order every other round (v0 v1 .. v1
+ * v0), so that drift of the machine affects all alike; the baseline is v0 of the same round.
  */
 public final class LocalityBench {
-    /** Searches of each table that are on their way at any time. */
+    /** Searches in flight per table. */
     private static final int IN_FLIGHT = 4;
 
     private final Topology topology;
@@ -28,7 +27,7 @@ public final class LocalityBench {
     private final Duration slice;
 
     /**
-     * @param topology the machine, cut into at least two domains
+     * @param topology the machine, with at least two domains
      * @param tableBytes size of each table
      * @param slice how long each scheduling runs at a time
      */
@@ -42,11 +41,11 @@ public final class LocalityBench {
         this.slice = slice;
     }
 
-    /** Searches per second of every round, by the name of the scheduling, the baseline first. */
+    /** Searches per second of every round, by name of the scheduling, the baseline first. */
     public Map<String, List<Double>> run(int rounds) {
         Map<String, List<Double>> results = new LinkedHashMap<>();
         List<String> order = Schedulings.NAMES;
-        // Once each unmeasured, for the compiler.
+        // One unmeasured run of each for the JIT.
         order.forEach(this::searchesPerSecond);
         for (int round = 0; round < rounds; round++) {
             for (String scheduling : round % 2 == 0 ? order : order.reversed()) {

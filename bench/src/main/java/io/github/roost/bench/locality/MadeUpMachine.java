@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Domains of several workers each, on whatever machine this is: workers are threads that no core is kept for. Of use for tasks
- * that sleep, of which there may be more at once than cores.
+ * A machine with several workers per domain, on any real machine: workers are threads that are not pinned. For tasks that sleep, of which more can
+ * run at once than there are cores.
  *
  * @param domains cache domains, from 2
  * @param workersPerDomain from 1
@@ -20,7 +20,7 @@ import java.util.stream.IntStream;
 public record MadeUpMachine(int domains, int workersPerDomain) {
     private static final long CACHE_BYTES = 32L << 20;
 
-    /** Checks both. */
+    /** Checks both arguments. */
     public MadeUpMachine {
         if (domains < 2 || workersPerDomain < 1) {
             throw new IllegalArgumentException(
@@ -29,7 +29,7 @@ public record MadeUpMachine(int domains, int workersPerDomain) {
         }
     }
 
-    /** From {@code DOMAINSxWORKERS}. */
+    /** Parses {@code DOMAINSxWORKERS}. */
     public static MadeUpMachine of(String text) {
         String[] sides = text.split("x", -1);
         try {
@@ -37,17 +37,17 @@ public record MadeUpMachine(int domains, int workersPerDomain) {
                 return new MadeUpMachine(Integer.parseInt(sides[0]), Integer.parseInt(sides[1]));
             }
         } catch (NumberFormatException e) {
-            // The same complaint as for any other text that is no machine.
+            // Falls through to the same message as for any other invalid text.
         }
         throw new IllegalArgumentException("a made-up machine must be DOMAINSxWORKERS, such as 12x8, got " + text);
     }
 
-    /** All workers. */
+    /** The number of all workers. */
     public int workers() {
         return domains * workersPerDomain;
     }
 
-    /** Options of an orchestrator on it. */
+    /** A builder of an orchestrator on this machine. */
     Orchestrator.Builder orchestrator() {
         List<CacheDomain> all = new ArrayList<>();
         for (int domain = 0; domain < domains; domain++) {

@@ -15,9 +15,9 @@ import org.HdrHistogram.Histogram;
 import org.HdrHistogram.Recorder;
 
 /**
- * Question: do searches feel a remap? Windows come in threes: in the first the tables that are hot share a home, the
- * second begins with the remap that parts them, in the third nothing changes. The latencies of the second stand beside
- * those of the third.
+ * Question: does a remap delay searches? Windows come in threes: in the first one the hot tables share a home, the
+ * second one begins with the remap that separates them, in the third one nothing changes. The latencies of the second
+ * window are compared with the third.
  */
 public final class RemapTail {
     private static final long LONGEST_NANOS = 10_000_000_000L;
@@ -30,9 +30,9 @@ public final class RemapTail {
     private final Duration window;
 
     /**
-     * @param topology the machine, cut into at least two domains, or nothing can move
-     * @param ids how many mapping ids there are, so how large the mapping is
-     * @param window how long each window lasts
+     * @param topology the machine, with at least two domains, so that tables can move
+     * @param ids number of mapping ids, the size of the mapping
+     * @param window duration of each window
      */
     public RemapTail(Topology topology, int ids, Duration window) {
         if (topology.domains().size() < 2) {
@@ -47,14 +47,14 @@ public final class RemapTail {
     /**
      * Latencies in nanoseconds.
      *
-     * @param withRemap of windows that began with a remap
-     * @param remaps how many those were
-     * @param without of windows alike that did not
-     * @param others how many these were
+     * @param withRemap in windows that began with a remap
+     * @param remaps number of those windows
+     * @param without in comparable windows without a remap
+     * @param others number of those windows
      */
     public record Outcome(Histogram withRemap, int remaps, Histogram without, int others) {}
 
-    /** Runs as many times three windows. */
+    /** Runs {@code times} times three windows. */
     public Outcome run(int times) {
         Histogram withRemap = new Histogram(LONGEST_NANOS, 3);
         Histogram without = new Histogram(LONGEST_NANOS, 3);
@@ -72,7 +72,7 @@ public final class RemapTail {
                 tables.add(orchestrator.register("table-" + table));
             }
             List<Registration> hot = List.of();
-            // The first three windows are for the compiler.
+            // The first three windows are the warm-up for the JIT.
             for (int number = -3; number < 3 * times; number++) {
                 boolean remapped = orchestrator.indexing().endWindow();
                 boolean first = Math.floorMod(number, 3) == 0;
@@ -88,7 +88,7 @@ public final class RemapTail {
         return new Outcome(withRemap, remaps, without, others);
     }
 
-    /** Tables that share a home; there are so many tables that somewhere enough do. */
+    /** Tables that share a home; there are enough tables that some domain has enough of them. */
     private static List<Registration> neighbours(Orchestrator orchestrator, List<Registration> tables) {
         return tables.stream().collect(Collectors.groupingBy(table -> orchestrator.homes(table.id()))).values().stream()
                 .max(Comparator.comparingInt(List::size))

@@ -9,8 +9,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.LongConsumer;
 
 /**
- * Searches of one table, each followed by the next from the worker that ran it, so that no driver takes a core. A search
- * reads {@value #ROWS_PER_SEARCH} random rows of {@value #ROW_FLOATS} floats. Thread-safe.
+ * Chains of searches of one table: each search submits the next from the worker that ran it, so that no driver takes a
+ * core. A search reads {@value #ROWS_PER_SEARCH} random rows of {@value #ROW_FLOATS} floats. Thread-safe.
  */
 final class TableLoad {
     private static final int ROW_FLOATS = 128;
@@ -24,8 +24,8 @@ final class TableLoad {
 
     /**
      * @param tableBytes size of the table
-     * @param end when to start no more searches, by {@link System#nanoTime()}
-     * @param searched told of every search: nanoseconds from submission to completion
+     * @param end time after which no more searches start, by {@link System#nanoTime()}
+     * @param searched receives the nanoseconds from submission to completion of every search
      */
     TableLoad(Orchestrator orchestrator, Registration registration, int tableBytes, long end, LongConsumer searched) {
         this.orchestrator = orchestrator;
@@ -36,7 +36,7 @@ final class TableLoad {
         Arrays.fill(table, 1f);
     }
 
-    /** Starts one chain of searches; done when the time is up. */
+    /** Starts one chain of searches; the future completes when the time is up. */
     CompletableFuture<Void> start(long seed) {
         CompletableFuture<Void> done = new CompletableFuture<>();
         next(seed, done);
@@ -71,7 +71,7 @@ final class TableLoad {
         return sum;
     }
 
-    /** Reads each cache line of a row once: the reads and not the additions are to set the pace. */
+    /** Reads each cache line of a row once, in four sums, so that memory rather than additions limits the speed. */
     private double squares(int base) {
         float a = 0;
         float b = 0;

@@ -16,19 +16,18 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Question: do workers stand idle beside a queue, and does work that its own domain would do in a moment cross all the same? The
- * domains have several workers each, so that "the domain is idle" and "a worker is idle" differ. Tasks sleep instead of computing:
- * the cores that there are set no limit, and the baseline of a flood is arithmetic, namely all free workers at once until
- * the last task.
+ * Questions: do workers stay idle while tasks wait in a queue, and do tasks cross domains although their own domain would run them soon? The domains
+ * have several workers each, so that "the domain is idle" and "a worker is idle" differ. Tasks sleep instead of computing, so that the number of
+ * real cores is no limit. The baseline of a flood is computed: all free workers busy until the last task.
  */
 public final class WorkConservation {
-    /** For the first quiet moment of threads that look for work before they sleep. */
+    /** Long enough for workers that spin to go to sleep. */
     private static final Duration QUIET = Duration.ofMillis(200);
-    /** A flood that is not served must not be waited for through all tests. */
+    /** Ends the blocking tasks if a flood is not served, so that it cannot hang the tests. */
     private static final Duration LONGEST_BUSY = Duration.ofMinutes(1);
-    /** Workers that meet wait for each other no longer. */
+    /** Max time that workers wait for each other at the latch. */
     private static final Duration LONGEST_MEETING = Duration.ofSeconds(1);
-    /** Longer than any load: nothing reports traffic, and homes stay where they are. */
+    /** Longer than any load: nothing reports traffic, and homes do not change. */
     private static final Duration WINDOW = Duration.ofHours(1);
 
     private static final int FEWEST_PLACES = 1_024;
@@ -40,21 +39,21 @@ public final class WorkConservation {
         this.machine = machine;
     }
 
-    /** What the workers do when a flood begins. */
+    /** The state of the workers when a flood begins. */
     public enum Before {
-        /** Every worker has just run something, and none has anything to do. */
+        /** Every worker has just run a task, and has none now. */
         AWAKE,
-        /** All sleep. */
+        /** All workers sleep. */
         ASLEEP,
-        /** One worker in each domain runs something that ends after the flood; the others sleep. */
+        /** One worker per domain runs a task that ends after the flood; the others sleep. */
         ONE_BUSY
     }
 
     /**
-     * What became of many tasks for one mapping id.
+     * The result of many tasks for one mapping id.
      *
      * @param free workers that had nothing else to do
-     * @param atOnce most workers that ran a task of the flood at the same time
+     * @param atOnce max workers that ran a task of the flood at the same time
      * @param tookMillis from the first submission to the last completion
      * @param idealMillis the time that all free workers need together
      * @param crossed tasks that ran in another domain than their home
@@ -70,10 +69,11 @@ public final class WorkConservation {
             long crossed) {}
 
     /**
-     * What became of tasks that their home could have done.
+     * The result of tasks that their home could have run.
      *
+     * @param tasks number of tasks
      * @param crossed tasks that ran in another domain than their home
-     * @param busy share of the workers' time that they ran tasks
+     * @param busy share of the workers' time in which they ran tasks
      */
     public record Staying(MadeUpMachine machine, long tasks, long crossed, double busy) {
         /** Share of the tasks that crossed. */
@@ -126,7 +126,7 @@ public final class WorkConservation {
             throws InterruptedException {
         switch (before) {
             case AWAKE -> {
-                // They meet, so that no worker does the work of another.
+                // The tasks wait for each other, so that each runs on its own worker.
                 CountDownLatch all = new CountDownLatch(machine.workers());
                 List<CompletableFuture<Boolean>> started = new ArrayList<>();
                 for (int i = 0; i < machine.workers(); i++) {
@@ -159,10 +159,10 @@ public final class WorkConservation {
     }
 
     /**
-     * Submits bursts to one domain after the other, each when the one before is done: all other domains are idle meanwhile.
+     * Submits bursts to one domain after the other, each when the previous one is done; all other domains are idle then.
      *
      * @param bursts how many
-     * @param perWorker tasks of a burst for each worker of the domain
+     * @param perWorker tasks per burst and worker of the domain
      * @param length how long each task sleeps
      */
     public Staying bursts(int bursts, int perWorker, Duration length) throws InterruptedException {
@@ -190,12 +190,12 @@ public final class WorkConservation {
     }
 
     /**
-     * Submits tasks that arrive at random (a Poisson process) at domains at random and sleep for a random time (exponential).
+     * Submits tasks as a Poisson process to random domains; they sleep for exponentially distributed times.
      *
      * @param load share of the workers' time that the tasks need, below 1
      * @param mean time that a task sleeps
      * @param tasks how many
-     * @param seed of all that is random
+     * @param seed of all random numbers
      */
     public Staying balanced(double load, Duration mean, int tasks, long seed) throws InterruptedException {
         SplittableRandom random = new SplittableRandom(seed);
@@ -225,7 +225,7 @@ public final class WorkConservation {
         return staying(tasks, orchestrator, busyNanos, took);
     }
 
-    /** On an orchestrator with its defaults, but for room for all tasks at one worker. */
+    /** An orchestrator with its defaults, except that the ring of one worker has room for all tasks. */
     private Orchestrator orchestrator(int tasks) {
         return machine.orchestrator()
                 .ringCapacity(Math.max(FEWEST_PLACES, tasks))
@@ -252,7 +252,7 @@ public final class WorkConservation {
         return new Staying(machine, tasks, crossed(closed), busyNanos.sum() / ((double) took * machine.workers()));
     }
 
-    /** Of an orchestrator that is closed, since counts of running tasks come a moment late. */
+    /** The orchestrator must be closed, because counters of running tasks lag behind. */
     private static long crossed(Orchestrator closed) {
         return closed.stats(0).tasks().crossSteals();
     }

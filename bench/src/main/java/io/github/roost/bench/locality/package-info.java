@@ -1,4 +1,4 @@
-/** What keeping a table's searches on one core's cache is worth. */
+/** Benchmarks of homes: the benefit of keeping a table's searches on one cache, and the cost of crossing and remaps. */
 @NullMarked
 package io.github.roost.bench.locality;
 

@@ -7,23 +7,23 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 /**
- * One thing that is assumed, and another value of it.
+ * One assumption of a simulation, with a changed value.
  *
- * @param name what becomes of it
- * @param traces what becomes of the traces
- * @param machine what becomes of the machine
- * @param tasks what becomes of what searches cost
+ * @param name of the change
+ * @param traces change to the traces
+ * @param machine change to the machine
+ * @param tasks change to the costs of searches
  */
 record Assumption(
         String name,
         UnaryOperator<Traces> traces,
         UnaryOperator<Parameters.Machine> machine,
         UnaryOperator<Parameters.Tasks> tasks) {
-    /** All as assumed. */
+    /** No change. */
     static final Assumption NONE = new Assumption(
             "all as assumed", UnaryOperator.identity(), UnaryOperator.identity(), UnaryOperator.identity());
 
-    /** Other values of everything that a figure of the paper may rest on, one at a time. */
+    /** Changes of everything that a figure of the paper may depend on, one at a time. */
     static List<Assumption> all() {
         return List.of(
                 traces("hottest table 10 times the coldest", t -> t.with(s -> s.withTableSkew(10, s.popularity()))),

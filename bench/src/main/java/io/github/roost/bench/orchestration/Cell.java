@@ -9,12 +9,12 @@ import java.util.function.ToDoubleFunction;
  * One cell of the matrix: all policies on one machine under one load.
  *
  * @param machine its name
- * @param domains cache domains of it
- * @param kind which indexes it serves
- * @param regime how large the tables are
- * @param drifting whether tables exchange their popularity
- * @param rate arrivals as a share of what V1 does at saturation; 0 for the closed loop that saturates
- * @param results one for each policy: the rivals and {@value #SUBJECT}
+ * @param domains its cache domains
+ * @param kind of indexes it serves
+ * @param regime size of the tables
+ * @param drifting whether tables swap their popularity
+ * @param rate arrivals as a share of V1's saturated throughput; 0 for the saturating closed loop
+ * @param results one per policy: the rivals and {@value #SUBJECT}
  */
 public record Cell(
         String machine,
@@ -24,19 +24,19 @@ public record Cell(
         boolean drifting,
         double rate,
         List<SimResult> results) {
-    /** The policy that is to win. */
+    /** The policy that is compared with the rivals. */
     public static final String SUBJECT = "roost";
 
-    /** Those that it is compared with: the paper's baselines and design, and that design with a gate. */
+    /** The rivals: the paper's baselines and design, and that design with a gate. */
     public static final List<String> RIVALS = List.of("v0", "v1", "v2", "v2-gated");
 
-    /** What is compared. */
+    /** The compared quantity. */
     public enum Measure {
-        /** Searches per second at saturation: more is better. */
+        /** Searches per second at saturation: higher is better. */
         THROUGHPUT(.99),
-        /** Median latency of an open loop: less is better. */
+        /** Median latency of an open loop: lower is better. */
         P50(1 / 1.05),
-        /** The latency that one search in a thousand exceeds, of an open loop. */
+        /** 99.9th percentile of the latency of an open loop: lower is better. */
         P999(1 / 1.05);
 
         private final double bar;
@@ -45,7 +45,7 @@ public record Cell(
             this.bar = bar;
         }
 
-        /** The ratio to the best rival that must be reached, where more is better. */
+        /** The min ratio to the best rival that counts as a win, where higher is better. */
         public double bar() {
             return bar;
         }
@@ -60,24 +60,24 @@ public record Cell(
     }
 
     /**
-     * How the subject stands against the best of its rivals in one cell.
+     * The subject compared with the best of its rivals in one cell.
      *
-     * @param ratio above 1 where the subject is better: of throughputs as they are, of latencies turned round
+     * @param ratio above 1 if the subject is better: of throughputs directly, of latencies inverted
      * @param best the rival
      */
     public record Standing(Cell cell, Measure measure, double ratio, SimResult best) {
-        /** Whether the bar is reached. */
+        /** Whether the ratio reaches the bar. */
         public boolean wins() {
             return ratio >= measure.bar();
         }
 
-        /** The ratio to the bar: the less, the worse. */
+        /** The ratio over the bar: lower is worse. */
         double margin() {
             return ratio / measure.bar();
         }
     }
 
-    /** What is asked of this cell: throughput where it is saturated, else both latencies. */
+    /** The comparisons of this cell: throughput if it is saturated, else both latencies. */
     public List<Standing> standings() {
         return rate == 0
                 ? List.of(standing(Measure.THROUGHPUT))
@@ -93,7 +93,7 @@ public record Cell(
         return new Standing(this, measure, measure.of(result(SUBJECT)) / measure.of(best), best);
     }
 
-    /** What a policy did. */
+    /** The result of a policy. */
     public SimResult result(String policy) {
         return results.stream()
                 .filter(result -> result.policy().equals(policy))

@@ -22,10 +22,10 @@ import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
-/** All figures as one page without scripts, and the comparisons as lines of text. Not thread-safe. */
+/** All figures as one HTML page without scripts, and the comparisons as lines of text. Not thread-safe. */
 final class FigurePage {
     private static final List<String> POLICIES = List.of("v0", "v1", "v2", "v2-gated", "roost");
-    /** Tables that the paper's figures 16 and 17 show of those of an index. */
+    /** Number of an index's tables in the paper's figures 16 and 17. */
     private static final int SHOWN_TABLES = 15;
 
     private static final int POINTS_OF_TIMELINE = 250;
@@ -351,7 +351,7 @@ final class FigurePage {
                 .orElseThrow();
     }
 
-    /** The assumption whose change brings a figure nearest to the paper's, and what it is there; none where none does. */
+    /** The changed assumption that brings a figure nearest to the paper's, and its value then; "none" if no change does. */
     static String nearest(Variants variants, int figure) {
         PaperFigures.Figure here = variants.each().getFirst().figures().get(figure);
         Variant best = variants.each().stream()

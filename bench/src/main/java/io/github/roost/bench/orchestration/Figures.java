@@ -14,9 +14,9 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 
-/** Simulates what the paper's figures 5 and 14 to 20 show, in one regime. */
+/** Simulates the paper's figures 5 and 14 to 20, in one regime. */
 public final class Figures {
-    /** The most domains of both machines of the paper. */
+    /** The max domains of both machines of the paper. */
     static final int MAX_DOMAINS = 12;
 
     private static final List<String> MACHINES = List.of("genoa", "rome");
@@ -33,37 +33,37 @@ public final class Figures {
     private final Extent extent;
 
     /**
-     * How much is simulated, and how closely.
+     * How much is simulated, and at which sampling.
      *
-     * @param domains of the machines, ascending, the last 12
+     * @param domains numbers of domains of the machines, ascending, the last 12
      * @param searches measured in each simulation
      * @param windows of the timeline
      * @param searchesPerWindow of the timeline
-     * @param assumptions how many are varied
-     * @param sample one of how many nodes and blocks is simulated
+     * @param assumptions number of assumptions that are varied
+     * @param sample one in how many nodes and blocks is simulated
      */
     public record Extent(
             List<Integer> domains, long searches, int windows, int searchesPerWindow, int assumptions, int sample) {
-        /** All of the figures. */
+        /** The full extent of all figures. */
         public static Extent whole(long searches, int sample) {
             List<Integer> domains =
                     IntStream.rangeClosed(1, MAX_DOMAINS).boxed().toList();
             return new Extent(domains, searches, 1_000, 300, Assumption.all().size(), sample);
         }
 
-        /** A little of each, in some seconds. */
+        /** A small part of each figure, in some seconds. */
         public static Extent quick() {
             return new Extent(List.of(1, 2), 300, 20, 20, 2, 16);
         }
     }
 
     /**
-     * What was found in one regime.
+     * The results in one regime.
      *
      * @param regime its traces
-     * @param scaling throughput and all else by the number of domains
+     * @param scaling throughput and other figures by number of domains
      * @param timelines latency over time
-     * @param variants the comparisons with the paper where one thing else is assumed, the first as assumed
+     * @param variants comparisons with the paper under one changed assumption each; the first is unchanged
      */
     record Found(Regime regime, List<Scaling> scaling, List<Timeline> timelines, List<Variants> variants) {}
 
@@ -78,13 +78,13 @@ public final class Figures {
         }
     }
 
-    /** Mean latencies second by second, of an open loop. */
+    /** Mean latencies window by window, of an open loop. */
     record Timeline(Index index, double rate, List<SimResult> results) {}
 
     /** The paper's figures of one index, under each assumption. */
     record Variants(Index index, List<Variant> each) {}
 
-    /** The results of V0, V1, V2, V2 gated and Roost where one thing is assumed otherwise. */
+    /** The results of V0, V1, V2, V2 gated and Roost under one changed assumption. */
     record Variant(String assumption, List<PaperFigures.Figure> figures, List<SimResult> results) {}
 
     private Figures(Parameters parameters, Regime regime, Extent extent) {
@@ -143,7 +143,7 @@ public final class Figures {
         return new Scaling(name, index, Study.runAll(simulations, done -> {}));
     }
 
-    /** A mapper's window is so many searches here, since one of 10 s has hundreds of thousands. */
+    /** A mapper's window is a number of searches here, since one of 10 s has hundreds of thousands. */
     private Timeline timeline(Index index, double rate) throws InterruptedException {
         Parameters.Machine machine = parameters.machine(MACHINES.getFirst()).withDomains(most());
         int window = extent.searchesPerWindow;
@@ -201,7 +201,7 @@ public final class Figures {
     /**
      * Simulates the figures of some regimes.
      *
-     * @param command that the page says it was made by
+     * @param command shown on the page as the command that made it
      * @throws InterruptedException if interrupted
      */
     public static Report report(Parameters parameters, List<Regime> regimes, Extent extent, String command)

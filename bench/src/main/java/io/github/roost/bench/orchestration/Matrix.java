@@ -20,16 +20,16 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Does the default win everywhere? Every policy on every machine, for every kind of table, size of everything and load,
- * stationary and drifting. Cells of one machine, kind, regime and drift are simulated one after the other, since the open
- * loops' rates are shares of what V1 does at saturation; several such groups at once, one per CPU.
+ * Question: does the default policy win everywhere? Simulates every policy on every machine, for every kind of table, regime and load, stationary
+ * and drifting. The cells of one machine, kind, regime and drift form a group and are simulated one after the other, since the open loops' rates are
+ * shares of V1's saturated throughput; groups run in parallel, one per CPU.
  */
 public final class Matrix {
-    /** Searches under way for each core in the closed loop: enough that none waits for a caller. */
+    /** Searches in flight per core in the closed loop: enough that no core waits for a caller. */
     static final int IN_FLIGHT_PER_CORE = 4;
-    /** Searches whose traffic the mapper knows at the beginning: a window of 10 s has more. */
+    /** Searches whose traffic the mapper knows at the start: a window of 10 s has more. */
     static final long KNOWN = 48_000;
-    /** Windows and exchanges of popularity in a drifting cell, so that most windows see one exchange. */
+    /** Windows per drifting cell, and popularity swaps, so that most windows see one swap. */
     private static final int WINDOWS_OF_DRIFT = 8;
 
     private static final double SECONDS_OF_A_WINDOW = 10;
@@ -39,14 +39,14 @@ public final class Matrix {
     private final Extent extent;
 
     /**
-     * How much of the matrix is simulated, and how closely.
+     * How much of the matrix is simulated, and at which sampling.
      *
-     * @param machines which
+     * @param machines to simulate
      * @param kinds of tables
-     * @param rates of open loops, as shares of what V1 does at saturation
+     * @param rates of open loops, as shares of V1's saturated throughput
      * @param drifts whether stationary, drifting or both
      * @param searches measured in each simulation
-     * @param sample one of how many nodes and blocks is simulated
+     * @param sample one in how many nodes and blocks is simulated
      */
     public record Extent(
             List<Place> machines,
@@ -81,7 +81,7 @@ public final class Matrix {
      * A machine.
      *
      * @param name of its parameters
-     * @param domains of each package
+     * @param domains per package
      */
     public record Place(String name, int domains) {}
 
@@ -94,7 +94,7 @@ public final class Matrix {
     /**
      * Simulates all cells on all CPUs.
      *
-     * @param each told of the cells of each group when they are done
+     * @param each receives the cells of each group when they are done
      * @throws InterruptedException if interrupted
      */
     public List<Cell> run(Consumer<List<Cell>> each) throws InterruptedException {

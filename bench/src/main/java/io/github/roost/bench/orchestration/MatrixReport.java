@@ -13,7 +13,7 @@ import java.util.function.Consumer;
 /**
  * The cells of a matrix as one table, the worst first, and as JSON.
  *
- * @param cells all of them
+ * @param cells all cells
  */
 public record MatrixReport(List<Cell> cells) {
     private static final JsonMapper JSON = new JsonMapper();
@@ -22,7 +22,7 @@ public record MatrixReport(List<Cell> cells) {
         cells = List.copyOf(cells);
     }
 
-    /** How the subject stands in all cells, the worst first. */
+    /** The comparisons of all cells, the worst first. */
     public List<Standing> worstFirst() {
         return cells.stream()
                 .flatMap(cell -> cell.standings().stream())
@@ -33,7 +33,7 @@ public record MatrixReport(List<Cell> cells) {
     /**
      * Prints the table.
      *
-     * @param most rows at most, the worst
+     * @param most max rows; the worst are kept
      */
     public void print(Consumer<String> out, int most) {
         List<Standing> standings = worstFirst();
@@ -98,7 +98,7 @@ public record MatrixReport(List<Cell> cells) {
         };
     }
 
-    /** All cells with what every policy did, and the standings, the worst first. */
+    /** All cells with the results of every policy, and the comparisons, the worst first. */
     public String json() {
         record Row(
                 String machine,
@@ -135,7 +135,7 @@ public record MatrixReport(List<Cell> cells) {
         }
     }
 
-    /** What one policy did, in the figures that are compared and those that explain them. */
+    /** The result of one policy: the compared figures and the ones that explain them. */
     private record Outcome(
             String policy,
             double searchesPerSecond,

@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** How unevenly searches read: the paper's figure 6, of a regime. Stateless. */
+/** The skew of the reads of searches: the paper's figure 6, for a regime. Stateless. */
 final class Popularities {
     private static final int SEARCHES = 20_000;
     private static final double MIN_SHARE = 1e-5;
@@ -15,21 +15,24 @@ final class Popularities {
     private Popularities() {}
 
     /**
-     * The share of accesses that the most accessed part of a table's nodes or lists takes.
+     * The share of accesses of the most accessed part of a table's nodes or lists.
      *
      * @param table its name
-     * @param parts of all nodes or lists, ascending
-     * @param accesses the share of each part
+     * @param parts fractions of all nodes or lists, ascending
+     * @param accesses the share of accesses of each part
      */
     record Curve(String table, double[] parts, double[] accesses) {
-        /** The share of accesses of the hottest part. */
+        /** The share of accesses of the hottest {@code part} of the nodes or lists. */
         double of(double part) {
             int at = Arrays.binarySearch(parts, part);
             return accesses[Math.min(accesses.length - 1, at < 0 ? -at - 1 : at)];
         }
     }
 
-    /** Of the hottest, the middle and the coldest of some tables. */
+    /**
+     * The curves of the table with the most traffic, and of the tables at a quarter and a half of the ranking by
+     * traffic.
+     */
     static List<Curve> of(Traces traces) {
         AccessCounts counts = AccessCounts.of(traces, SEARCHES);
         int tables = traces.tables().size();
@@ -57,7 +60,7 @@ final class Popularities {
         return new Curve(table.name(), parts, accesses);
     }
 
-    /** Bytes that searches read of each table, the most first. */
+    /** Bytes that searches read per table, descending. */
     static long[] traffic(Traces traces) {
         AccessCounts counts = AccessCounts.of(traces, SEARCHES);
         return IntStream.range(0, traces.tables().size())

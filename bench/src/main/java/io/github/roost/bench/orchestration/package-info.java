@@ -1,4 +1,4 @@
-/** Scheduling policies side by side on simulated machines: the paper's figures, and all cells that a default must win. */
+/** Comparisons of scheduling policies on simulated machines: the paper's figures, and a matrix of cells that the default should win. */
 @NullMarked
 package io.github.roost.bench.orchestration;
 

@@ -18,21 +18,21 @@ import java.util.stream.Collectors;
 import java.util.zip.GZIPInputStream;
 
 /**
- * The packages of Debian 12 with their embeddings, and queries and phrases to search them with. Immutable; arrays are
- * not copied.
+ * The packages of Debian 12 with their embeddings, and queries and phrases to search with. Immutable; arrays are not
+ * copied.
  *
  * @param packages the packages, in the order of the vectors
- * @param vectors one embedding a package, 128 signed bytes as floats
+ * @param vectors one embedding per package, 128 signed bytes as floats
  * @param sections Debian's sections, largest first, then by name
- * @param queries synopses as a person would type them
- * @param phrases short phrases a person might type
+ * @param queries synopses in the style of typed queries
+ * @param phrases short phrases in the style of typed queries
  */
 public record DebianPackages(
         List<Package> packages, float[][] vectors, List<Section> sections, List<Query> queries, List<Query> phrases) {
     public static final int DIMENSION = 128;
 
     /** One package. */
-    @SuppressWarnings("JavaLangClash") // what Debian calls it; nobody here looks at packages of Java
+    @SuppressWarnings("JavaLangClash") // Debian's term; java.lang.Package is not used here
     public record Package(String section, String name, String synopsis) {}
 
     /**
@@ -44,7 +44,7 @@ public record DebianPackages(
     public record Section(String name, int[] rows) {}
 
     /**
-     * Something to search for.
+     * A query.
      *
      * @param section the section that it is about, empty for a phrase
      * @param text in words
@@ -56,7 +56,7 @@ public record DebianPackages(
      * Reads the data set.
      *
      * @param folder the folder {@code debian-packages}
-     * @throws IOException if a file is missing or the files do not fit each other
+     * @throws IOException if a file is missing or the files do not match each other
      */
     public static DebianPackages read(Path folder) throws IOException {
         List<Package> packages = new ArrayList<>();
@@ -74,7 +74,7 @@ public record DebianPackages(
                 queries(phrases, vectors(folder.resolve("phrases.i8"), phrases.size())));
     }
 
-    /** The data set narrowed to its largest sections; queries about others are left out. */
+    /** Restricts the data set to its largest sections and the queries about them. */
     public DebianPackages largestSections(int count) {
         if (count == sections.size()) {
             return this;

@@ -1,4 +1,4 @@
-/** The packages of Debian 12 with their embeddings: the real multi-table data set of the demo, the benchmarks and the service. */
+/** The packages of Debian 12 with their embeddings: a real multi-table data set for the demo, the benchmarks and the service. */
 @NullMarked
 package io.github.roost.bench.packages;
 

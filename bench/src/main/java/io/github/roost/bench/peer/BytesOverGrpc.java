@@ -21,8 +21,8 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A gRPC service on a loopback address with one method, from bytes to bytes, and a client of it with one connection. The connection's window
- * is larger than any answer, so that no answer waits to be acknowledged. For one thread that asks.
+ * A gRPC service on a loopback address with one method, from bytes to bytes, and its client with one connection. The flow-control window is larger
+ * than any response, so that no response waits for window updates. The client is not thread-safe.
  */
 public final class BytesOverGrpc implements AutoCloseable {
     private static final int WINDOW_BYTES = 64 << 20;
@@ -43,13 +43,13 @@ public final class BytesOverGrpc implements AutoCloseable {
         }
     };
 
-    /** Answers a request, by the one thread of the one connection. */
+    /** Answers requests; called by the one thread of the one connection. */
     @FunctionalInterface
     public interface Answering {
         /**
-         * The answer.
+         * Returns the response to a request.
          *
-         * @throws IOException where there is none
+         * @throws IOException if there is none
          */
         byte[] answer(byte[] request) throws IOException;
     }
@@ -102,7 +102,7 @@ public final class BytesOverGrpc implements AutoCloseable {
         to.onCompleted();
     }
 
-    /** Asks, and waits for the answer. */
+    /** Sends a request and waits for the response. */
     public byte[] ask(byte[] request) {
         return ClientCalls.blockingUnaryCall(channel, method, CallOptions.DEFAULT, request);
     }

@@ -19,8 +19,8 @@ import java.util.Objects;
 import java.util.stream.Stream;
 
 /**
- * A Python process that has been given a workload and obeys orders: one line on its standard input each, one number on its
- * standard output as the answer. Used by one thread. Its folder, which only its owner may read, goes with it.
+ * A Python process that is given a workload and executes commands: one line on its standard input per command, one number on its standard output as
+ * the answer. Not thread-safe. Closing it deletes its private folder.
  */
 public final class PeerProcess implements AutoCloseable {
     private final String name;
@@ -33,8 +33,9 @@ public final class PeerProcess implements AutoCloseable {
     /**
      * @param name for messages
      * @param python its interpreter
-     * @param script a resource beside {@code owner}; called with the folder of the files {@code rows} and {@code queries},
-     *     their dimension, and {@code arguments}
+     * @param owner class whose package has the script
+     * @param script a resource of {@code owner}; its arguments are the folder of the files {@code rows} and {@code queries}, the dimension, and
+     *     {@code arguments}
      */
     public PeerProcess(
             String name, Path python, Class<?> owner, String script, Workload workload, List<String> arguments)
@@ -71,7 +72,7 @@ public final class PeerProcess implements AutoCloseable {
         }
     }
 
-    /** The next number that the process prints. */
+    /** Returns the next number that the process prints. */
     public double answer() throws IOException {
         String line = answers.readLine();
         if (line == null) {
@@ -80,7 +81,7 @@ public final class PeerProcess implements AutoCloseable {
         return Double.parseDouble(line);
     }
 
-    /** Gives an order and waits for its answer. */
+    /** Sends a command and waits for its answer. */
     public double order(String order) throws IOException {
         orders.write(order);
         orders.newLine();
@@ -88,7 +89,7 @@ public final class PeerProcess implements AutoCloseable {
         return answer();
     }
 
-    /** What the process has left in the file {@code found}: k 32-bit numbers a query. */
+    /** Reads the file {@code found} that the process wrote: k 32-bit numbers per query. */
     public int[][] found(int k) throws IOException {
         ByteBuffer ids =
                 ByteBuffer.wrap(Files.readAllBytes(folder.resolve("found"))).order(ByteOrder.LITTLE_ENDIAN);

@@ -6,16 +6,16 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** A Python environment of its own for a peer, made at first use. */
+/** A separate Python environment for a peer, created at first use. */
 public final class PeerPython {
-    /** hnswlib, built from its source package for the CPU at hand. */
+    /** hnswlib, built from its source package for this CPU. */
     public static final String HNSWLIB = "hnswlib==0.8.0";
-    /** FAISS as its wheel brings it. */
+    /** FAISS, from its wheel. */
     public static final String FAISS = "faiss-cpu==1.12.0";
-    /** Microsoft's DiskANN as its wheel brings it. */
+    /** Microsoft's DiskANN, from its wheel. */
     public static final String DISKANN = "diskannpy==0.7.0";
 
-    /** Libraries of graphs and lists as their wheels bring them, and hnswlib. */
+    /** Third-party libraries of graphs and lists from their wheels, and hnswlib. */
     public static final List<String> RIVALS = List.of(
             HNSWLIB,
             "faiss-cpu==1.15.1",
@@ -27,11 +27,11 @@ public final class PeerPython {
     private PeerPython() {}
 
     /**
-     * The environment's interpreter.
+     * Returns the environment's interpreter; creates the environment if needed.
      *
-     * @param folder where the environment is or is to be
+     * @param folder of the environment
      * @param peer the package, with its version
-     * @throws IOException if there is no Python 3, or the package cannot be had or built
+     * @throws IOException if there is no Python 3, or the package cannot be downloaded or built
      */
     public static Path prepare(Path folder, String peer) throws IOException, InterruptedException {
         Path python = folder.resolve("bin/python");
@@ -47,11 +47,12 @@ public final class PeerPython {
     }
 
     /**
-     * The interpreter of an environment for several peers, of which those that cannot be had are left out.
+     * Returns the interpreter of an environment for several peers; creates it if needed. Peers that cannot be installed
+     * are left out.
      *
-     * @param folder where the environment is or is to be
+     * @param folder of the environment
      * @param peers packages, with their versions
-     * @param progress is told what is set up, and what is left out
+     * @param progress receives messages about installations, and about peers that are left out
      * @throws IOException if there is no Python 3
      */
     public static Path prepareAll(Path folder, List<String> peers, Consumer<String> progress)

@@ -4,7 +4,7 @@ import io.github.roost.bench.Mixture;
 import java.util.SplittableRandom;
 
 /**
- * What all engines are given. Arrays are not copied.
+ * The rows and queries that all engines get. Arrays are not copied.
  *
  * @param name for the report
  * @param rows vectors of one dimension
@@ -12,9 +12,9 @@ import java.util.SplittableRandom;
  */
 public record Workload(String name, float[][] rows, float[][] queries) {
     /**
-     * Rows and queries drawn from one {@link Mixture}.
+     * Draws rows and queries from one {@link Mixture}.
      *
-     * @param seed makes it reproducible
+     * @param seed of the random numbers
      */
     public static Workload mixture(int rows, int queries, int dimension, int centres, long seed) {
         SplittableRandom random = new SplittableRandom(seed);
@@ -25,7 +25,7 @@ public record Workload(String name, float[][] rows, float[][] queries) {
                 mixture.draw(queries, random));
     }
 
-    /** Components of a vector. */
+    /** The number of components of a vector. */
     public int dimension() {
         return rows[0].length;
     }

@@ -1,4 +1,4 @@
-/** Engines of others beside which Roost is measured, and the data that all are given. */
+/** Third-party engines that Roost is compared with, and the data that all engines get. */
 @NullMarked
 package io.github.roost.bench.peer;
 

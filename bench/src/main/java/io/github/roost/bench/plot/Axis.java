@@ -3,28 +3,28 @@ package io.github.roost.bench.plot;
 /**
  * One axis of a plot.
  *
- * @param label what it shows, with its unit
- * @param scale how values lie on it
+ * @param label quantity and unit
+ * @param scale of the values
  */
 public record Axis(String label, Scale scale) {
-    /** How values lie on an axis. */
+    /** The scale of an axis. */
     public enum Scale {
-        /** Evenly, from zero. */
+        /** Linear, from zero. */
         FROM_ZERO,
-        /** Evenly, from the least value. */
+        /** Linear, from the min value. */
         LINEAR,
-        /** By their logarithms. */
+        /** Logarithmic. */
         LOGARITHMIC,
-        /** Shares below one, by the logarithm of what is missing to one. */
+        /** For shares below 1: logarithmic in 1 minus the share. */
         MISSING
     }
 
-    /** An axis from zero. */
+    /** A linear axis from zero. */
     public static Axis fromZero(String label) {
         return new Axis(label, Scale.FROM_ZERO);
     }
 
-    /** An axis from the least value. */
+    /** A linear axis from the min value. */
     public static Axis linear(String label) {
         return new Axis(label, Scale.LINEAR);
     }
@@ -34,7 +34,7 @@ public record Axis(String label, Scale scale) {
         return new Axis(label, Scale.LOGARITHMIC);
     }
 
-    /** An axis of recall: from .9 to .99 is as far as from .99 to .999. */
+    /** An axis of recall: the distance from .9 to .99 is the same as from .99 to .999. */
     public static Axis missing(String label) {
         return new Axis(label, Scale.MISSING);
     }

@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Colours that people with and without colour blindness tell apart, after Okabe and Ito (Color Universal Design, 2008),
- * one set for light paper and one for dark. A plot is painted in stand-ins, which then become variables of CSS. Stateless.
+ * Colours that are distinguishable with and without colour blindness, after Okabe and Ito (Color Universal Design, 2008), one set for light
+ * backgrounds and one for dark. A plot is painted in placeholder colours, which are then replaced by CSS variables. Stateless.
  */
 final class Palette {
-    /** How many colours there are. */
+    /** Number of colours. */
     static final int SIZE = 7;
 
     private static final List<String> LIGHT =
@@ -30,12 +30,12 @@ final class Palette {
         return GRID;
     }
 
-    /** The stand-in of a series, by its look. */
+    /** The placeholder colour of a series, by its look. */
     static Color series(int look) {
         return new Color(1, 0, FIRST_SERIES + look % SIZE);
     }
 
-    /** An SVG text with variables in the place of stand-ins. */
+    /** Replaces placeholder colours in an SVG by CSS variables. */
     static String withVariables(String svg) {
         String text = svg.replace("rgb(1,0,0)", "var(--ink)").replace("rgb(1,0,1)", "var(--grid)");
         for (int look = 0; look < SIZE; look++) {
@@ -44,7 +44,7 @@ final class Palette {
         return text;
     }
 
-    /** The rules that give the variables their colours, by what the reader prefers. */
+    /** CSS rules that assign colours to the variables, by the reader's preferred colour scheme. */
     static String css() {
         return ":root { color-scheme: light dark; --paper: #ffffff; --ink: #1f1f1f; --grid: #d9d9d9;%s }\n"
                         .formatted(variables(LIGHT))

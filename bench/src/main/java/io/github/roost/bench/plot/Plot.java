@@ -30,10 +30,10 @@ import org.knowm.xchart.style.markers.SeriesMarkers;
 import org.w3c.dom.Document;
 
 /**
- * Curves over two axes, drawn by XChart as SVG. The size suits a phone; more room makes it larger, not emptier. Curves
- * differ by colour, by mark and by line, so that no one of these must be seen. Immutable and thread-safe.
+ * A plot of curves over two axes, drawn by XChart as SVG. The size suits a phone; it scales on larger screens. Curves differ in colour, marker and
+ * line style, so that each of these alone is enough. Immutable and thread-safe.
  *
- * @param title what it shows
+ * @param title of the plot
  * @param across the horizontal axis
  * @param up the vertical axis
  * @param series at least one, in the order of the legend
@@ -61,12 +61,12 @@ public record Plot(String title, Axis across, Axis up, List<Series> series) {
         }
     }
 
-    /** The rules that colour {@link #inlineSvg} on a page, light or dark; {@code --paper} and {@code --ink} are the page's too. */
+    /** The CSS rules for {@link #inlineSvg} on a page, light or dark; the page can use {@code --paper} and {@code --ink} too. */
     public static String css() {
         return Palette.css();
     }
 
-    /** A file of its own, which brings its colours. */
+    /** A standalone SVG file, which includes its CSS. */
     public String svg() {
         String style = "<style>%s svg { background: var(--paper) }</style>".formatted(css());
         String drawn = drawn("plot");
@@ -75,9 +75,9 @@ public record Plot(String title, Axis across, Axis up, List<Series> series) {
     }
 
     /**
-     * A part of a page that has the rules of {@link #css}.
+     * An SVG element for a page that includes the rules of {@link #css}.
      *
-     * @param id of the plot, unlike all others of the page
+     * @param id of the plot, unique on the page
      */
     public String inlineSvg(String id) {
         return drawn(id);
@@ -175,7 +175,7 @@ public record Plot(String title, Axis across, Axis up, List<Series> series) {
         styleTicks(styler);
     }
 
-    /** XChart forgets that an axis is logarithmic where the text of its ticks is not its own. */
+    /** XChart loses the logarithmic scale of an axis if its tick labels are formatted by a function. */
     private void styleTicks(XYStyler styler) {
         styler.setXAxisDecimalPattern("#,###.###");
         styler.setYAxisDecimalPattern("#,###.###");
@@ -196,7 +196,7 @@ public record Plot(String title, Axis across, Axis up, List<Series> series) {
         }
         double[] xs = added.xs();
         if (added.drawing() == Drawing.LINE) {
-            // XChart puts ticks at every so many of values that are evenly spaced, which are odd numbers of many.
+            // For evenly spaced values XChart puts ticks at every n-th value, which gives odd numbers.
             xs[0] += (xs[xs.length - 1] - xs[0]) * 1e-4;
         }
         if (across.scale() == Scale.MISSING) {
@@ -218,10 +218,7 @@ public record Plot(String title, Axis across, Axis up, List<Series> series) {
                 added.drawing() == Drawing.MARKS ? XYSeriesRenderStyle.Scatter : XYSeriesRenderStyle.Line);
     }
 
-    /**
-     * A number as short as it can be: 1.5M, 20k, 0.25. Different ticks must have different texts, or XChart looks for
-     * others without end.
-     */
+    /** A number in short form: 1.5M, 20k, 0.25. Different ticks must have different labels, or XChart searches for ticks endlessly. */
     private static String tick(double value) {
         double size = Math.abs(value);
         if (size >= 1e6) {
@@ -233,7 +230,7 @@ public record Plot(String title, Axis across, Axis up, List<Series> series) {
         return digits(value, 8);
     }
 
-    /** The share of which so many decades are missing: of 2 .99. */
+    /** The share at a position on the scale {@link Scale#MISSING}, for example .99 at 2. */
     private static String share(double decades) {
         return BigDecimal.ONE
                 .subtract(new BigDecimal(digits(Math.pow(10, -decades), 4)))

@@ -6,21 +6,21 @@ import java.util.List;
  * One curve of a plot.
  *
  * @param name in the legend
- * @param look which colour, mark and kind of line it has, from 0 on; after {@link #LOOKS} they come again
+ * @param look index of its colour, marker and line style, from 0; they repeat after {@link #LOOKS}
  * @param points in order
- * @param drawing how it is drawn
+ * @param drawing its drawing style
  */
 public record Series(String name, int look, List<Point> points, Drawing drawing) {
-    /** How many looks there are. */
+    /** Number of looks. */
     public static final int LOOKS = Palette.SIZE;
 
-    /** How a curve is drawn. */
+    /** The drawing style of a curve. */
     public enum Drawing {
-        /** A line with a mark at each point. */
+        /** A line with a marker at each point. */
         MARKED_LINE,
-        /** A line alone, for many points. */
+        /** A line without markers, for many points. */
         LINE,
-        /** Marks alone. */
+        /** Markers without a line. */
         MARKS
     }
 
@@ -34,7 +34,7 @@ public record Series(String name, int look, List<Point> points, Drawing drawing)
     /**
      * One point.
      *
-     * @param spread how far measurements reach above and below, 0 for none
+     * @param spread half the length of its error bar, 0 for none
      */
     public record Point(double x, double y, double spread) {
         /** A point without a spread. */
@@ -43,12 +43,12 @@ public record Series(String name, int look, List<Point> points, Drawing drawing)
         }
     }
 
-    /** A line with a mark at each point. */
+    /** Creates a line with a marker at each point. */
     public static Series marked(String name, int look, List<Point> points) {
         return new Series(name, look, points, Drawing.MARKED_LINE);
     }
 
-    /** What of it a logarithmic axis can show. */
+    /** The part of the curve that a logarithmic axis can show: positive values, and error bars that stay above 0. */
     Series positive() {
         List<Point> shown = points.stream()
                 .filter(point -> point.y > 0)

@@ -4,22 +4,22 @@ import io.github.roost.index.remote.NetworkModel;
 import java.util.Arrays;
 
 /**
- * How much of the time of fetching is hidden behind searching: partitions come one doorbell after the other over one link, and each is
- * searched, once it is there, by the first worker that is free. A pure function of modelled and measured times.
+ * How much of a batch's fetch time overlaps with searching: partitions arrive doorbell by doorbell over one link, and each is searched, once it has
+ * arrived, by the first free worker. Computed from modelled and measured times.
  *
  * @param fetchNanos time of all fetches on the link
- * @param searchNanos when the last search ends if nothing has to be fetched
- * @param bothNanos when the last search ends with the fetches
+ * @param searchNanos end of the last search if nothing has to be fetched
+ * @param bothNanos end of the last search with fetches
  */
 public record FetchOverlap(long fetchNanos, long searchNanos, long bothNanos) {
     /**
-     * Plays a batch.
+     * Simulates a batch.
      *
      * @param network the link
-     * @param readsPerDoorbell partitions of one doorbell
+     * @param readsPerDoorbell partitions per doorbell
      * @param bytes of each partition, in the order of their fetches
-     * @param search how long one worker searches each, in nanoseconds
-     * @param workers how many search
+     * @param search how long one worker searches each partition, in nanoseconds
+     * @param workers number of searching workers
      */
     public static FetchOverlap of(
             NetworkModel network, int readsPerDoorbell, long[] bytes, long[] search, int workers) {
@@ -31,7 +31,7 @@ public record FetchOverlap(long fetchNanos, long searchNanos, long bothNanos) {
             long sum = 0;
             for (int i = first; i < end; i++) {
                 sum += bytes[i];
-                // Pieces of a doorbell come in their order.
+                // Partitions of a doorbell arrive in order.
                 there[i] = begin + network.roundTripNanos() + network.occupied(i - first + 1, sum);
             }
             link = begin + network.occupied(end - first, sum);
@@ -51,7 +51,7 @@ public record FetchOverlap(long fetchNanos, long searchNanos, long bothNanos) {
         return Arrays.stream(free).max().orElse(0);
     }
 
-    /** The share of the fetches' time that adds nothing to the batch, from 0 to 1. */
+    /** The share of the fetch time that adds nothing to the batch's time, from 0 to 1. */
     public double hidden() {
         return fetchNanos == 0 ? 1 : Math.clamp(1 - (double) (bothNanos - searchNanos) / fetchNanos, 0, 1);
     }

@@ -6,7 +6,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/** Reads of a pool by its provider, one after the other. Stateless. */
+/** Reads a pool through its provider, one read after the other. Stateless. */
 final class OneSidedFetch {
     private OneSidedFetch() {}
 

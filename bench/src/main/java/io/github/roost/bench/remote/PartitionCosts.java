@@ -13,12 +13,12 @@ import java.util.List;
 import java.util.stream.LongStream;
 
 /**
- * Question: what does a query of a partition take by a walk of its graph, and by a scan of its rows for several queries at once? By one
- * thread, the rows in a cache or not as they lie.
+ * Question: what does a query of a partition cost by a graph search, and by a scan of its rows for several queries at once? On one thread; whether
+ * the rows are in a cache is not controlled.
  *
  * @param rows of the partition
- * @param walkMicros per query, of width 64
- * @param scans one per size of a group
+ * @param walkMicros per query, with an ef of 64 or k if that is larger
+ * @param scans one per group size
  */
 public record PartitionCosts(int rows, double walkMicros, List<Scan> scans) {
     private static final int[] GROUPS = {1, 4, 16, 64, 256};
@@ -28,14 +28,14 @@ public record PartitionCosts(int rows, double walkMicros, List<Scan> scans) {
     private static final SearchContext OUTSIDE = SearchContext.outside((nodes, bytes) -> {});
 
     /**
-     * A scan for some queries.
+     * A scan for a group of queries.
      *
-     * @param queries of it
+     * @param queries in the group
      * @param micros per query
      */
     public record Scan(int queries, double micros) {}
 
-    /** Measures, after warming up: of several passes the fastest, since others only ever add to the time. */
+    /** Measures the costs: the min of several passes, since other processes can only add to the time, and the first pass warms up. */
     static PartitionCosts measure(Orchestrator orchestrator, float[][] rows, float[][] queries, int k) {
         HnswGraph graph = HnswGraph.build(
                 new BuildWork(orchestrator, "partition"),

@@ -7,20 +7,20 @@ import java.nio.file.Path;
 import java.util.Objects;
 
 /**
- * How a bench reaches the file of a pool.
+ * A benchmark's access to the file of a pool.
  *
  * @param memory the provider
- * @param region the file's name at it
- * @param end ends what exposes the file
+ * @param region the file's name at the provider
+ * @param end stops exposing the file
  */
 public record PoolAccess(RemoteMemory memory, String region, Runnable end) implements AutoCloseable {
-    /** Makes a file accessible, once it is there. */
+    /** Makes an existing file accessible. */
     public interface Opener {
         /** Begins to expose a file, until the access is closed. */
         PoolAccess open(Path file) throws IOException;
     }
 
-    /** The file itself, mapped. */
+    /** Access by mapping the file itself. */
     public static PoolAccess mapped(Path file) {
         Path folder = Objects.requireNonNull(file.toAbsolutePath().getParent(), "a file is in a folder");
         return new PoolAccess(new MappedMemory(folder), file.getFileName().toString(), () -> {});

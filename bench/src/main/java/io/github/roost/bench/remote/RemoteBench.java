@@ -35,12 +35,12 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 /**
- * Question: how many reads of remote memory does a batch of searches take when each partition is fetched once for all of them, beside
- * one read per query and partition (naive)? Counts are exact. Times are those of a file in shared memory, mapped or by another provider,
- * with both ways in turn.
+ * Question: how many reads of remote memory does a batch of searches need if each partition is fetched once for the whole batch, compared with one
+ * read per query and partition (naive)? Counts are exact. Times are of a file in shared memory, mapped or accessed by another provider; both ways
+ * alternate.
  */
 public final class RemoteBench {
-    /** What searches visit for the curve of recall. */
+    /** Values of nprobe for the recall curve. */
     private static final int[] VISITED = {1, 2, 3, 5, 8, 12, 16};
 
     private static final double[] CACHE_SHARES = {.02, .05, .1, .2, .5};
@@ -49,7 +49,7 @@ public final class RemoteBench {
     private static final int QUERIES_PER_INSERT = 100;
     private static final int SMALL_PIECES = 200;
     private static final int SMALL_BYTES = 512;
-    /** Of a query and its answer beside its components. */
+    /** Bytes of a query and its answer per neighbour, in addition to the query's components. */
     private static final int BYTES_PER_NEIGHBOR = 12;
 
     private final Options options;
@@ -57,18 +57,18 @@ public final class RemoteBench {
     private final Consumer<String> progress;
 
     /**
-     * What to measure.
+     * The settings.
      *
-     * @param rows made up, around centres
-     * @param dimension of them
+     * @param rows generated, a {@link Mixture}
+     * @param dimension of the rows
      * @param partitions of the pool
-     * @param batch queries of a batch
-     * @param visited partitions that a query visits
-     * @param k neighbours wanted
+     * @param batch queries per batch
+     * @param visited partitions per query
+     * @param k neighbours per query
      * @param rounds of the measured times
-     * @param naiveQueries queries that are measured the naive way, of which the time for the whole batch follows
-     * @param besideOneGraph whether recall is measured of one graph of all rows too, which takes longest to build
-     * @param folder where the pool's file is, best in memory
+     * @param naiveQueries queries that are measured the naive way; the time of the whole batch is extrapolated
+     * @param besideOneGraph whether recall is also measured on one graph of all rows, which takes longest to build
+     * @param folder of the pool's file, preferably in memory
      */
     public record Options(
             int rows,
@@ -87,12 +87,12 @@ public final class RemoteBench {
      *
      * @param naive one per query and partition
      * @param union partitions that at least one query visits
-     * @param reads that the table made
-     * @param doorbells that they took
-     * @param bytes that they fetched
+     * @param reads made by the table
+     * @param doorbells of those reads
+     * @param bytes fetched
      */
     public record Counts(long naive, int union, long reads, long doorbells, long bytes) {
-        /** How many times fewer reads than naive. */
+        /** The number of naive reads over the number of reads. */
         public double ratio() {
             return (double) naive / reads;
         }
@@ -103,36 +103,36 @@ public final class RemoteBench {
      *
      * @param seconds of the batch with an empty cache
      * @param cachedSeconds of the batch with all partitions in the cache
-     * @param naiveSeconds of the batch the naive way
+     * @param naiveSeconds of the batch the naive way, extrapolated
      * @param naiveReads of the queries that were measured
      */
     public record Times(double seconds, double cachedSeconds, double naiveSeconds, long naiveReads) {}
 
     /**
-     * What a search finds.
+     * The recall of searches.
      *
      * @param visited partitions, or 0 for one graph of all rows
      * @param recall share of the true neighbours
-     * @param queriesPerSecond of a batch, all in memory
+     * @param queriesPerSecond of a batch, with everything in memory
      */
     public record Found(int visited, double recall, double queriesPerSecond) {}
 
     /**
-     * A cache.
+     * The effect of a cache size.
      *
-     * @param share of the partitions that it has room for
+     * @param share of the partitions that fit
      * @param reads of the second of two batches
-     * @param seconds of it
+     * @param seconds of the second batch
      */
     public record Cached(double share, long reads, double seconds) {}
 
     /**
-     * What a network of {@link NetworkModel#GIGABIT_100} would add: modelled.
+     * Modelled costs of a network of {@link NetworkModel#GIGABIT_100}.
      *
      * @param overlap of a batch's fetches with its searches
-     * @param smallTogetherMicros of 200 pieces of 512 bytes by one doorbell
+     * @param smallTogetherMicros of 200 pieces of 512 bytes in one doorbell
      * @param smallSingleMicros of the same pieces one by one
-     * @param imagesTogetherMicros of 16 partitions by one doorbell
+     * @param imagesTogetherMicros of 16 partitions in one doorbell
      * @param imagesSingleMicros of the same partitions one by one
      */
     public record Modelled(
@@ -143,14 +143,14 @@ public final class RemoteBench {
             double imagesSingleMicros) {}
 
     /**
-     * Shipping the data beside shipping the query.
+     * Shipping the data compared with shipping the query.
      *
-     * @param partitionBytes that a fetch moves
+     * @param partitionBytes moved by a fetch
      * @param queryBytes of a query and its answer
      * @param queriesPerPartition of this batch
-     * @param breakEven queries per partition and batch from which on a fetch moves fewer bytes
+     * @param breakEven queries per partition and batch above which a fetch moves fewer bytes
      * @param oneSidedGigabytes per second, read by the provider
-     * @param twoSidedGigabytes per second, asked for over gRPC
+     * @param twoSidedGigabytes per second, requested over gRPC
      */
     public record Shipping(
             long partitionBytes,
@@ -165,16 +165,16 @@ public final class RemoteBench {
      *
      * @param readOnlySeconds of the batch alone
      * @param insertingSeconds of the batch while one row per hundred queries is inserted
-     * @param inserts rows that were inserted in that time
+     * @param inserts rows inserted in that time
      */
     public record Inserting(double readOnlySeconds, double insertingSeconds, int inserts) {
-        /** Searches per second with insertions, beside those without. */
+        /** Searches per second with insertions over searches per second without. */
         public double ratio() {
             return readOnlySeconds / insertingSeconds;
         }
     }
 
-    /** All of it; nothing is inserted where the provider reads alone. */
+    /** All results; {@code inserting} is empty if the provider is read-only. */
     public record Results(
             PartitionedIndex.Pool pool,
             double buildSeconds,
@@ -188,10 +188,10 @@ public final class RemoteBench {
             List<Inserting> inserting) {}
 
     /**
-     * Measures nothing yet.
+     * Creates a benchmark; measures nothing yet.
      *
      * @param access how tables reach the pool
-     * @param progress told what is being done
+     * @param progress receives messages about the current step
      */
     public RemoteBench(Options options, PoolAccess.Opener access, Consumer<String> progress) {
         this.options = options;
@@ -274,7 +274,7 @@ public final class RemoteBench {
                         options.k),
                 modelled(orchestrator, queries, file, pool, cachedSeconds),
                 shipping(file, reached, pool, counts),
-                // Last: it changes the pool.
+                // This must be last, because it changes the pool.
                 inserting(orchestrator, queries, reached, pool));
     }
 
@@ -293,7 +293,7 @@ public final class RemoteBench {
             double pace = search(table, queries, options.visited);
             long next = options.rows;
             for (int round = -1; round < options.rounds; round++) {
-                // In turns, the other one first each time.
+                // The two states alternate; their order is reversed every round.
                 double before = round % 2 == 0 ? search(table, queries, options.visited) : 0;
                 List<float[]> rows = new ArrayList<>();
                 for (int i = 0; i < inserts; i++) {
@@ -320,7 +320,7 @@ public final class RemoteBench {
         return rounds;
     }
 
-    /** Evenly over the time that a batch takes, until it is over; completes with how many rows went in. */
+    /** Inserts rows evenly over the expected time of a batch, until the batch is over; completes with the number of inserted rows. */
     private static void insert(
             VectorTable table,
             long id,
@@ -341,7 +341,7 @@ public final class RemoteBench {
         }
     }
 
-    /** What a partition takes in a cache, nearly: with its log. */
+    /** The approximate size of a partition in a cache, including its log. */
     private static long slot(PartitionedIndex.Pool pool) {
         return pool.largestBytes() + pool.largestBytes() / 4;
     }
@@ -394,7 +394,7 @@ public final class RemoteBench {
         try (RemoteTable table = open(orchestrator, reached, slot(pool))) {
             long began = System.nanoTime();
             for (int i = 0; i < naive; i++) {
-                // Room for one partition, one query at a time: a read per query and partition.
+                // With room for one partition and one query at a time, there is one read per query and partition.
                 table.search(queries[i], options.k, options.visited).join();
             }
             naiveSeconds = (System.nanoTime() - began) / 1e9 / naive * queries.length;
@@ -485,7 +485,7 @@ public final class RemoteBench {
         double twoSided;
         try (TwoSidedFetch fetch = new TwoSidedFetch(file)) {
             for (int piece = 0; piece < pieces; piece++) {
-                // So that what is measured is compiled.
+                // The first pass warms up.
                 fetch.fetch(piece * (long) image, image);
             }
             long began = System.nanoTime();

@@ -8,8 +8,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * The peer of one-sided reads: a gRPC server on the loopback interface that is asked for bytes of the same file, and whose processor sends
- * them. One request at a time.
+ * The baseline of one-sided reads: a gRPC server on the loopback interface that reads the requested bytes of the same file and sends them. One
+ * request at a time.
  */
 final class TwoSidedFetch implements AutoCloseable {
     private final FileChannel file;
@@ -25,12 +25,12 @@ final class TwoSidedFetch implements AutoCloseable {
         long at = piece.getLong();
         ByteBuffer into = ByteBuffer.allocate(piece.getInt());
         while (into.hasRemaining() && file.read(into, at + into.position()) >= 0) {
-            // Until all is read.
+            // Reads until the buffer is full.
         }
         return into.array();
     }
 
-    /** Fetches some bytes. */
+    /** Fetches {@code bytes} bytes from {@code at}. */
     byte[] fetch(long at, int bytes) {
         return service.ask(ByteBuffer.allocate(Long.BYTES + Integer.BYTES)
                 .putLong(at)

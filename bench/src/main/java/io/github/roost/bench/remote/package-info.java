@@ -1,4 +1,4 @@
-/** What fetching partitions of remote memory once per batch saves. */
+/** Benchmarks of remote memory: the savings of fetching each partition once per batch. */
 @NullMarked
 package io.github.roost.bench.remote;
 

@@ -10,19 +10,19 @@ interface Contender extends AutoCloseable {
     /** Starts the search of one target of one table. */
     CompletableFuture<Neighbors> search(int table, int target);
 
-    /** What it has done beside searching, since it was made. */
+    /** Its scheduling counters since its creation. */
     Scheduled scheduled();
 
     @Override
     void close();
 
     /**
-     * What a scheduling has done.
+     * Counters of a scheduling.
      *
      * @param intraSteals tasks that ran on another worker of their domain
      * @param crossSteals tasks that ran in another domain
      * @param remaps mappings published because traffic had shifted
-     * @param movedBytes warm traffic that they moved
+     * @param movedBytes warm traffic that the remaps moved
      */
     record Scheduled(long intraSteals, long crossSteals, long remaps, long movedBytes) {
         static final Scheduled NOTHING = new Scheduled(0, 0, 0, 0);

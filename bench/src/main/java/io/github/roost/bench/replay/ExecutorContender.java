@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 
-/** The same searches as tasks of one of the JDK's pools: each whole in one thread, so of IVF all its lists. */
+/** The same searches as tasks of one of the JDK's pools: each search runs on one thread, for IVF with all its lists. */
 final class ExecutorContender implements Contender {
     private static final SearchContext UNCOUNTED = SearchContext.outside((nodes, bytes) -> {});
 

@@ -14,13 +14,13 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Drives a contender with a workload's searches for a time. In a closed loop each search is followed by the next from
- * the thread that completed it, so that no driver takes a core. In an open loop one thread submits at Poisson times, and
- * latency runs from the intended time, so that a slow answer delays no measurement of the next.
+ * Drives a contender with a workload's searches for a time. In a closed loop the thread that completes a search submits the next, so that no driver
+ * takes a core. In an open loop one thread submits at Poisson times, and latency runs from the intended time, so that a slow answer does not hide
+ * the delay of later searches (coordinated omission).
  */
 final class Load {
     private static final int SIGNIFICANT_DIGITS = 3;
-    /** A thread that is to submit sleeps for longer waits: to spin would take a core from the contender. */
+    /** The submitter sleeps for waits longer than this, since spinning would take a core from the contender. */
     private static final long SHORTEST_SLEEP_NANOS = 5_000;
 
     private final WorkloadSpec spec;
@@ -30,7 +30,8 @@ final class Load {
     private final AtomicLong next;
 
     /**
-     * @param tables and targets the stream of searches, which is repeated
+     * @param tables with {@code targets} the stream of searches, which repeats
+     * @param targets one per entry of {@code tables}
      * @param first number of the first search
      */
     Load(WorkloadSpec spec, Contender contender, int[] tables, int[] targets, long first) {
@@ -42,13 +43,13 @@ final class Load {
     }
 
     /**
-     * What a run was like.
+     * The result of a run.
      *
-     * @param searches how many completed
+     * @param searches number of completed searches
      * @param nanos from the first submission to the last completion
-     * @param latencies of each, in nanoseconds
-     * @param late by how much searches of an open loop were submitted after their intended time, in nanoseconds; a part of
-     *     their latencies. Empty in a closed loop
+     * @param latencies of all searches, in nanoseconds
+     * @param late delays from the intended time of a search of an open loop to its submission, in nanoseconds; included in the latencies. Empty in a
+     *     closed loop
      */
     record Run(long searches, long nanos, Histogram latencies, Histogram late) {
         double perSecond() {
@@ -79,7 +80,7 @@ final class Load {
         rethrow(failure.get());
     }
 
-    /** Submits one search, which submits the next. */
+    /** Submits one search, whose completion submits the next. */
     private void follow(
             long end, Histogram latencies, CountDownLatch chains, AtomicReference<@Nullable Throwable> failure) {
         long submitted = System.nanoTime();

@@ -7,15 +7,18 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * FAISS's way with IVF: a query's lists are spread over all cores, and the next query begins when the last of them is
- * done. Thread-safe.
+ * FAISS's execution of IVF: a query's lists are spread over all cores, and the next query begins when the last of them
+ * is done. Thread-safe.
  */
 final class OneAtATime implements Contender {
     private record Waiting(int table, int target, CompletableFuture<Neighbors> answer) {}
 
     private final Contender parallel;
     private final Queue<Waiting> waiting = new ConcurrentLinkedQueue<>();
-    /** Searches that wait or run. Who makes it 1 begins; who ends a search and leaves more begins the next. */
+    /**
+     * Searches that wait or run. The thread that raises it to 1 begins a search; a thread that ends a search and leaves
+     * others begins the next.
+     */
     private final AtomicInteger pending = new AtomicInteger();
 
     /** @param parallel spreads a query's lists */
@@ -38,7 +41,7 @@ final class OneAtATime implements Contender {
         return answer;
     }
 
-    /** Called by one thread at a time, while there is one that waits: it was added before it was counted. */
+    /** Called by one thread at a time, while a search waits: it is queued before it is counted. */
     private void begin() {
         Waiting next = waiting.remove();
         var _ = parallel.search(next.table(), next.target()).whenComplete((found, failure) -> {

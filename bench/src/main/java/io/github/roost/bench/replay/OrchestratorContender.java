@@ -16,7 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** Roost's workers under one scheduling. Every contender opens the same files, so that all read the same pages. */
+/** Roost's workers under one scheduling. Every contender opens the same files, so that all contenders read the same pages. */
 final class OrchestratorContender implements Contender {
     private static final Duration SHORT_WINDOW = Duration.ofSeconds(1);
     private static final Duration LONG_WINDOW = Duration.ofSeconds(6);
@@ -28,13 +28,13 @@ final class OrchestratorContender implements Contender {
     private final boolean inRegions;
     /** The HNSW tables, opened here. */
     private final List<HnswTable> hnsw = new ArrayList<>();
-    /** Where each HNSW table belongs as a whole. */
+    /** Mapping id of each HNSW table as a whole. */
     private final List<MappingId> ids = new ArrayList<>();
     /** The IVF tables, opened here. */
     private final List<IvfTable> ivf = new ArrayList<>();
 
     /**
-     * @param rule what the end of a window brings
+     * @param rule remapping at the end of a window
      * @param inRegions whether searches of an HNSW table larger than a cache are placed by region, as {@link HnswTable} does
      */
     OrchestratorContender(
@@ -83,7 +83,7 @@ final class OrchestratorContender implements Contender {
         return orchestrator.submit(tables.searchFunction(table), query, mappingId(table, query));
     }
 
-    /** What the search of an HNSW table is placed by. */
+    /** The mapping id under which the search of an HNSW table is submitted. */
     MappingId mappingId(int table, float[] query) {
         return inRegions ? hnsw.get(table).mappingId(query) : ids.get(table);
     }

@@ -33,20 +33,20 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A workload on this machine under several schedulings, which take turns in one process, forwards and backwards, so that
- * drift of the machine falls on all of them alike. The first is what the others are compared with, round by round.
+ * Runs a workload on this machine under several schedulings, which alternate in one process, in reversed order every other round, so that drift of
+ * the machine affects all alike. The first one is the baseline, compared round by round.
  *
- * <p>{@code v2} and {@code v2-gated} are the paper's design with Algorithm 1 at the end of every window, {@code roost} is what
- * an orchestrator does by default, and {@code roost-undivided} the same without regions of large HNSW tables. Queries that wait
- * for one IVF list share its scan under all of them but {@code v0}.
+ * <p>{@code v2} and {@code v2-gated} are the paper's design with Algorithm 1 at the end of every window, {@code roost} is an orchestrator's default,
+ * and {@code roost-undivided} the default without regions of large HNSW tables. Queries that wait for the same IVF list share its scan under all
+ * schedulings except {@code v0}.
  */
 public final class Replay implements AutoCloseable {
-    /** Schedulings of Roost's workers, which the simulator knows by the same names. */
+    /** Schedulings of Roost's workers; the simulator uses the same names. */
     public static final List<String> SCHEDULINGS = Stream.concat(
                     Schedulings.NAMES.stream(), Stream.of("roost-undivided", "roost"))
             .toList();
 
-    /** What can take part. */
+    /** All supported contenders. */
     public static final List<String> NAMES =
             Stream.concat(SCHEDULINGS.stream(), Stream.of("forkjoin", "fixed")).toList();
 
@@ -61,14 +61,14 @@ public final class Replay implements AutoCloseable {
     private final List<Contender> contenders = new ArrayList<>();
     private final int[] streamTables = new int[STREAM];
     private final int[] streamTargets = new int[STREAM];
-    /** Recorded when a prediction is first asked for. */
+    /** Recorded by the first prediction. */
     private @Nullable Traces traces;
 
     /**
      * Builds the tables.
      *
-     * @param names of {@link #NAMES}, the first is compared with
-     * @param progress told what is being done
+     * @param names from {@link #NAMES}; the first is the baseline
+     * @param progress receives messages about the current step
      */
     public Replay(
             WorkloadSpec spec, List<TableSpec> specs, Topology topology, List<String> names, Consumer<String> progress)
@@ -116,17 +116,15 @@ public final class Replay implements AutoCloseable {
     }
 
     /**
-     * What one contender did.
+     * The result of one contender.
      *
-     * @param name of it
+     * @param name of the contender
      * @param rates searches per second of each round
      * @param latencies of all rounds
-     * @param late by how much searches of an open loop were submitted after their intended time, which their latencies
-     *     include; none in a closed loop
-     * @param ratios to the first contender's rate of the same round
+     * @param late delays from the intended time of a search of an open loop to its submission, included in the latencies; all 0 in a closed loop
+     * @param ratios to the baseline's rate of the same round
      * @param scheduled steals and remaps of all rounds
-     * @param cpuMicros processor time of this process for each search, in microseconds, which others on the machine change
-     *     less than they change rates
+     * @param cpuMicros CPU time of this process per search, in microseconds; other processes affect it less than the rates
      * @param recall share of the true neighbours in a sample of answers
      */
     public record Outcome(
@@ -138,12 +136,12 @@ public final class Replay implements AutoCloseable {
             Steps scheduled,
             double cpuMicros,
             double recall) {
-        /** Where the ratio lies with 95 % confidence. */
+        /** The 95 % confidence interval of the mean ratio. */
         public Interval ratio() {
             return Interval.of(ratios);
         }
 
-        /** The ratio for people: where it may as well be 1, that is said instead of a winner. */
+        /** The ratio for people; if the interval contains 1, it says so instead of naming a winner. */
         public String verdict() {
             Interval ratio = ratio();
             String spread = String.format(Locale.ROOT, "%.3f +- %.3f", ratio.mean(), ratio.halfWidth());
@@ -154,7 +152,7 @@ public final class Replay implements AutoCloseable {
     /** Steals inside and across domains, remaps, and the warm traffic in MiB that these moved. */
     public record Steps(long intraSteals, long crossSteals, long remaps, double movedMib) {}
 
-    /** Lets all contenders run for a while, so that what follows is of compiled code and settled homes. */
+    /** Runs all contenders for a while, so that the JIT has compiled the code and homes have settled before measurements. */
     public void warmUp(Consumer<String> progress) throws InterruptedException {
         for (Contender contender : contenders) {
             var warmUp = load(spec.withLoad(spec.inFlight(), 0), contender, 0).run(WARM_UP);
@@ -222,7 +220,7 @@ public final class Replay implements AutoCloseable {
         return List.copyOf(outcomes);
     }
 
-    /** Processor time that this process has taken, of all its threads; 0 where the JVM cannot tell. */
+    /** CPU time of all threads of this process so far; 0 if the JVM does not provide it. */
     private static long cpuNanos() {
         return ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean process
                 ? Math.max(0, process.getProcessCpuTime())
@@ -276,12 +274,13 @@ public final class Replay implements AutoCloseable {
     }
 
     /**
-     * What the simulator says of the same tables and searches on a machine like this one.
+     * Simulates the same tables and searches on a given machine.
      *
-     * @param names of policies, of {@link #SCHEDULINGS}
-     * @param machine of the parameters
-     * @param level what a domain is
-     * @param perSecond searches that arrive per second in an open loop; 0 for the workload's closed one
+     * @param names of policies, from {@link #SCHEDULINGS}
+     * @param machine name of its parameters
+     * @param level of the domains
+     * @param perSecond arrivals per second of an open loop; 0 for the workload's closed loop
+     * @param searches number that each simulation measures
      */
     public List<SimResult> predict(
             Parameters parameters,
@@ -308,7 +307,7 @@ public final class Replay implements AutoCloseable {
         return Study.runAll(simulations, result -> {});
     }
 
-    /** As it is replayed: IVF queries that wait go through batch queues, but for V0, which has one at a time. */
+    /** The policy as replayed: waiting IVF queries go through batch queues, except under V0, which runs one query at a time. */
     private static Policy predicted(Policy policy) {
         return new Policy(
                 policy.name(), policy.scheduling(), policy.rule(), policy.forkJoin(), GroupRule.DEFAULT, true, 1);

@@ -25,7 +25,7 @@ import java.util.stream.IntStream;
 
 /**
  * A workload's tables, built once for all contenders, saved to a private folder, and opened by each contender's
- * orchestrator, which maps the same pages. Thread-safe.
+ * orchestrator, so that all map the same pages. Thread-safe.
  */
 final class ReplayTables implements AutoCloseable {
     private final WorkloadSpec workload;
@@ -36,7 +36,7 @@ final class ReplayTables implements AutoCloseable {
     private final Orchestrator builder;
     private final Path folder;
 
-    /** @param built told how many tables are built, each time one is */
+    /** @param built receives the number of built tables after each one */
     ReplayTables(WorkloadSpec workload, List<TableSpec> specs, Topology topology, IntConsumer built)
             throws IOException {
         this.workload = workload;
@@ -77,12 +77,12 @@ final class ReplayTables implements AutoCloseable {
         return vectors.get(table).targets()[target];
     }
 
-    /** A whole search, for whoever runs it. */
+    /** A whole search as one function, which any thread can run. */
     SearchFunction<float[], Neighbors> searchFunction(int table) {
         return searches.get(table);
     }
 
-    /** Makes tables ready for {@link #searchFunction}. */
+    /** Opens the tables for {@link #searchFunction}. */
     void openForSearchFunctions() throws IOException {
         for (int table = searches.size(); table < count(); table++) {
             if (isIvf()) {
@@ -103,7 +103,7 @@ final class ReplayTables implements AutoCloseable {
         return HnswTable.open(orchestrator, specs.get(table).name(), files.get(table));
     }
 
-    /** How many of the true neighbours an answer has, as a share. */
+    /** The share of the true neighbours in an answer. */
     double recall(int table, int target, Neighbors found) {
         int k = specs.get(table).k();
         Neighbors truth = new ExactSearch(vectors.get(table).rows()).search(target(table, target), k);
@@ -115,7 +115,7 @@ final class ReplayTables implements AutoCloseable {
         return (double) hits / truth.size();
     }
 
-    /** What searches of these tables read. */
+    /** Records the reads of the searches of these tables. */
     Traces traces() throws IOException {
         TraceRecorder recorder = new TraceRecorder(workload, specs, done -> {});
         List<Traces.Table> traced = new ArrayList<>();
@@ -143,7 +143,7 @@ final class ReplayTables implements AutoCloseable {
         Files.deleteIfExists(folder);
     }
 
-    /** All tables, by number. */
+    /** The numbers of all tables. */
     IntStream all() {
         return IntStream.range(0, count());
     }

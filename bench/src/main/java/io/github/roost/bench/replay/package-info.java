@@ -1,4 +1,4 @@
-/** Workloads on the machine at hand: one scheduling after the other, in turns, with what chance explains told apart. */
+/** Replays workloads on this machine under several schedulings in turn, and tells differences from noise. */
 @NullMarked
 package io.github.roost.bench.replay;
 

@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** What the benchmarks of scheduling, homes, Lucene and the service show. Stateless. */
+/** Views of the benchmarks of scheduling, homes, Lucene and the service. Stateless. */
 final class BenchViews {
     private BenchViews() {}
 
-    /** Tasks per second beside the JDK's pools. */
+    /** Tasks per second, compared with the JDK's pools. */
     static Block scheduling(JsonNode json) {
         MarkdownTable starts = new MarkdownTable("submission to start, workers asleep", "P50 us", "P99 us");
         json.path("idleStart")
@@ -45,7 +45,7 @@ final class BenchViews {
         return Block.of(starts + "\n\n" + table + "\n\n" + idle + callerThreads(json.path("callerThreads")));
     }
 
-    /** Searches from virtual threads beside those from platform threads; nothing of a run that has none. */
+    /** Searches from virtual threads, compared with platform threads; empty if the run has none. */
     private static String callerThreads(JsonNode indexes) {
         MarkdownTable table = new MarkdownTable(
                 "index, callers",
@@ -81,7 +81,7 @@ final class BenchViews {
                 .median());
     }
 
-    /** Searches per second of each scheduling where a table fits a domain's cache and two do not. */
+    /** Searches per second of each scheduling if one table fits a domain's cache and two do not. */
     static Block locality(JsonNode json) {
         JsonNode rates = json.path("searchesPerSecond");
         String baseline =
@@ -96,7 +96,7 @@ final class BenchViews {
         return Block.of(table.toString());
     }
 
-    /** What each gate does to bursts and to a flood. */
+    /** Results of each gate under bursts and under a flood. */
     static Block gate(JsonNode json) {
         MarkdownTable table = new MarkdownTable(
                 "backlog per worker, sustained us",
@@ -120,7 +120,7 @@ final class BenchViews {
         return Block.of(table + floods(json.path("floods")) + staying(json.path("staying")));
     }
 
-    /** Floods of made-up machines with several workers a domain; nothing of a run that has none. */
+    /** Floods on made-up machines with several workers per domain; empty if the run has none. */
     private static String floods(JsonNode floods) {
         MarkdownTable table = new MarkdownTable(
                 "domains x workers, before the flood",
@@ -145,7 +145,7 @@ final class BenchViews {
         return floods.isEmpty() ? "" : "\n\n" + table;
     }
 
-    /** Work that should stay on such machines; nothing of a run that has none. */
+    /** Loads that should stay at home on such machines; empty if the run has none. */
     private static String staying(JsonNode loads) {
         MarkdownTable table = new MarkdownTable("domains x workers, load", "tasks", "crossed", "workers busy");
         loads.properties().forEach(load -> {
@@ -166,7 +166,7 @@ final class BenchViews {
                         of.at("/machine/workersPerDomain").asInt());
     }
 
-    /** Latencies in windows that begin with a remap beside those of others. */
+    /** Latencies in windows that begin with a remap, compared with other windows. */
     static Block remap(JsonNode json) {
         MarkdownTable table = new MarkdownTable("windows", "number", "P50 us", "P99 us", "P999 us");
         latencies(table, "that begin with a remap", json.path("remaps"), json.path("withRemap"));
@@ -183,7 +183,7 @@ final class BenchViews {
                 Figures.whole(latencies.path("p999us").asDouble()));
     }
 
-    /** Lucene's searches by what runs them. */
+    /** Lucene's searches by the pool that runs them. */
     static Block lucene(JsonNode json) {
         MarkdownTable table = new MarkdownTable(
                 "clients search by, run by",
@@ -214,7 +214,7 @@ final class BenchViews {
         return Block.of(table.toString());
     }
 
-    /** What the service answers and sheds at loads below and above its capacity. */
+    /** Answered and shed requests of the service at loads below and above its capacity. */
     static Block serve(JsonNode json) {
         MarkdownTable table = new MarkdownTable(
                 "times capacity",

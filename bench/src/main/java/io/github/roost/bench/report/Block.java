@@ -4,10 +4,10 @@ import io.github.roost.bench.plot.Plot;
 import java.util.List;
 
 /**
- * What a part shows in a report.
+ * The content of a part in a report.
  *
  * @param markdown tables and sentences
- * @param plots what a page shows below them
+ * @param plots shown below them on a page
  */
 record Block(String markdown, List<Plot> plots) {
     static Block of(String markdown) {

@@ -10,8 +10,9 @@ import java.math.MathContext;
 import java.util.List;
 
 /**
- * A part's JSON without what no report shows: of a sweep over domains windows are left out, and tables but at the most
- * domains; windows become lists of their numbers; numbers keep five digits. Stateless.
+ * A part's JSON reduced to what reports show: windows are kept only if the results are no sweep over domains, and
+ * become arrays of their numbers; tables are kept only in a sweep, at its max domains; numbers are rounded to five
+ * digits. Stateless.
  */
 final class Condensed {
     private static final MathContext DIGITS = new MathContext(5);
@@ -76,7 +77,7 @@ final class Condensed {
         }
     }
 
-    /** How {@link Results} reads windows: as lists of their numbers, of which there are thousands. */
+    /** The form in which {@link Results} reads windows: arrays of numbers, since there are thousands of windows. */
     @JsonFormat(shape = JsonFormat.Shape.ARRAY)
     @JsonPropertyOrder({"perSecond", "imbalance", "l3MissRatio", "remaps"})
     interface ShortWindow {}

@@ -22,8 +22,8 @@ import org.commonmark.parser.Parser;
 import org.commonmark.renderer.html.HtmlRenderer;
 
 /**
- * A run as documents. Words are from a template, in which {@code {{view part}}} stands for what a view makes of a part's
- * figures; so causes are told in the template, and figures by the run alone. Stateless.
+ * Renders a run as documents. The text comes from a template, in which {@code {{view part}}} is replaced by a view of
+ * that part's figures; so the template has the explanations, and the run alone has the figures. Stateless.
  */
 public final class Evidence {
     private static final Pattern DIRECTIVE = Pattern.compile("\\{\\{(\\w+)(?: ([\\w-]+))?}}");
@@ -62,7 +62,7 @@ public final class Evidence {
     }
 
     /**
-     * As Markdown, without plots.
+     * Renders Markdown, without plots.
      *
      * @param source name of the file that holds the results
      */
@@ -72,7 +72,7 @@ public final class Evidence {
         return mark + new Evidence(results).filled(false).strip() + "\n";
     }
 
-    /** As one page that needs nothing else: tables, and plots as SVG, in light and dark. */
+    /** Renders a self-contained HTML page: tables, and plots as SVG, in light and dark. */
     public static String page(Results results) {
         return new Evidence(results).page();
     }
@@ -102,7 +102,7 @@ public final class Evidence {
         return html.append("</div>").toString();
     }
 
-    /** Where the plotting library fails, as it does on a machine without any font, the tables are shown all the same. */
+    /** If the plotting library fails, as on a machine without fonts, the page still shows the tables. */
     private static String drawn(Plot plot, String id) {
         try {
             return plot.inlineSvg(id);
@@ -137,7 +137,7 @@ public final class Evidence {
         try {
             block = views.apply(json);
         } catch (RuntimeException otherJson) {
-            // One part that does not have the figures of its view must not hide the others.
+            // A part whose JSON does not fit its view must not hide the other parts.
             return "*Its figures are not what is shown here: %s*"
                     .formatted(otherJson.toString().replaceAll("[\\s*]+", " "));
         }

@@ -2,7 +2,7 @@ package io.github.roost.bench.report;
 
 import java.util.Map;
 
-/** The same policy or engine looks the same in every plot. Stateless. */
+/** Assigns looks, so that a policy or engine looks the same in every plot. Stateless. */
 final class Looks {
     private static final Map<String, Integer> KNOWN = Map.ofEntries(
             Map.entry("v0", 0),
@@ -16,7 +16,7 @@ final class Looks {
 
     private Looks() {}
 
-    /** Of a name; of one that is not known, by its place. */
+    /** The look of a name; {@code place} for an unknown name. */
     static int of(String name, int place) {
         return KNOWN.getOrDefault(name, place);
     }

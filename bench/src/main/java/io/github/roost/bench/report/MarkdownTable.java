@@ -3,7 +3,7 @@ package io.github.roost.bench.report;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A table as Markdown; all columns but the first are aligned to the right. Not thread-safe. */
+/** A Markdown table; all columns except the first are right-aligned. Not thread-safe. */
 final class MarkdownTable {
     private final List<String> lines = new ArrayList<>();
 

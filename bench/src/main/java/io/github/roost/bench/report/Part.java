@@ -4,11 +4,11 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * One command of a run. A word {@code NAME.json} is the file that the part of this name has left.
+ * One command of a run. An argument {@code NAME.json} stands for the file that the part of that name wrote.
  *
  * @param name in files and in the template of the report
  * @param command words after {@code ./roost}
- * @param minutes that it takes on two cores, about
+ * @param minutes approximate duration on two cores
  */
 public record Part(String name, List<String> command, double minutes) {
     public Part {
@@ -19,17 +19,17 @@ public record Part(String name, List<String> command, double minutes) {
         return new Part(name, Arrays.asList(command.split(" ", -1)), minutes);
     }
 
-    /** What a person types. */
+    /** The command line. */
     public String line() {
         return "./roost " + String.join(" ", command);
     }
 
-    /** Whether the command writes its JSON to a file that it is given; else it prints JSON when it is asked to. */
+    /** Whether the command always writes its JSON to a file; the other commands print JSON on request. */
     public boolean writesFile() {
         return command.getFirst().equals("sim");
     }
 
-    /** The same without what stands beside Roost from elsewhere. */
+    /** Returns the same part without third-party peers. */
     Part withoutPeers() {
         boolean has = command.size() > 1 && List.of("rivals", "ivf").contains(command.get(1));
         return has && !command.contains("--peer")

@@ -4,13 +4,13 @@ import com.fasterxml.jackson.databind.JsonNode;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What became of a part.
+ * The result of a part.
  *
  * @param name of the part
- * @param line what a person types to repeat it
- * @param commit that it ran on
- * @param seconds that it took
- * @param failure what it said when it failed, null if it did not
+ * @param line the command line that repeats it
+ * @param commit on which it ran
+ * @param seconds its duration
+ * @param failure its error message, null if it succeeded
  * @param result its JSON, null if it failed
  */
 public record PartResult(
@@ -20,7 +20,7 @@ public record PartResult(
         double seconds,
         @Nullable String failure,
         @Nullable JsonNode result) {
-    /** Whether this is the result of the same command on the same commit. */
+    /** Whether this is a successful result of the same command on the same commit. */
     boolean answers(Part part, String ofCommit) {
         return failure == null && line.equals(part.line()) && commit.equals(ofCommit);
     }

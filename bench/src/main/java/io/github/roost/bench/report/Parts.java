@@ -2,7 +2,7 @@ package io.github.roost.bench.report;
 
 import java.util.List;
 
-/** What a run consists of: each part takes less than two minutes on two cores that do nothing else. Stateless. */
+/** The parts of a run; each takes less than two minutes on two otherwise idle cores. Stateless. */
 public final class Parts {
     private static final String SIMULATED = "v0,v1,v2,v2-gated,roost";
     private static final String REPLAYED = "v1,v0,v2,v2-gated,roost --baseline forkjoin,fixed";
@@ -68,7 +68,7 @@ public final class Parts {
             Part.of("io", .3, "bench io --mib 256 --rounds 5 --slice-millis 200"),
             Part.of("remote", .8, "bench remote --rows 50000 --partitions 40 --batch 2000 --without-graph"));
 
-    /** Each kind of part, small: to see that all works, no figure to rely on. */
+    /** A small version of each kind of part: a smoke test, with no reliable figures. */
     private static final List<Part> QUICK = List.of(
             Part.of("scheduling", .2, "bench scheduling --task-micros 10 --submitters 2 --rounds 1 --idle-tasks 100"),
             Part.of("locality", .1, "bench locality --rounds 2 --slice-millis 200"),
@@ -117,7 +117,7 @@ public final class Parts {
 
     private Parts() {}
 
-    /** Those of a whole run, or of one that shows in a few minutes that all works. */
+    /** The parts of a full run, or of a quick one, which tests in a few minutes that everything works. */
     public static List<Part> of(boolean quick, boolean peers) {
         List<Part> parts = quick ? QUICK : FULL;
         return peers ? parts : parts.stream().map(Part::withoutPeers).toList();

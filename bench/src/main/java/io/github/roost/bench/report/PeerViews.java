@@ -16,13 +16,13 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 
-/** What Roost's tables show beside those of others. Stateless. */
+/** Views of Roost's tables compared with third-party engines. Stateless. */
 final class PeerViews {
     private static final double[] RECALLS = {.9, .95, .99};
 
     private PeerViews() {}
 
-    /** Engines of {@code bench rivals}: their size, and how fast they are at equal recall. */
+    /** The engines of {@code bench rivals}: their sizes, and their speed at equal recall. */
     static Block rivals(JsonNode json) {
         StringBuilder tables = new StringBuilder();
         List<Plot> plots = new ArrayList<>();
@@ -122,7 +122,7 @@ final class PeerViews {
         }
     }
 
-    /** Points of {@code bench ivf}, and a curve an engine for each k. */
+    /** The points of {@code bench ivf}, and one curve per engine for each k. */
     static Block ivf(JsonNode json) {
         List<IvfPoint> points = new ArrayList<>();
         json.path("points").forEach(point -> points.add(IvfPoint.of(point)));
@@ -189,7 +189,7 @@ final class PeerViews {
         return plots;
     }
 
-    /** What a search of many lists costs beside the sum of its scans. */
+    /** The cost of a search of many lists, compared with the sum of its scans. */
     static Block fanOut(JsonNode json) {
         MarkdownTable table = new MarkdownTable(
                 "nprobe", "rows", "search us (least to most)", "the same lists in one task, us", "search over scans");
@@ -204,7 +204,7 @@ final class PeerViews {
         return Block.of(table.toString());
     }
 
-    /** What adding rows costs, and what it costs searches. */
+    /** The cost of adding rows, and its effect on searches. */
     static Block freshness(JsonNode json) {
         JsonNode result = json.path("result");
         MarkdownTable table = new MarkdownTable(

@@ -15,16 +15,16 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Where figures are from.
+ * The origin of figures.
  *
- * @param commit of the checkout, with a plus behind it where files differ from it; {@code unknown} without git
+ * @param commit of the checkout, with a plus sign if files differ from it; {@code unknown} without git
  * @param cpu its name
- * @param cpus how many this process may use
- * @param caches what topology reads of domains, in words
+ * @param cpus number that this process may use
+ * @param caches description of the cache domains
  * @param memoryMib of the machine
  * @param system operating system and kernel
  * @param java the JVM
- * @param versions of libraries and of what stands beside Roost
+ * @param versions of libraries and of third-party peers
  */
 public record Provenance(
         String commit,
@@ -43,11 +43,11 @@ public record Provenance(
     }
 
     /**
-     * Of this machine.
+     * The provenance of figures measured on this machine.
      *
      * @param checkout the folder of the sources
-     * @param caches what topology reads of domains, in words
-     * @param versions of what takes part
+     * @param caches description of the cache domains
+     * @param versions of libraries and peers
      */
     public static Provenance here(Path checkout, String caches, Map<String, String> versions) {
         return new Provenance(
@@ -66,7 +66,7 @@ public record Provenance(
                 versions);
     }
 
-    /** The version of the jar that a class is from; {@code unknown} where it is from no jar with a version. */
+    /** The version of the jar that contains a class; {@code unknown} if there is no jar with a version. */
     public static String versionOf(Class<?> type) {
         CodeSource source = type.getProtectionDomain().getCodeSource();
         URL place = source == null ? null : source.getLocation();
@@ -74,7 +74,7 @@ public record Provenance(
         return version.find() ? version.group(1) : UNKNOWN;
     }
 
-    /** The first line that a program prints, {@code unknown} where it cannot be run. */
+    /** The first line that a program prints; {@code unknown} if it cannot be run or fails. */
     public static String firstLineOf(Path folder, String... command) {
         try {
             Process process = new ProcessBuilder(command)
@@ -116,7 +116,7 @@ public record Provenance(
         }
     }
 
-    /** In one sentence. */
+    /** All fields except the commit and the versions, as one sentence. */
     String inWords() {
         return String.format(
                 Locale.ROOT, "%s, %d CPUs, %s, %,d MiB of memory; %s; %s", cpu, cpus, caches, memoryMib, system, java);

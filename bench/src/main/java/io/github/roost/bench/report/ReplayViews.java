@@ -14,9 +14,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What replays on this machine show. Stateless. */
+/** Views of replays on this machine. Stateless. */
 final class ReplayViews {
-    /** How far a prediction may be off. */
+    /** Max relative error of a prediction that counts as near. */
     private static final double TOLERANCE = .25;
 
     private ReplayViews() {}
@@ -35,7 +35,7 @@ final class ReplayViews {
         }
     }
 
-    /** What was measured in the closed loop and in each open one, and what the simulator predicted of it. */
+    /** The measurements of the closed loop and of each open loop, with the simulator's predictions. */
     static Block of(JsonNode json) {
         List<Contender> contenders = contenders(json);
         Map<String, SimResult> predicted = predicted(json);
@@ -170,7 +170,10 @@ final class ReplayViews {
         return ratio.contains(1) ? spread + ": noise exceeds the difference" : spread;
     }
 
-    /** How good the predictions are: their size, and their order where it can be measured. */
+    /**
+     * A sentence on the accuracy of the predictions: their error, and their order where the measurements are
+     * distinguishable.
+     */
     private static String judged(List<Contender> contenders, Map<String, SimResult> predicted) {
         List<Contender> simulated = contenders.stream()
                 .filter(contender -> predicted.containsKey(contender.name))

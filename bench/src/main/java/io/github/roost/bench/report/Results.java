@@ -14,11 +14,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A run: where it was and what its parts found. As JSON it holds every figure with its spread.
+ * A run: its provenance and the results of its parts. Its JSON holds every figure with its spread.
  *
- * @param written when, as an ISO 8601 instant
- * @param quick whether it was the small one, of whose figures none is to be relied on
- * @param provenance where it was
+ * @param written time of the run, as an ISO 8601 instant
+ * @param quick whether it was a quick run, whose figures are not reliable
+ * @param provenance of the figures
  * @param parts in order
  */
 public record Results(String written, boolean quick, Provenance provenance, List<PartResult> parts) {
@@ -33,9 +33,9 @@ public record Results(String written, boolean quick, Provenance provenance, List
     }
 
     /**
-     * Reads a run that was written.
+     * Reads a run from its file.
      *
-     * @throws IOException if the file cannot be read or is no run; the message names it
+     * @throws IOException if the file cannot be read or holds no run; the message names it
      */
     public static Results read(Path file) throws IOException {
         try {
@@ -45,13 +45,13 @@ public record Results(String written, boolean quick, Provenance provenance, List
         }
     }
 
-    /** Writes it as JSON; the file is whole or as it was. */
+    /** Writes the run as JSON; replaces the file atomically. */
     public void write(Path file) throws IOException {
         StringBuilder text = new StringBuilder();
         text.append("{\"written\": %s,%n\"quick\": %s,%n\"provenance\": %s,%n\"parts\": ["
                 .formatted(json(written), quick, json(provenance)));
         for (int i = 0; i < parts.size(); i++) {
-            // A line a part: short, and a change of one part is a change of one line.
+            // One line per part, so that a change of one part changes one line.
             text.append(i == 0 ? "\n" : ",\n").append(json(parts.get(i)));
         }
         String json = text.append("\n]}\n").toString();

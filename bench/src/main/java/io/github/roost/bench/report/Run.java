@@ -16,9 +16,9 @@ import java.util.Locale;
 import java.util.function.Consumer;
 
 /**
- * Runs parts one after the other and keeps each as soon as it is done, in a file of its own, so that an interrupted run
- * goes on where it was: a part that the same command found on the same commit is not run again. A part that fails is
- * reported and tried again by the next run. Not thread-safe.
+ * Runs parts one after the other and saves each result at once in its own file, so that an interrupted run can
+ * continue: a part with a result of the same command on the same commit is not run again. A failed part is reported and
+ * retried by the next run. Not thread-safe.
  */
 public final class Run {
     private final Path folder;
@@ -31,18 +31,18 @@ public final class Run {
     @FunctionalInterface
     public interface Command {
         /**
-         * Runs it to its end.
+         * Runs the command to its end.
          *
          * @param part the command
-         * @param json where its JSON is to be
-         * @return an empty text, or what went wrong
+         * @param json file for its JSON
+         * @return an error message, empty on success
          */
         String run(Part part, Path json) throws IOException, InterruptedException;
     }
 
     /**
-     * @param folder where files go; is made if it is not there
-     * @param progress told what begins and what is done
+     * @param folder for the files; created if it does not exist
+     * @param progress receives a message when a part begins and when it is done
      */
     public Run(Path folder, Provenance provenance, boolean quick, Command runner, Consumer<String> progress) {
         this.folder = folder;
@@ -53,9 +53,9 @@ public final class Run {
     }
 
     /**
-     * Runs all that is missing.
+     * Runs all parts that have no result yet.
      *
-     * @param each told of what there is after every part
+     * @param each receives the results so far after every part
      */
     public Results all(List<Part> parts, Kept each) throws IOException, InterruptedException {
         Files.createDirectories(folder.resolve("parts"));
@@ -81,10 +81,10 @@ public final class Run {
         return results;
     }
 
-    /** Writes what is made of the results so far. */
+    /** Writes documents made from the results so far. */
     @FunctionalInterface
     public interface Kept {
-        /** Writes it. */
+        /** Writes the documents. */
         void keep(Results results) throws IOException;
     }
 

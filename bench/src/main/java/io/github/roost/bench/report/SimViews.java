@@ -22,13 +22,13 @@ import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
-/** What simulations show. Stateless. */
+/** Views of simulations. Stateless. */
 final class SimViews {
     private static final String DOMAINS = "cache domains";
     private static final int DRAWN_WINDOWS = 250;
     private static final int MAX_MARKS = 60;
 
-    /** Of the many that a calibration measures, those that differ between machines. */
+    /** The calibrated parameters that differ between machines. */
     private static final List<String> CALIBRATED = List.of(
             "/machines/here/l3Mib",
             "/machines/here/l3Nanos",
@@ -124,7 +124,7 @@ final class SimViews {
                 "%s, %s".formatted(title, report.spec().name()), Axis.linear(DOMAINS), Axis.fromZero(unit), series);
     }
 
-    /** Everything of each policy at the most domains. */
+    /** All figures of each policy at the max domains. */
     static Block detail(JsonNode json) {
         SimReport report = report(json);
         List<SimResult> results = atMost(report);
@@ -165,7 +165,7 @@ final class SimViews {
         return Block.of(table.toString());
     }
 
-    /** The paper's figures beside ours. */
+    /** The paper's figures, compared with ours. */
     static Block paper(JsonNode json) {
         SimReport report = report(json);
         MarkdownTable table = new MarkdownTable("figure of the paper", "here", "the paper", "difference");
@@ -175,7 +175,7 @@ final class SimViews {
         return Block.of(table.toString());
     }
 
-    /** P50 and P999 of each table: how many are lower than under the first policy, and by how much. */
+    /** P50 and P999 of each table: how many tables are faster than under the first policy, and by how much. */
     static Block tables(JsonNode json) {
         SimReport report = report(json);
         List<SimResult> results = atMost(report).stream()
@@ -259,7 +259,7 @@ final class SimViews {
                 series);
     }
 
-    /** How the policies follow a workload that drifts. */
+    /** How the policies adapt to a drifting workload. */
     static Block drift(JsonNode json) {
         SimReport report = report(json);
         MarkdownTable table = new MarkdownTable(
@@ -305,7 +305,7 @@ final class SimViews {
                                 imbalances)));
     }
 
-    /** A curve of the mean of every few windows, and its remaps as marks upon it. */
+    /** A curve of means over groups of windows, with marks at its remaps. */
     private static void timeline(List<Series> series, SimResult result, ToDoubleFunction<Window> figure) {
         List<Window> windows = result.windows();
         int group = Math.max(1, windows.size() / DRAWN_WINDOWS);
@@ -331,7 +331,7 @@ final class SimViews {
         }
     }
 
-    /** What a calibration measured, beside the parameters that come with the simulator. */
+    /** The measured parameters of a calibration, compared with the built-in ones. */
     static Block calibration(JsonNode json) {
         JsonNode known = known();
         MarkdownTable table = new MarkdownTable("parameter", "measured here", "built in");
@@ -356,7 +356,7 @@ final class SimViews {
         return number.isNumber() ? String.format(Locale.ROOT, "%.4g", number.asDouble()) : "";
     }
 
-    /** What the results owe to each assumption. */
+    /** The sensitivity of the results to each assumption. */
     static Block sensitivity(JsonNode json) {
         SimReport report = report(json);
         List<String> policies = report.sensitivity().getFirst().results().stream()

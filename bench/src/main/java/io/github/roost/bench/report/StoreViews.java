@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** What the benchmarks of tables of values, of tables on disk, and of remote memory show. Stateless. */
+/** Views of the benchmarks of key-value tables, tables on disk, block I/O and remote memory. Stateless. */
 final class StoreViews {
     private StoreViews() {}
 
-    /** Cache lines per lookup, and lookups per second beside other maps. */
+    /** Cache lines per lookup, and lookups per second compared with other maps. */
     static Block table(JsonNode json) {
         MarkdownTable lines = new MarkdownTable("placement, slots", "cache lines per lookup", "the paper");
         for (JsonNode count : json.path("counts")) {
@@ -42,7 +42,7 @@ final class StoreViews {
         return Block.of(lines + "\n\n" + lookups);
     }
 
-    /** Microseconds of a batch from each store. */
+    /** Microseconds per batch, for each store. */
     static Block batch(JsonNode json) {
         JsonNode report = json.path("batches");
         MarkdownTable table =
@@ -68,7 +68,7 @@ final class StoreViews {
         return Block.of(size + "\n\n" + table);
     }
 
-    /** Searches of a table on disk beside updates, by the way in which updates are done. */
+    /** Searches of a table on disk with concurrent updates, for each way of running the updates. */
     static Block stalls(JsonNode json) {
         JsonNode none = json.at("/results/none");
         MarkdownTable table = new MarkdownTable(
@@ -102,7 +102,7 @@ final class StoreViews {
         return values;
     }
 
-    /** Random reads by each way. */
+    /** Random reads by each way of reading. */
     static Block io(JsonNode json) {
         MarkdownTable table = new MarkdownTable(
                 "reads under way, by",
@@ -128,7 +128,7 @@ final class StoreViews {
         return Block.of(table.toString());
     }
 
-    /** Reads of a batch from memory of another machine, what they take, and what is found. */
+    /** Remote reads of a batch, their time, and the recall. */
     static Block remote(JsonNode json) {
         JsonNode results = json.path("results");
         JsonNode counts = results.path("counts");

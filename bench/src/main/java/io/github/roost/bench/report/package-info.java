@@ -1,4 +1,4 @@
-/** One run of the benchmarks and simulations, and the documents that are made of it. */
+/** A run of the benchmarks and simulations, and the documents rendered from it. */
 @NullMarked
 package io.github.roost.bench.report;
 

@@ -5,8 +5,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
- * {@value #TASKS} tasks that one thread hands in together and waits for. The tasks count down themselves, so that no
- * pool's way to wait for a future is measured.
+ * A burst of {@value #TASKS} tasks that one thread submits together and waits for. The tasks count down themselves, so
+ * that the measurement excludes each pool's way of waiting for a future.
  */
 final class Burst implements Runnable {
     /** Small enough that 8 submitters never fill the rings of two workers. */
@@ -21,9 +21,9 @@ final class Burst implements Runnable {
     }
 
     /**
-     * Hands in a burst and returns when all of it is done.
+     * Submits a burst and returns when all its tasks are done.
      *
-     * @param tokens CPU time of a task in JMH's tokens
+     * @param tokens CPU time per task in JMH's tokens
      */
     static void through(Contender.TaskPool pool, long tokens) {
         Burst burst = new Burst(tokens);

@@ -23,12 +23,12 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Question: what throughput is left, and what has to be collected, when each search comes from a virtual thread of its own?
- * Baseline: platform threads, as many as there are searches in flight, each of which searches again and again. Both wait for one
- * search at a time, take turns on the same tables in one JVM, forwards and backwards, and look for the same rows.
+ * Question: if each search is called from a new virtual thread, how much throughput remains, and how much garbage is collected? Baseline: one
+ * platform thread per search in flight, each of which searches in a loop. Both wait for one search at a time, alternate on the same tables in one
+ * JVM, in reversed order every other round, and run the same queries.
  */
 public final class CallerThreads implements AutoCloseable {
-    /** Searches in flight, and platform threads. */
+    /** Searches in flight, and number of platform threads. */
     public static final int IN_FLIGHT = 8;
 
     private static final int DIMENSION = 64;
@@ -36,9 +36,9 @@ public final class CallerThreads implements AutoCloseable {
     private static final int QUERIES = 1_024;
     private static final int K = 10;
     private static final int EF = 64;
-    /** Searches of which the memory is weighed together. */
+    /** Searches per measurement of memory. */
     private static final int WEIGHED = 200;
-    /** Collections may happen while memory is weighed, and free some: the middle one of several counts. */
+    /** Garbage collections may free memory during a measurement, so the median of several is used. */
     private static final int WEIGHINGS = 5;
 
     private final ExecutorService platform = Executors.newFixedThreadPool(IN_FLIGHT);
@@ -47,27 +47,27 @@ public final class CallerThreads implements AutoCloseable {
     private final IvfTable ivf;
     private final float[][] queries;
 
-    /** Which threads call. */
+    /** The kind of the calling threads. */
     public enum Kind {
-        /** Always the same, one for each search in flight. */
+        /** The same threads throughout, one per search in flight. */
         PLATFORM,
-        /** A new one for each search. */
+        /** A new thread per search. */
         VIRTUAL
     }
 
-    /** What is searched. */
+    /** The searched table. */
     public enum Index {
         IVF,
         HNSW
     }
 
     /**
-     * What the searches from one kind of threads did.
+     * The result of the searches from one kind of thread.
      *
      * @param perSecond searches per second of each round
      * @param searches of all rounds
-     * @param collections of garbage while they ran, all collectors together
-     * @param offHeapBytesPerSearch memory outside the heap that a search leaves to the garbage collector
+     * @param collections garbage collections during the searches, summed over all collectors
+     * @param offHeapBytesPerSearch off-heap memory per search that is freed only by the garbage collector
      */
     public record Outcome(List<Double> perSecond, long searches, long collections, double offHeapBytesPerSearch) {
         private Outcome plus(Slice slice) {
@@ -77,7 +77,7 @@ public final class CallerThreads implements AutoCloseable {
                     rates, searches + slice.searches(), collections + slice.collections(), offHeapBytesPerSearch);
         }
 
-        /** Collections for a million searches. */
+        /** Garbage collections per million searches. */
         public double collectionsPerMillion() {
             return 1e6 * collections / searches;
         }
@@ -94,7 +94,7 @@ public final class CallerThreads implements AutoCloseable {
      * Builds both tables.
      *
      * @param topology the machine
-     * @param rows of each table
+     * @param rows per table
      */
     public CallerThreads(Topology topology, int rows) {
         this.orchestrator = Orchestrator.builder().topology(topology).build();
@@ -106,7 +106,7 @@ public final class CallerThreads implements AutoCloseable {
         this.hnsw = HnswTable.builder().name("hnsw").build(orchestrator, vectors);
     }
 
-    /** Measures both kinds of threads on one index, after a slice of each that does not count. */
+    /** Measures both kinds of threads on one index, after one unmeasured slice of each. */
     public Map<Kind, Outcome> run(Index index, int rounds, Duration slice) throws InterruptedException {
         Search search = switch (index) {
             case IVF -> query -> ivf.search(query, K).join();
@@ -146,7 +146,7 @@ public final class CallerThreads implements AutoCloseable {
         return Math.max(0, perSearch[WEIGHINGS / 2]);
     }
 
-    /** What counts against {@code MaxDirectMemorySize}, that of arenas included. */
+    /** Memory that counts against {@code MaxDirectMemorySize}, including arenas. */
     private static long offHeapBytes() {
         return ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
                 .filter(pool -> pool.getName().equals("direct"))
@@ -160,7 +160,7 @@ public final class CallerThreads implements AutoCloseable {
                 .sum();
     }
 
-    /** Several chains of searches, in each of which one begins when the one before has ended. */
+    /** Several chains of searches; in a chain each search begins when the previous one has ended. */
     private final class Calls {
         private final Kind kind;
         private final Search search;
@@ -171,8 +171,8 @@ public final class CallerThreads implements AutoCloseable {
         private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
 
         /**
-         * @param end when no further search begins, by {@link System#nanoTime}; {@link Long#MAX_VALUE} for never
-         * @param most searches of a chain
+         * @param end time from which no further search begins, by {@link System#nanoTime}; {@link Long#MAX_VALUE} for never
+         * @param most max searches per chain
          */
         Calls(Kind kind, Search search, int chains, long end, long most) {
             this.kind = kind;
@@ -183,7 +183,7 @@ public final class CallerThreads implements AutoCloseable {
             this.running = new CountDownLatch(chains);
         }
 
-        /** How many searches there were. */
+        /** Runs the chains; returns the number of searches. */
         long run() throws InterruptedException {
             for (int chain = 0; chain < searches.length; chain++) {
                 start(chain);
@@ -203,7 +203,7 @@ public final class CallerThreads implements AutoCloseable {
             }
         }
 
-        /** A chain's count is written by one thread at a time: the next one starts after the last write. */
+        /** A chain's count is written by one thread at a time: the next thread starts after the last write. */
         private void callIn(int chain) {
             boolean goesOn;
             try {

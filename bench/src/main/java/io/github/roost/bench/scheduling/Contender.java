@@ -5,16 +5,16 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
 
-/** A pool under comparison, with a worker for each core that this process may use. */
+/** A thread pool under comparison, with one worker per core that this process may use. */
 public enum Contender {
-    /** Roost with its defaults, but that full rings hold the submitter up. */
+    /** Roost with its defaults, except that submitters block while rings are full. */
     ROOST {
         @Override
         TaskPool open() {
             return RoostPool.open();
         }
     },
-    /** {@link ForkJoinPool} as its constructor makes it. */
+    /** {@link ForkJoinPool} with the defaults of its constructor. */
     FORK_JOIN {
         @Override
         TaskPool open() {
@@ -29,10 +29,10 @@ public enum Contender {
         }
     };
 
-    /** Starts it. Tasks report traffic where there is something to report it to. */
+    /** Starts the pool. Its tasks report traffic if the pool supports that. */
     abstract TaskPool open();
 
-    /** Takes tasks that yield a future. Thread-safe. */
+    /** Runs tasks and returns a future for each. Thread-safe. */
     interface TaskPool extends AutoCloseable {
         Future<?> submit(Runnable task);
 
@@ -40,7 +40,7 @@ public enum Contender {
         void close();
     }
 
-    /** A pool of the JDK; its own submit makes its own, smallest future. */
+    /** A pool of the JDK; its own {@code submit} creates its smallest future. */
     private record JdkPool(ExecutorService pool) implements TaskPool {
         @Override
         public Future<?> submit(Runnable task) {

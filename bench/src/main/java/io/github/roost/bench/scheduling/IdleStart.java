@@ -12,18 +12,18 @@ import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 
 /**
- * Question: how long from the submission of a task to its start, while all workers sleep? The contenders take turns task
- * by task in one process; the submitter waits for the task asleep, as a caller of {@code join} does. Not a JMH benchmark:
- * JMH samples the time of whole calls, and this one begins in one thread and ends in another.
+ * Question: how long from the submission of a task to its start, while all workers sleep? The contenders alternate task by task in one process; the
+ * submitter sleeps until the task is done, like a caller of {@code join}. Not a JMH benchmark: JMH samples the time of whole calls, and this
+ * interval begins in one thread and ends in another.
  */
 public final class IdleStart {
     private static final long PAUSE_NANOS = 1_000_000;
-    /** Tasks without a pause before: what a service submits by has long been compiled, and the JDK's pools are shorter code. */
+    /** Warm-up tasks without a pause: in a service the submit path is compiled, and the JDK's pools have less code to compile. */
     private static final int COMPILED_AFTER = 20_000;
 
     private static final long LONGEST_NANOS = 10_000_000_000L;
 
-    /** Time from submission to start of {@code tasks} tasks a contender, in nanoseconds. */
+    /** Measures the nanoseconds from submission to start of {@code tasks} tasks per contender. */
     public Map<Contender, Histogram> run(Collection<Contender> contenders, int tasks) {
         Map<Contender, TaskPool> pools = new EnumMap<>(Contender.class);
         Map<Contender, Histogram> times = new EnumMap<>(Contender.class);
@@ -72,7 +72,7 @@ public final class IdleStart {
         return started[0] - submitted;
     }
 
-    /** The share of one core that all idle workers of Roost use together, over {@code millis} milliseconds. */
+    /** The CPU time of all idle workers of Roost, as a share of one core, over {@code millis} milliseconds. */
     public double idleShareOfACore(long millis) {
         try (TaskPool pool = Contender.ROOST.open()) {
             var _ = pool.submit(() -> {});

@@ -23,9 +23,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Question: how long does a remap of all mapping ids take, on the thread that does it? Every operation sees another
- * window of Zipf-distributed traffic than the one before, decides the next mapping, judges whether it pays, and weighs
- * what it moves.
+ * Question: how long does a remap of all mapping ids take, on the thread that performs it? Each operation gets a
+ * different window of Zipf-distributed traffic, computes the next mapping, decides whether the change pays, and sums
+ * the traffic that it moves.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -36,7 +36,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @SuppressWarnings("NullAway.Init") // JMH sets the parameters and calls the set-up
 public class RemapBenchmark {
     /** The policies by name. */
-    @SuppressWarnings("ImmutableEnumChecker") // the policies hold nothing
+    @SuppressWarnings("ImmutableEnumChecker") // the policies are stateless
     public enum Policy {
         PAPER(new HotColdPairing()),
         STAYING(new StayingPairing());

@@ -11,13 +11,13 @@ import java.util.concurrent.Future;
 import java.util.stream.LongStream;
 
 /**
- * Question: what share of the throughput of short tasks is left when they report traffic? Baseline: tasks on the same
- * orchestrator in the same JVM that report none.
+ * Question: what share of the throughput of short tasks remains if they report traffic? Baseline: tasks on the same orchestrator in the same JVM
+ * that do not report.
  *
- * <p>A round is {@value #SLICES} slices, of which each kind has half, in the order of Thue and Morse (A B B A B A A B ...): neither
- * a machine that is slow for a while nor one that slows down steadily or ever faster falls on one kind alone. Of all bursts of
- * a kind, only those count that are neither among the fastest tenth nor the slowest four: where other programs run on the same
- * cores, a burst now and then waits for milliseconds, and the throughput of everything has ten times the spread.
+ * <p>A round is {@value #SLICES} slices, half of each kind, in the Thue-Morse order (A B B A B A A B ...): neither a temporary slowdown of the
+ * machine nor a steady or accelerating one falls on one kind alone. The mean of each kind excludes the fastest tenth and the slowest four tenths of
+ * its bursts: if other programs run on the same cores, a burst sometimes waits for milliseconds, and the spread of all throughputs is ten times as
+ * large.
  */
 public final class ReportingCost {
     private static final int SLICES = 128;
@@ -29,8 +29,8 @@ public final class ReportingCost {
     private final Duration slice;
 
     /**
-     * @param taskMicros CPU time of a task, in microseconds
-     * @param submitters how many threads hand in bursts of tasks
+     * @param taskMicros CPU time per task, in microseconds
+     * @param submitters threads that submit bursts of tasks
      * @param slice how long each kind runs at a time
      */
     public ReportingCost(int taskMicros, int submitters, Duration slice) {
@@ -39,13 +39,13 @@ public final class ReportingCost {
         this.slice = slice;
     }
 
-    /** Throughput with reports over that without, of each round. */
+    /** Throughput with reports over throughput without, per round. */
     public List<Double> run(int rounds) {
         List<Double> ratios = new ArrayList<>();
         try (ExecutorService threads = Executors.newFixedThreadPool(submitters);
                 RoostPool reporting = RoostPool.open()) {
             RoostPool silent = reporting.withoutReports();
-            // Two unmeasured, for the compiler.
+            // Two unmeasured rounds for the JIT.
             for (int round = -2; round < rounds; round++) {
                 double ratio = round(threads, reporting, silent, round);
                 if (round >= 0) {
@@ -69,7 +69,7 @@ public final class ReportingCost {
         return undisturbed(without) / undisturbed(with);
     }
 
-    /** Adds the nanoseconds of each burst. */
+    /** Runs bursts for a slice and adds the nanoseconds of each. */
     private void slice(ExecutorService threads, RoostPool pool, LongStream.Builder nanos) {
         List<Future<LongStream>> shares = new ArrayList<>();
         for (int i = 0; i < submitters; i++) {
@@ -93,7 +93,7 @@ public final class ReportingCost {
         return nanos.build();
     }
 
-    /** The mean of what is left when the fastest and the slowest are taken away; there is always at least one. */
+    /** The trimmed mean, without the fastest and the slowest; at least one value is kept. */
     private static double undisturbed(LongStream.Builder nanos) {
         long[] sorted = nanos.build().sorted().toArray();
         int from = (int) (FASTEST * sorted.length);

@@ -10,9 +10,9 @@ import java.time.Duration;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** An orchestrator whose tasks belong to any of 64 tables. Views of the same one may differ in whether tasks report traffic. */
+/** An orchestrator whose tasks are spread randomly over 64 tables. Two views of one orchestrator can differ in whether tasks report traffic. */
 final class RoostPool implements Contender.TaskPool {
-    /** What a task that reports traffic says it has read. */
+    /** Bytes that a task reports as read, if it reports traffic. */
     static final long BYTES = 512;
 
     private static final int TABLES = 64;
@@ -36,7 +36,7 @@ final class RoostPool implements Contender.TaskPool {
         this.function = function;
     }
 
-    /** Starts an orchestrator with its defaults, but that full rings hold the submitter up. Its tasks report traffic. */
+    /** Starts an orchestrator with its defaults, except that submitters block while rings are full. Its tasks report traffic. */
     static RoostPool open() {
         Orchestrator orchestrator = Orchestrator.builder()
                 .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(10)))
@@ -49,7 +49,7 @@ final class RoostPool implements Contender.TaskPool {
         return new RoostPool(orchestrator, ids, RUN_AND_REPORT);
     }
 
-    /** The same orchestrator, which ends with this pool, for tasks that report no traffic. */
+    /** A view of the same orchestrator whose tasks report no traffic. Closing this pool closes it too. */
     RoostPool withoutReports() {
         return new RoostPool(orchestrator, ids, RUN);
     }

@@ -17,22 +17,30 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
-/** Runs {@link ThroughputBenchmark} for all contenders in turn, forwards and backwards, each in a JVM of its own. */
+/**
+ * Runs {@link ThroughputBenchmark} for all contenders in turn, in reversed order every other round, each in its own
+ * JVM.
+ */
 public final class Throughput {
     private final int warmUpSeconds;
     private final int measuredSeconds;
 
-    /** Seconds that each contender runs in each round, unmeasured and measured. */
+    /**
+     * Creates a benchmark; measures nothing yet.
+     *
+     * @param warmUpSeconds unmeasured seconds per contender and round
+     * @param measuredSeconds measured seconds per contender and round
+     */
     public Throughput(int warmUpSeconds, int measuredSeconds) {
         this.warmUpSeconds = warmUpSeconds;
         this.measuredSeconds = measuredSeconds;
     }
 
     /**
-     * What one contender did.
+     * The result of one contender.
      *
-     * @param tasksPerSecond of each round
-     * @param bytesPerTask allocated for a task, of each round, what the benchmark itself allocates included
+     * @param tasksPerSecond per round
+     * @param bytesPerTask allocated bytes per task, per round, including the benchmark's own
      */
     public record Outcome(List<Double> tasksPerSecond, List<Double> bytesPerTask) {
         Outcome() {
@@ -41,10 +49,10 @@ public final class Throughput {
     }
 
     /**
-     * What each contender did, in the order given.
+     * Measures the contenders; returns their results in the given order.
      *
-     * @param taskMicros CPU time of a task, in microseconds
-     * @param submitters how many threads hand in tasks
+     * @param taskMicros CPU time per task, in microseconds
+     * @param submitters threads that submit tasks
      */
     public List<Outcome> run(List<Contender> contenders, int taskMicros, int submitters, int rounds) {
         long tokens = tokens(taskMicros);
@@ -64,12 +72,12 @@ public final class Throughput {
     }
 
     /**
-     * What the future alone takes of a task's bytes: a {@link CompletableFuture}, which Roost's is, with a task in it.
+     * The part of a task's allocated bytes that is its future: Roost's futures are {@link CompletableFuture}s.
      *
-     * @return bytes of one
+     * @return bytes per empty {@code CompletableFuture}
      */
     public static long futureBytes() {
-        // The first time loads classes as well.
+        // The first call also loads classes.
         var _ = allocateFutures();
         return allocateFutures();
     }
@@ -91,7 +99,7 @@ public final class Throughput {
                 .param("tokens", Long.toString(tokens))
                 .threads(submitters)
                 .forks(1)
-                // Without these the JVMs complain, one about JMH, the other about native calls.
+                // Without these options the JVMs print warnings, about JMH's use of Unsafe and about native access.
                 .jvmArgs("--sun-misc-unsafe-memory-access=allow", "--enable-native-access=ALL-UNNAMED")
                 .warmupIterations(1)
                 .warmupTime(TimeValue.seconds(warmUpSeconds))
@@ -110,7 +118,10 @@ public final class Throughput {
         }
     }
 
-    /** JMH's tokens in so many microseconds of this machine: measured once, so that all contenders get the same work. */
+    /**
+     * JMH's tokens in {@code micros} microseconds of this machine; measured once, so that all contenders get the same
+     * work.
+     */
     static long tokens(int micros) {
         return Tokens.PER_MICRO * micros;
     }

@@ -13,8 +13,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * Question: how many short tasks per second go through a pool? Every submitting thread hands in one {@link Burst}
- * after the other. Baseline: {@code ForkJoinPool} of the same parallelism.
+ * Question: how many short tasks per second go through a pool? Every submitting thread runs one {@link Burst} after the
+ * other. Baseline: {@code ForkJoinPool} of the same parallelism.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.Throughput)
@@ -24,7 +24,7 @@ public class ThroughputBenchmark {
     @Param
     public Contender contender;
 
-    /** CPU time of a task in JMH's tokens. */
+    /** CPU time per task in JMH's tokens. */
     @Param("0")
     public long tokens;
 

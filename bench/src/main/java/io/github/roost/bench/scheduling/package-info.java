@@ -1,4 +1,4 @@
-/** JMH benchmarks of what scheduling costs, each with the JDK's pools beside it. */
+/** Benchmarks of the cost of scheduling, compared with the JDK's thread pools. */
 @NullMarked
 package io.github.roost.bench.scheduling;
 

@@ -8,27 +8,27 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * How often a workload's searches read each node or list, without a machine. Immutable.
+ * Counts of how often a workload's searches read each node or list; no machine is simulated. Immutable.
  *
- * @param tables the table of which most bytes are read first
+ * @param tables by bytes read, descending
  */
 public record AccessCounts(List<Table> tables) {
     /**
      * One table.
      *
      * @param name its name
-     * @param items nodes or lists that it has
-     * @param bytes that searches read
-     * @param accesses of each item that was read at all, the most first
+     * @param items number of its nodes or lists
+     * @param bytes read by searches
+     * @param accesses per item that was read at all, descending
      */
     public record Table(String name, long items, long bytes, long[] accesses) {}
 
-    /** The table of a rank by bytes, from 0. */
+    /** The table of a rank by bytes read, from 0. */
     public Table table(int rank) {
         return tables.get(rank);
     }
 
-    /** Counts what so many searches of a workload read. */
+    /** Counts the reads of the first {@code searches} searches of a workload. */
     public static AccessCounts of(Traces traces, int searches) {
         Requests requests = new Requests(traces);
         List<Traces.Table> all = traces.tables();
@@ -38,7 +38,7 @@ public record AccessCounts(List<Table> tables) {
         for (int i = 0; i < searches; i++) {
             requests.next();
             int table = requests.table();
-            // A target of a copy reads the same every time: so it is counted as one.
+            // Searches of the same target and copy read the same items, so they are counted once.
             long key = (long) requests.copy() << Integer.SIZE | requests.target();
             counts.get(table).computeIfAbsent(key, unseen -> new long[1])[0]++;
             bytes[table] += all.get(table).searchBytes(requests.target());

@@ -1,10 +1,10 @@
 package io.github.roost.bench.sim;
 
 /**
- * A link or memory that moves so many bytes a nanosecond. Time is cut into short slots of fixed capacity; a transfer
- * takes the first slots from its time on that have room, and waits for them. Requests may so come a little out of order,
- * as they do when cores are simulated a few nodes at a time, without one waiting for another that in truth came later.
- * Not thread-safe.
+ * A link or memory of limited bandwidth. Time is divided into short slots of fixed capacity; a transfer takes the first
+ * slots with room from its time on, and waits for them. So requests may come slightly out of order, as they do when
+ * cores are simulated a few nodes at a time, and still none waits for a request that is later in virtual time. Not
+ * thread-safe.
  */
 final class Bandwidth {
     private static final long SLOT_NANOS = 256;
@@ -12,9 +12,9 @@ final class Bandwidth {
 
     private final double bytesPerSlot;
     private final double[] used = new double[SLOTS];
-    /** Which slot of time an entry of {@link #used} counts. */
+    /** The slot number that each entry of {@link #used} counts. */
     private final long[] slotOf = new long[SLOTS];
-    /** Slots known to be full: from this one to the one below, exclusive. */
+    /** Slots from {@code fullFrom} to {@code fullTo}, exclusive, are known to be full. */
     private long fullFrom;
 
     private long fullTo;
@@ -23,7 +23,7 @@ final class Bandwidth {
         this.bytesPerSlot = bytesPerNano * SLOT_NANOS;
     }
 
-    /** Takes room for a transfer asked for at a time; how many nanoseconds it waits for it. */
+    /** Reserves room for a transfer requested at {@code now}; returns the nanoseconds that the transfer waits. */
     double delay(double now, double bytes) {
         long asked = (long) now / SLOT_NANOS;
         boolean knownFull = asked >= fullFrom && asked < fullTo;

@@ -23,9 +23,10 @@ import java.util.function.DoubleSupplier;
 import java.util.stream.IntStream;
 
 /**
- * Measures, on the machine that it runs on, what the simulator assumes about searches and about this machine: latencies
- * by chasing pointers through memory of a size, the cost of searches by searching tables that fit the private cache and
- * such as fit none. Each figure is the least of several rounds, since what else runs on a machine can only add to it.
+ * Measures, on the machine that it runs on, the simulator's assumptions about searches and about this machine:
+ * latencies by pointer chasing through memory of a given size; the cost of searches by searching tables that fit the
+ * private cache, and tables that fit no cache. Each figure is the min of several rounds, because other processes can
+ * only add to it.
  */
 public final class Calibration {
     private static final int ROUNDS = 9;
@@ -41,7 +42,7 @@ public final class Calibration {
     private static final int REGIONS = 2_000;
     private static final int ARRIVALS = 4_000;
     private static final long BETWEEN_ARRIVALS_NANOS = 100_000;
-    /** So that no other worker helps the one that is measured. */
+    /** Never opens, so that no other worker helps the measured one. */
     private static final CrossDomainGate SHUT = new CrossDomainGate(Integer.MAX_VALUE, 0);
 
     private final Parameters before;
@@ -49,15 +50,15 @@ public final class Calibration {
     private final Consumer<String> progress;
 
     /**
-     * @param before what is not measured is taken from here
-     * @param progress told each measurement, and how well the costs explain it
+     * @param before source of the values that are not measured
+     * @param progress receives each measurement, and how well the costs explain it
      */
     public Calibration(Parameters before, Consumer<String> progress) {
         this.before = before;
         this.progress = progress;
     }
 
-    /** The parameters with a machine {@code here} and what searches cost on it. */
+    /** Returns the parameters with a machine {@code here} and the costs of searches on it. */
     public Parameters run() throws Exception {
         Topology l2 = TopologyReader.live().level(DomainLevel.L2).read();
         CacheDomain l3 = TopologyReader.live().read().domains().getFirst();
@@ -68,7 +69,7 @@ public final class Calibration {
         progress.accept(
                 "of a last-level cache of %.0f MiB, %.1f MiB are here".formatted(l3.cacheBytes() / MIB, l3Bytes / MIB));
         double taskNanos = least(Calibration::taskNanos);
-        // The costs first: they leave the compiler nothing to do where it is measured how long searches wait.
+        // The costs are measured first, so that the JIT has compiled the searches before their stalls are measured.
         Parameters.LinesInFlight any = new Parameters.LinesInFlight(1, 1);
         Parameters.Visits walks = VisitCalibration.walks(any, progress);
         Parameters.Visits exact = VisitCalibration.exact(any, progress);
@@ -108,10 +109,10 @@ public final class Calibration {
     }
 
     /**
-     * How much of a last-level cache is there for this machine: a virtual one shares it with others. That is the size of
-     * memory of which half the lines are found in the cache.
+     * The part of a last-level cache that this machine gets: a virtual machine shares it with others. It is the size of
+     * memory of which half the lines hit the cache.
      *
-     * @param halfway the latency then
+     * @param halfway the latency at that size
      */
     private static double l3Share(double whole, double halfway) {
         double below = whole / SHARE_STEPS;
@@ -132,7 +133,7 @@ public final class Calibration {
         return whole;
     }
 
-    /** Nanoseconds from one line to the next, each of which names the next, in a random circle. */
+    /** Nanoseconds per step along a random cycle of cache lines, each of which holds the address of the next. */
     private static double chase(long bytes) {
         int lines = Math.toIntExact(bytes / LINE);
         int[] order = new int[lines];
@@ -165,7 +166,7 @@ public final class Calibration {
         return at;
     }
 
-    /** From task to task where each submits the next, as searches of a closed loop do. */
+    /** Time per task if each task submits the next, as searches of a closed loop do. */
     private static double taskNanos() {
         Topology pinned = TopologyReader.live().level(DomainLevel.L2).read();
         try (Orchestrator orchestrator =
@@ -191,8 +192,8 @@ public final class Calibration {
     }
 
     /**
-     * How late a thread is that sleeps until a search is due and submits it to workers that sleep: the median, since an
-     * open loop submits every search so. Tasks do nothing, so nobody else wants the cores.
+     * How late a thread is that sleeps until a search is due and then submits it to sleeping workers: the median, since
+     * every search of an open loop is submitted this way. The tasks do nothing, so nothing competes for the cores.
      */
     private static double lateNanos() {
         Topology pinned = TopologyReader.live().level(DomainLevel.L2).read();
@@ -215,7 +216,7 @@ public final class Calibration {
         }
     }
 
-    /** What it takes to give each worker a task that does nothing and to wait for all, again and again. */
+    /** Time to give each worker an empty task and to wait for all of them, repeatedly. */
     private static double forkJoinNanos() {
         Topology pinned = TopologyReader.live().level(DomainLevel.L2).read();
         try (Orchestrator orchestrator = Orchestrator.builder()

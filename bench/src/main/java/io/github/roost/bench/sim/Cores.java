@@ -1,6 +1,6 @@
 package io.github.roost.bench.sim;
 
-/** What running costs: cores that compute, and wait for caches and memory. Not thread-safe. */
+/** The cost model of running tasks: cores that compute, and wait for caches and memory. Not thread-safe. */
 final class Cores {
     private final Memory memory;
     private final double scale;
@@ -12,7 +12,10 @@ final class Cores {
         this.scale = machine.computeScale();
     }
 
-    /** Runs up to so many further items of a task on a core from a time on; when they are done. */
+    /**
+     * Runs up to {@code most} further items of a task on a core from a time on; returns the time at which they are
+     * done.
+     */
     double run(int core, VirtualTask task, int most, double from) {
         double now = from;
         double compute = task.weight * task.itemNanos * scale;
@@ -27,7 +30,7 @@ final class Cores {
         return now;
     }
 
-    /** Computes what needs nothing of a table; how long it takes. */
+    /** Computes for {@code nanos} without reading a table; returns the time that this takes on the machine. */
     double compute(double nanos) {
         computing += nanos * scale;
         return nanos * scale;

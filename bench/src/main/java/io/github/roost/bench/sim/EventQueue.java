@@ -2,7 +2,7 @@ package io.github.roost.bench.sim;
 
 import java.util.Arrays;
 
-/** What happens next: events by time, those of one time in the order in which they were added. Not thread-safe. */
+/** A priority queue of events, ordered by time, then by insertion. A binary heap. Not thread-safe. */
 final class EventQueue {
     private double[] times = new double[256];
     private long[] numbers = new long[256];
@@ -33,12 +33,12 @@ final class EventQueue {
         return size == 0;
     }
 
-    /** When the next event is. */
+    /** The time of the next event. */
     double time() {
         return times[0];
     }
 
-    /** Takes the next event. */
+    /** Removes and returns the next event. */
     int take() {
         int first = events[0];
         size--;

@@ -22,22 +22,22 @@ import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 
 /**
- * Records searches of tables that are too large to be built: of smaller ones, which the tables of full size are copies of side
- * by side. Of HNSW one graph is built for each dimension, whose tables each ask their own targets for their own k. How wide
- * searches are is measured: for the recall that the workload asks for. Which lists and nodes lie near a query depends on how
- * dense rows are there and not on how many lie elsewhere; so lists have as many rows as at full size, and a search stays in
- * one copy. What it does not tell is how far a walk's way from the entry grows with the rows, by their logarithm.
+ * Records searches of tables that are too large to build: it records smaller tables, and a table of full size is modelled as copies of one of them
+ * side by side. For HNSW one graph is built per dimension; tables of that dimension search it with their own targets and k. The ef or nprobe is
+ * chosen by measurement, for the recall of the workload. The lists and nodes near a query depend on the density of rows there, not on the number of
+ * rows elsewhere; so lists have as many rows as at full size, and a search stays in one copy. The model omits that the path from the entry point
+ * grows with the logarithm of the rows.
  */
 public final class FullSizeRecorder {
-    /** Of nodes that at least this share of the searches visit, every copy has the same: they are near the entry. */
+    /** Nodes that at least this share of the searches visit are near the entry point, and are shared by all copies. */
     private static final double SHARED_BY = .5;
-    /** The paper's M; its estimate of traffic counts so many links of a node. */
+    /** The paper's M; the paper's estimate of traffic counts this number of links per node. */
     private static final int LINKS = 32;
-    /** The paper's tables are built with 500, which takes five times as long; walks are as long, since their width is measured. */
+    /** The paper builds with 500, which takes five times as long; searches visit as many nodes, because their ef is measured. */
     private static final int EF_CONSTRUCTION = 100;
 
     private static final int RECALL_SAMPLE = 40;
-    /** Several times what searches want, so that neighbours are a part of what lies together. */
+    /** Several times the max k, so that a search's neighbours are only a part of a cluster. */
     private static final int ROWS_PER_CENTRE = 2_000;
 
     private final WorkloadSpec spec;
@@ -46,7 +46,7 @@ public final class FullSizeRecorder {
 
     /**
      * @param spec a workload of full size
-     * @param recorded told how many tables are done, each time some are; by several threads
+     * @param recorded receives the number of recorded tables after each step; called by the thread that calls {@link #record}
      */
     public FullSizeRecorder(WorkloadSpec spec, IntConsumer recorded) {
         this.spec = spec;
@@ -54,7 +54,7 @@ public final class FullSizeRecorder {
         this.recorded = recorded;
     }
 
-    /** One table of full size: what it is called, how large it is, how many neighbours its searches want. */
+    /** One table of full size: its name, rows, dimension, k and seed. */
     private record Wanted(String name, int rows, int dimension, int k, long seed) {}
 
     private List<Wanted> wanted() {
@@ -71,7 +71,7 @@ public final class FullSizeRecorder {
     }
 
     /**
-     * Builds and records, on all CPUs.
+     * Builds and records the tables, on all CPUs.
      *
      * @throws InterruptedException if interrupted; then nothing is recorded
      */
@@ -158,7 +158,7 @@ public final class FullSizeRecorder {
         return Arrays.copyOf(targets, Math.min(RECALL_SAMPLE, targets.length));
     }
 
-    /** Marks what all copies share. */
+    /** Marks visits of nodes that all copies share, by {@code ~node}. */
     private static void share(int[][] visits, int rows) {
         int[] searches = new int[rows];
         for (int[] visited : visits) {

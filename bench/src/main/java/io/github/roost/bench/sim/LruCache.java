@@ -3,15 +3,15 @@ package io.github.roost.bench.sim;
 import java.util.Arrays;
 
 /**
- * A cache with a size in bytes that forgets what was used longest ago. It holds nodes and blocks, not lines: a search
- * reads a node's lines together, so they come and go together, and a tenth of the entries tell the same. Real caches are
- * set-associative with 8 to 16 ways and hashed sets, whose misses differ from exact LRU by a few per cent. A hash table
- * with linear probing over entries in a list by last use; all of an entry lies together, since simulating a large cache
- * is itself a matter of cache misses. Not thread-safe.
+ * An LRU cache with a capacity in bytes. Its entries are nodes and blocks, not cache lines: a search reads a node's
+ * lines together, so they enter and leave together, and a tenth of the entries gives the same result. Real caches are
+ * set-associative with 8 to 16 ways and hashed sets; their misses differ from exact LRU by a few per cent.
+ * Implementation: a hash table with linear probing, whose entries are also in a list by last use; an entry's fields are
+ * adjacent, since simulating a large cache is itself bound by cache misses. Not thread-safe.
  */
 final class LruCache {
     private static final int NONE = -1;
-    /** Ints of an entry, and what they are. */
+    /** Ints per entry, and the offsets of its fields. */
     private static final int ENTRY = 4;
 
     private static final int KEY = 0;
@@ -27,7 +27,7 @@ final class LruCache {
     private int freeEntry = NONE;
     private int used;
     private int count;
-    /** Where the entry of each place begins, or {@link #NONE}. */
+    /** The offset of the entry in each place, or {@link #NONE}. */
     private int[] table = empty(256);
 
     LruCache(long capacity) {
@@ -40,7 +40,7 @@ final class LruCache {
         return table;
     }
 
-    /** Whether it is here; if so, it is now the newest. */
+    /** Whether the key is cached; if so, it becomes the newest entry. */
     boolean touch(int key) {
         int entry = table[place(key)];
         if (entry == NONE) {
@@ -54,7 +54,7 @@ final class LruCache {
     }
 
     /**
-     * Adds what is not here as the newest. What it displaces is left for {@link #forgetOldest}: call that while
+     * Adds a key that is not cached as the newest entry. Does not evict: call {@link #forgetOldest} while
      * {@link #isOverfull}.
      */
     void insert(int key, int size) {
@@ -83,12 +83,12 @@ final class LruCache {
         return bytes > capacity;
     }
 
-    /** Size of the oldest, before it is forgotten. */
+    /** Size of the oldest entry. */
     int oldestSize() {
         return entries[oldest + SIZE];
     }
 
-    /** Forgets the oldest; its key. */
+    /** Evicts the oldest entry; returns its key. */
     int forgetOldest() {
         int entry = oldest;
         int key = entries[entry + KEY];
@@ -127,7 +127,7 @@ final class LruCache {
         }
     }
 
-    /** Where a key is, or the free place where it would be. */
+    /** The place of a key, or the free place where it would be inserted. */
     private int place(int key) {
         int mask = table.length - 1;
         int at = hash(key) & mask;
@@ -143,7 +143,7 @@ final class LruCache {
         return mixed ^ mixed >>> 15;
     }
 
-    /** Frees a place and moves up those after it that would no longer be found. */
+    /** Frees a place, and moves later entries up that the gap would make unreachable. */
     private void remove(int free) {
         int mask = table.length - 1;
         int hole = free;

@@ -3,10 +3,10 @@ package io.github.roost.bench.sim;
 import io.github.roost.core.dispatch.WorkerLayout;
 
 /**
- * Caches and memory of a machine. Every core has a private L2; every last-level cache is filled by what the L2s of its
- * cores displace, as AMD's are, and keeps what it gives back to them. Reading from L2 costs nothing beyond computing;
- * from L3 and memory the latency, shared by the lines that are fetched at a time; from memory also the wait for the
- * domain's link and the package's memory. Not thread-safe.
+ * Caches and memory of a machine. Every core has a private L2; every last-level cache is a victim cache of its cores'
+ * L2s, as in AMD's processors, and keeps a line after returning it to an L2. A read from L2 costs nothing beyond
+ * computing; a read from L3 or memory costs the latency divided by the lines in flight; a read from memory also waits
+ * for the domain's link and the package's memory bandwidth. Not thread-safe.
  */
 final class Memory {
     static final int LINE_BYTES = 64;
@@ -25,9 +25,9 @@ final class Memory {
 
     /**
      * @param layout one worker per core
-     * @param l3Of which last-level cache each worker's core is under
-     * @param packageOf which package each last-level cache is on
-     * @param sampling how much of what is read is simulated
+     * @param l3Of last-level cache of each worker's core
+     * @param packageOf package of each last-level cache
+     * @param sampling fraction of the reads that is simulated
      */
     Memory(Parameters.Machine machine, WorkerLayout layout, int[] l3Of, int[] packageOf, Sampling sampling) {
         this.machine = machine;
@@ -56,13 +56,13 @@ final class Memory {
     /**
      * Reads one node or block.
      *
-     * @param core who reads
-     * @param key what
-     * @param size its bytes
-     * @param weight how many like it it stands for
-     * @param now when, in nanoseconds
-     * @param inFlight cache lines that are fetched at the same time
-     * @return nanoseconds that the core waits for each of these
+     * @param core the reader
+     * @param key of the node or block
+     * @param size in bytes
+     * @param weight number of nodes or blocks that this one stands for
+     * @param now virtual time in nanoseconds
+     * @param inFlight cache lines fetched at the same time
+     * @return nanoseconds that the core waits per node or block
      */
     double read(int core, int key, int size, double weight, double now, Parameters.LinesInFlight inFlight) {
         int lines = (size + LINE_BYTES - 1) / LINE_BYTES;
@@ -98,7 +98,7 @@ final class Memory {
         return stall;
     }
 
-    /** Lines that came from L3 and from memory so far. */
+    /** Lines read from L3 and from memory so far. */
     record Lines(double l3, double dram) {
         static final Lines NONE = new Lines(0, 0);
     }
@@ -107,31 +107,31 @@ final class Memory {
         return new Lines(l3Lines, dramLines);
     }
 
-    /** As {@link #l3MissRatio}, of what was looked for since. */
+    /** The {@link #l3MissRatio} of the lines looked up since {@code before}. */
     double l3MissRatioSince(Lines before) {
         double missed = dramLines - before.dram();
         double asked = l3Lines - before.l3() + missed;
         return asked == 0 ? 0 : missed / asked;
     }
 
-    /** Starts counting anew; the caches keep what they hold. */
+    /** Resets the counts; the caches keep their content. */
     void resetCounts() {
         l2Lines = 0;
         l3Lines = 0;
         dramLines = 0;
     }
 
-    /** Lines that were not in L3, as a share of those that were looked for there. */
+    /** Lines missing in L3, as a share of the lines looked up in L3. */
     double l3MissRatio() {
         return l3MissRatioSince(Lines.NONE);
     }
 
-    /** Bytes that came from memory. */
+    /** Bytes read from memory. */
     double dramBytes() {
         return dramLines * LINE_BYTES;
     }
 
-    /** Lines that were in the reader's L2, as a share of all. */
+    /** Lines found in the reader's L2, as a share of all lines. */
     double l2HitRatio() {
         double all = l2Lines + l3Lines + dramLines;
         return all == 0 ? 0 : l2Lines / all;

@@ -1,8 +1,8 @@
 package io.github.roost.bench.sim;
 
 /**
- * How many rows come among the k nearest so far, when rows are looked at in no order: of the first k all, of the m-th after
- * them k in m (Renyi's records, for k of them). Not thread-safe.
+ * The expected number of rows that enter a collector of the k nearest, if rows come in random order: all of the first k, and the m-th row with
+ * probability k / m (Renyi's records, generalised to k). Not thread-safe.
  */
 final class NearestSoFar {
     private final int k;
@@ -16,8 +16,8 @@ final class NearestSoFar {
     /**
      * Looks at more rows.
      *
-     * @param bestSeen how many rows somebody else has looked at, whose k-th nearest is known here: no farther row comes in
-     * @return how many of them come in for others that they displace, on average
+     * @param bestSeen number of rows seen by another collector, whose k-th smallest distance is used as a bound here
+     * @return expected number of accepted rows that displace another row
      */
     double look(double rows, double bestSeen) {
         double from = seen;
@@ -37,12 +37,12 @@ final class NearestSoFar {
         return accepted - (held - before);
     }
 
-    /** Rows looked at. */
+    /** Number of rows looked at. */
     double seen() {
         return seen;
     }
 
-    /** Rows that are among the nearest now, at most k. */
+    /** Expected number of rows held, at most k. */
     double held() {
         return held;
     }

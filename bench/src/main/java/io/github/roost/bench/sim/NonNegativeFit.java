@@ -5,17 +5,14 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
-/**
- * What each of several things costs, from the cost of several sums of them: least squares of the relative errors, where no
- * cost may be negative. Not thread-safe.
- */
+/** Fits unknown unit costs to measured sums of them: least squares of the relative errors, with non-negative costs. Not thread-safe. */
 final class NonNegativeFit {
     private static final int ROUNDS = 20;
-    /** Relative. */
+    /** A relative error; sums with larger errors are weighted down. */
     private static final double USUAL_ERROR = .05;
 
     private final int unknowns;
-    /** Each as parts of the measured sum, so that all sums weigh the same. */
+    /** Each row is divided by its measured sum, so that all sums weigh the same. */
     private final List<double[]> rows = new ArrayList<>();
 
     private final List<String> names = new ArrayList<>();
@@ -26,7 +23,7 @@ final class NonNegativeFit {
         this.unknowns = unknowns;
     }
 
-    /** Adds what was measured of a sum, in nanoseconds; of the same sum measured again the least counts. */
+    /** Adds a measured sum, in nanoseconds; if a sum of this name was added before, the smaller one counts. */
     void add(String name, double[] counts, double measured) {
         if (counts.length != unknowns || !(measured > 0)) {
             throw new IllegalArgumentException(
@@ -46,7 +43,7 @@ final class NonNegativeFit {
         rows.add(Arrays.stream(counts).map(count -> count / measured).toArray());
     }
 
-    /** The costs. Sums that are far off weigh the less for it (Huber, 1964): something else ran while they were measured. */
+    /** Fits the costs. Sums with large errors get less weight (Huber, 1964): something else ran while they were measured. */
     double[] costs() {
         weights = new double[rows.size()];
         Arrays.fill(weights, 1);
@@ -61,7 +58,7 @@ final class NonNegativeFit {
         return costs;
     }
 
-    /** What would be negative is taken for nothing, the most negative first, and the rest is fitted again. */
+    /** Sets the most negative cost to 0 and fits again, until none is negative. */
     private double[] nonNegative() {
         boolean[] used = new boolean[unknowns];
         Arrays.fill(used, true);
@@ -83,7 +80,7 @@ final class NonNegativeFit {
         }
     }
 
-    /** Each sum, and what the costs say of it, for people. */
+    /** One line per sum for people: the measurement, and the part that the costs explain. */
     List<String> report(double[] costs) {
         List<String> lines = new ArrayList<>();
         for (int sum = 0; sum < rows.size(); sum++) {
@@ -97,7 +94,7 @@ final class NonNegativeFit {
         return lines;
     }
 
-    /** The root of the mean squared relative error that costs leave. */
+    /** The root mean square of the relative errors. */
     double error(double[] costs) {
         return Math.sqrt(rows.stream()
                 .mapToDouble(row -> Math.pow(explained(row, costs) - 1, 2))
@@ -117,7 +114,7 @@ final class NonNegativeFit {
         return rows.stream().mapToDouble(row -> row[unknown]).average().orElse(0);
     }
 
-    /** By the normal equations, each unknown in units of its mean; those not used are 0. */
+    /** Solves the normal equations, each unknown in units of its mean; unused unknowns are 0. */
     private double[] leastSquares(boolean[] used) {
         double[][] equations = new double[unknowns][unknowns + 1];
         double[] unit = new double[unknowns];
@@ -135,7 +132,7 @@ final class NonNegativeFit {
                     equations[i][j] += used[j] ? a * row[j] * unit[j] : 0;
                 }
             }
-            // So that two that were always measured in proportion share what they cost.
+            // A ridge term, so that two unknowns with proportional counts share their cost.
             equations[i][i] *= 1 + 1e-9;
         }
         double[] solved = solve(equations);
@@ -145,7 +142,7 @@ final class NonNegativeFit {
         return solved;
     }
 
-    /** Gaussian elimination with pivots. */
+    /** Gaussian elimination with partial pivoting. */
     private static double[] solve(double[][] equations) {
         int n = equations.length;
         for (int column = 0; column < n; column++) {

@@ -6,22 +6,19 @@ import io.github.roost.core.task.RejectedSearchException;
 import io.github.roost.core.task.SearchFunction;
 import io.github.roost.topology.TopologyReader;
 
-/**
- * An orchestrator of one worker, on which all that a search costs takes time of the same thread: submitting, running,
- * completing.
- */
+/** An orchestrator with one worker, on which the whole cost of a search (submission, execution, completion) is time of one thread. */
 final class OneWorker implements AutoCloseable {
     private static final int ROUNDS = 8;
     private static final long ROUND_NANOS = 1_500_000;
-    /** What the parts of searches that the worker waits for itself leave in its ring until it comes to them: all of a measurement. */
+    /** Subtasks of searches that the worker waits for stay in its ring until it takes them; the ring holds those of a whole measurement. */
     private static final int MAX_TASKS = 1 << 17;
 
     private static final long MAX_WAIT_NANOS = 1_000_000_000;
 
-    /** How often everything is measured, so that nothing is while something else runs each time. */
+    /** Number of repetitions of each measurement, so that no shape is disturbed by other processes every time. */
     static final int PASSES = 4;
 
-    /** For code that the compiler has not seen, and for code that it has. */
+    /** Warm-up in nanoseconds, for code that the JIT has not compiled yet, and for code that it has. */
     static final long COLD = 1_000_000_000;
 
     static final long SEEN = 20_000_000;
@@ -31,12 +28,12 @@ final class OneWorker implements AutoCloseable {
             .ringCapacity(MAX_TASKS)
             .build();
 
-    /** What is measured. */
+    /** The measured work. */
     interface Work {
         /**
-         * Does it once.
+         * Does the work once.
          *
-         * @param repeat from 0
+         * @param repeat number of the repetition, from 0
          */
         void run(int repeat) throws Exception;
     }
@@ -45,7 +42,7 @@ final class OneWorker implements AutoCloseable {
         return orchestrator;
     }
 
-    /** How long a repeat takes on the worker: the least of several short rounds, since what else runs can only add to it. */
+    /** Time per repetition on the worker: the min of several short rounds, because other processes can only add to it. */
     double nanos(Work work) {
         SearchFunction<Integer, Double> rounds = (first, context) -> {
             double least = Double.MAX_VALUE;
@@ -66,8 +63,7 @@ final class OneWorker implements AutoCloseable {
             try {
                 return orchestrator.submit(rounds, 0, id).join();
             } catch (RejectedSearchException full) {
-                // Searches that the worker waited for itself may have left tasks with nothing to do, which it takes
-                // now.
+                // Searches that the worker waited for itself may have left empty tasks in the ring; the worker drains them now.
                 if (System.nanoTime() > giveUp) {
                     throw full;
                 }
@@ -76,7 +72,7 @@ final class OneWorker implements AutoCloseable {
         }
     }
 
-    /** As {@link #nanos}, after so many nanoseconds for the compiler. */
+    /** Like {@link #nanos}, after {@code warmUp} nanoseconds of warm-up. */
     double warmNanos(Work work, long warmUp) {
         for (long began = System.nanoTime(); System.nanoTime() - began < warmUp; ) {
             nanos(work);
@@ -84,7 +80,7 @@ final class OneWorker implements AutoCloseable {
         return nanos(work);
     }
 
-    /** How many make a round. */
+    /** The number of repetitions per round. */
     private static int repeatsIn(Work work) throws Exception {
         int repeats = 0;
         for (long began = System.nanoTime(); System.nanoTime() - began < ROUND_NANOS; repeats++) {

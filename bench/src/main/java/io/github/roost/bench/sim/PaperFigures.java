@@ -9,12 +9,12 @@ import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The paper's figures beside what simulations found, at the most domains that were simulated (Huang et al., "CCD-Level
- * and Load-Aware Thread Orchestration for In-Memory Vector ANNS on Multi-Core CPUs", 2026). The numbers are those of its text
- * and of the article about it, of a Genoa with 12 domains; what stands in its drawings alone has none. Stateless.
+ * Compares the paper's figures with simulation results, at the max number of simulated domains (Huang et al., "CCD-Level and Load-Aware Thread
+ * Orchestration for In-Memory Vector ANNS on Multi-Core CPUs", 2026). The numbers come from the paper's text and from the article about it, for a
+ * Genoa with 12 domains; a figure that has values only in its plot has no number here. Stateless.
  */
 public final class PaperFigures {
-    /** Of the machine whose throughputs the paper gives. */
+    /** Cores of the machine whose throughputs the paper gives. */
     private static final int CORES = 96;
 
     private final Index index;
@@ -27,28 +27,28 @@ public final class PaperFigures {
     }
 
     /**
-     * What the paper says.
+     * A value or range given by the paper.
      *
-     * @param least smallest value, 0 where it only gives a bound
-     * @param most largest value
+     * @param least min, 0 if the paper only gives an upper bound
+     * @param most max
      */
     public record Range(double least, double most) {}
 
     /**
      * One figure.
      *
-     * @param name its number in the paper and what it is of
-     * @param here what was found
-     * @param paper what the paper says, null where it gives no number
-     * @param share whether both are shares of 1, else they are ratios
+     * @param name its number in the paper and its quantity
+     * @param here the simulated value
+     * @param paper the paper's value, null if it gives no number
+     * @param share whether the values are shares of 1; else they are ratios
      */
     public record Figure(String name, double here, @Nullable Range paper, boolean share) {
-        /** What was found, for people. */
+        /** The simulated value, for people. */
         public String hereText() {
             return text(here);
         }
 
-        /** What the paper says, for people; empty where it gives no number. */
+        /** The paper's value, for people; empty if it gives no number. */
         public String paperText() {
             if (paper == null) {
                 return "";
@@ -61,7 +61,7 @@ public final class PaperFigures {
                     : "%.0f-%s".formatted(100 * paper.least, plain(paper.most));
         }
 
-        /** How far the two are apart: 0 where they agree, else the logarithm of their ratio, or of a share the difference. */
+        /** The distance of the two: 0 if they agree, else the absolute logarithm of their ratio, or for shares the absolute difference. */
         public double distance() {
             if (paper == null) {
                 return 0;
@@ -70,7 +70,7 @@ public final class PaperFigures {
             return share || here <= 0 ? Math.abs(here - nearest) : Math.abs(Math.log(here / nearest));
         }
 
-        /** By how much the two differ, for people. */
+        /** The difference of the two, for people. */
         public String difference() {
             if (paper == null) {
                 return "";
@@ -97,7 +97,7 @@ public final class PaperFigures {
         }
     }
 
-    /** Those figures for which the policies were simulated. */
+    /** The figures for which the needed policies were simulated. */
     public static List<Figure> of(Index index, List<SimResult> results) {
         PaperFigures all = new PaperFigures(index, results);
         all.compare();

@@ -13,12 +13,12 @@ import java.util.Map;
 import java.util.function.UnaryOperator;
 
 /**
- * Everything that is assumed about a machine and the code that runs on it, with where it is known from. The file beside
- * this class holds all of it.
+ * The simulator's assumptions about machines and the code that runs on them, with their sources. The defaults are in
+ * the resource {@code parameters.json}.
  *
  * @param machines by name
- * @param tasks what searches cost on one core where their data are in the private cache
- * @param sources where each figure is from, by its name
+ * @param tasks costs of searches on one core whose data are in the private cache
+ * @param sources where each figure comes from, by the figure's name
  */
 public record Parameters(Map<String, Machine> machines, Tasks tasks, Map<String, String> sources) {
     private static final JsonMapper JSON = JsonMapper.builder()
@@ -31,16 +31,16 @@ public record Parameters(Map<String, Machine> machines, Tasks tasks, Map<String,
      *
      * @param description for people
      * @param packages sockets
-     * @param domains last-level caches of a package
-     * @param cores cores of a domain
-     * @param l2Kib private cache of a core
-     * @param l3Mib last-level cache of a domain
-     * @param l3Nanos latency of it
+     * @param domains last-level caches per package
+     * @param cores cores per domain
+     * @param l2Kib private cache per core
+     * @param l3Mib last-level cache per domain
+     * @param l3Nanos latency of the last-level cache
      * @param dramNanos latency of memory
-     * @param linkGBs what the link of a die to memory moves, 10<sup>9</sup> bytes per second
+     * @param linkGBs bandwidth of a die's link to memory, 10<sup>9</sup> bytes per second
      * @param domainsPerLink domains that share a link
-     * @param packageGBs what the memory of a package delivers
-     * @param computeScale how much longer computing takes than on the core that {@link Tasks} was measured on
+     * @param packageGBs memory bandwidth of a package, 10<sup>9</sup> bytes per second
+     * @param computeScale compute time relative to the core on which {@link Tasks} was measured
      */
     public record Machine(
             String description,
@@ -55,7 +55,7 @@ public record Parameters(Map<String, Machine> machines, Tasks tasks, Map<String,
             int domainsPerLink,
             double packageGBs,
             double computeScale) {
-        /** The first so many domains of every package. */
+        /** Returns a copy with {@code count} domains per package. */
         public Machine withDomains(int count) {
             return new Machine(
                     description,
@@ -72,7 +72,7 @@ public record Parameters(Map<String, Machine> machines, Tasks tasks, Map<String,
                     computeScale);
         }
 
-        /** The same with sizes, latencies, bandwidths and the time to compute so many times as large. */
+        /** Returns a copy with sizes, latencies, bandwidths and compute time multiplied by the factors. */
         public Machine scaled(
                 double l2, double l3, double l3Latency, double dram, double link, double memory, double compute) {
             return new Machine(
@@ -92,14 +92,14 @@ public record Parameters(Map<String, Machine> machines, Tasks tasks, Map<String,
     }
 
     /**
-     * What searches cost.
+     * Costs of searches.
      *
-     * @param taskNanos of every task, for submitting, running and completing it
-     * @param wakeNanos from a submission to the start on a worker that sleeps
-     * @param forkJoinNanos of every parallel region of V0's fork/join, for starting and joining all threads
-     * @param lateNanos from the intended time of a search of an open loop to its submission by one thread that sleeps in
-     *     between; 0 where searches arrive by themselves
-     * @param hnsw a walk through a graph
+     * @param taskNanos per task, for submitting, running and completing it
+     * @param wakeNanos from a submission to the start on a sleeping worker
+     * @param forkJoinNanos per parallel region of V0's fork/join, for starting and joining all threads
+     * @param lateNanos from the intended time of a search of an open loop to its submission by one thread that sleeps
+     *     in between; 0 if searches arrive without such a thread
+     * @param hnsw a graph search
      * @param hnswExact a search of a table so small that all its rows are compared
      * @param ivf a search of lists
      */
@@ -111,12 +111,12 @@ public record Parameters(Map<String, Machine> machines, Tasks tasks, Map<String,
             Visits hnsw,
             Visits hnswExact,
             Scans ivf) {
-        /** The same where to merge what lists had costs so many times as much. */
+        /** Returns a copy with the cost of merging the lists' results multiplied by {@code factor}. */
         public Tasks withMerging(double factor) {
             return new Tasks(taskNanos, wakeNanos, forkJoinNanos, lateNanos, hnsw, hnswExact, ivf.withMerging(factor));
         }
 
-        /** The same with costs, and with cache lines fetched at the same time, so many times as large. */
+        /** Returns a copy with costs and lines in flight multiplied by the factors. */
         public Tasks scaled(double task, double wake, double forkJoin, double inFlight) {
             return new Tasks(
                     taskNanos * task,
@@ -130,14 +130,14 @@ public record Parameters(Map<String, Machine> machines, Tasks tasks, Map<String,
     }
 
     /**
-     * What a search computes that visits nodes.
+     * Compute costs of a search that visits nodes.
      *
-     * @param searchNanos for the search as such
-     * @param itemNanos for each node
-     * @param lineNanos for each cache line of it
-     * @param resultNanos for each node that the search finds (its width): to go on from it, to sort it, to hand it over
-     * @param replacedNanos for each node that comes among the nearest so far and is displaced by a nearer one
-     * @param linesInFlight how many cache lines are fetched at the same time
+     * @param searchNanos per search
+     * @param itemNanos per node
+     * @param lineNanos per cache line of a node
+     * @param resultNanos per node in the result (at most ef): expanding, sorting and returning it
+     * @param replacedNanos per node that enters the nearest so far and displaces another
+     * @param linesInFlight cache lines fetched at the same time
      */
     public record Visits(
             double searchNanos,
@@ -152,15 +152,15 @@ public record Parameters(Map<String, Machine> machines, Tasks tasks, Map<String,
     }
 
     /**
-     * What a search of lists computes.
+     * Compute costs of a search of lists.
      *
-     * @param searchNanos for the search as such
-     * @param resultNanos for each row that the scans hand over: to keep it, to sort it
-     * @param pairNanos for each list, whatever its length
-     * @param heldNanos for each row found so far, whenever a scan takes it over or gives it back
-     * @param replacedNanos for each row that comes among the nearest so far and is displaced by a nearer one
-     * @param linesInFlight how many cache lines are fetched at the same time
-     * @param groups what rows cost that are compared with so many queries at once, by ascending size, the first 1
+     * @param searchNanos per search
+     * @param resultNanos per row that the scans return: keeping and sorting it
+     * @param pairNanos per list, whatever its length
+     * @param heldNanos per row in the collector, each time that a scan borrows it or gives it back
+     * @param replacedNanos per row that enters the nearest so far and displaces another
+     * @param linesInFlight cache lines fetched at the same time
+     * @param groups costs of rows compared with several queries at once, by ascending group size, the first of size 1
      */
     public record Scans(
             double searchNanos,
@@ -179,7 +179,7 @@ public record Parameters(Map<String, Machine> machines, Tasks tasks, Map<String,
             return new Scans(searchNanos, resultNanos, pairNanos, heldNanos, replacedNanos, other, groups);
         }
 
-        /** What comparing a row of so many lines costs each query of a group; between measured sizes in proportion. */
+        /** Cost per query of comparing a row of {@code lines} lines in a group; linear between measured sizes. */
         double rowNanos(double lines, int queries) {
             int above = 0;
             while (above < groups.size() - 1 && groups.get(above).size() < queries) {
@@ -196,7 +196,7 @@ public record Parameters(Map<String, Machine> machines, Tasks tasks, Map<String,
     }
 
     /**
-     * Memory-level parallelism: what of its latency a line costs is one part in so many.
+     * Memory-level parallelism: a line costs its latency divided by this.
      *
      * @param l3 from the last-level cache
      * @param dram from memory
@@ -208,11 +208,11 @@ public record Parameters(Map<String, Machine> machines, Tasks tasks, Map<String,
     }
 
     /**
-     * What comparing costs each query of a group.
+     * Costs of comparisons per query of a group.
      *
-     * @param size queries
-     * @param rowNanos for each row
-     * @param lineNanos for each cache line of it
+     * @param size queries of the group
+     * @param rowNanos per row
+     * @param lineNanos per cache line of a row
      */
     public record Group(int size, double rowNanos, double lineNanos) {
         private double of(double lines) {
@@ -220,7 +220,7 @@ public record Parameters(Map<String, Machine> machines, Tasks tasks, Map<String,
         }
     }
 
-    /** The parameters that come with Roost. */
+    /** The built-in parameters. */
     public static Parameters builtIn() {
         try (InputStream in = Parameters.class.getResourceAsStream("parameters.json")) {
             return JSON.readValue(in, Parameters.class);
@@ -230,9 +230,9 @@ public record Parameters(Map<String, Machine> machines, Tasks tasks, Map<String,
     }
 
     /**
-     * Parameters from a file of the same form.
+     * Reads parameters from a JSON file.
      *
-     * @throws IOException if it cannot be read or is no such file
+     * @throws IOException if it cannot be read or is invalid
      */
     public static Parameters read(Path file) throws IOException {
         try (InputStream in = Files.newInputStream(file)) {
@@ -242,7 +242,11 @@ public record Parameters(Map<String, Machine> machines, Tasks tasks, Map<String,
         }
     }
 
-    /** A machine by its name. */
+    /**
+     * Returns a machine by its name.
+     *
+     * @throws IllegalArgumentException if there is none of that name
+     */
     public Machine machine(String name) {
         Machine machine = machines.get(name);
         if (machine == null) {
@@ -251,18 +255,18 @@ public record Parameters(Map<String, Machine> machines, Tasks tasks, Map<String,
         return machine;
     }
 
-    /** One assumption that may be varied: what a machine and the tasks become when it is so many times as large. */
+    /** One assumption that can be varied: applies a factor to it in a machine and its tasks. */
     public record Knob(String name, Change change) {
-        /** Makes a variant. */
+        /** Creates a variant. */
         public interface Change {
             Variant times(Machine machine, Tasks tasks, double factor);
         }
     }
 
-    /** A machine and tasks to run on it. */
+    /** A machine and the costs of tasks on it. */
     public record Variant(Machine machine, Tasks tasks) {}
 
-    /** All that is assumed, to be halved and doubled one at a time. */
+    /** All assumptions that a sensitivity analysis varies one at a time. */
     public static List<Knob> knobs() {
         return List.of(
                 machineKnob("private L2 size", f -> m -> m.scaled(f, 1, 1, 1, 1, 1, 1)),
@@ -294,14 +298,14 @@ public record Parameters(Map<String, Machine> machines, Tasks tasks, Map<String,
                         new Variant(machine, change.of(factor).apply(tasks)));
     }
 
-    /** These parameters with one machine more. */
+    /** Returns a copy with one machine added, and these costs of tasks. */
     public Parameters with(String name, Machine machine, Tasks measured) {
         Map<String, Machine> all = new LinkedHashMap<>(machines);
         all.put(name, machine);
         return new Parameters(all, measured, sources);
     }
 
-    /** As {@link #read} reads it. */
+    /** These parameters as JSON, readable by {@link #read}. */
     public String json() {
         try {
             return JSON.writerWithDefaultPrettyPrinter().writeValueAsString(this);

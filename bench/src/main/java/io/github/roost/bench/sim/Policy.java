@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name on the command line and in reports
  * @param scheduling dispatch and stealing
- * @param rule what the end of a window brings, where the scheduling uses homes
- * @param forkJoin whether one IVF query at a time is spread over all cores and waited for, as FAISS does
- * @param groups how queries that wait for one list are scanned together; null where each is scanned for alone
- * @param measures whether the gate heeds what crossing was measured to cost, as Roost's does; the article's does not
- * @param regions mapping ids of each HNSW table at most: its searches are divided among them by what part of it they read
+ * @param rule remapping at the end of a window, if the scheduling uses homes
+ * @param forkJoin whether IVF queries run one at a time, each spread over all cores and waited for, as in FAISS
+ * @param groups how queries that wait for the same list are scanned together; null if each is scanned alone
+ * @param measures whether the gate uses measured costs of crossing, as Roost's does; the article's does not
+ * @param regions max mapping ids per HNSW table: searches are divided among them by the region that they read
  */
 public record Policy(
         String name,
@@ -34,17 +34,17 @@ public record Policy(
         int regions) {
     private static final int REGIONS = 64;
 
-    /** All that wait, by one task: to see what small groups bring. */
+    /** One task takes all waiting queries: the baseline that shows the effect of small groups. */
     private static final GroupRule ALL_THAT_WAIT =
             new GroupRule(Integer.MAX_VALUE, Integer.MAX_VALUE, Integer.MAX_VALUE, 1);
 
-    /** Any gain at all: the paper remaps at the end of every window. */
+    /** Remaps for any gain: the paper remaps at the end of every window. */
     private static final RemapTrigger ALWAYS = new RemapTrigger(1e-9, 0);
 
-    /** What an orchestrator does by default. */
+    /** The default of an orchestrator. */
     public static final RemapRule ROOST_RULE = new RemapRule(new StayingPairing(), RemapTrigger.DEFAULT);
 
-    /** What the paper's design does: Algorithm 1 at the end of every window. */
+    /** The paper's design: Algorithm 1 at the end of every window. */
     public static final RemapRule PAPER = new RemapRule(new HotColdPairing(), ALWAYS);
 
     private static final List<Policy> ALL = List.of(
@@ -71,12 +71,16 @@ public record Policy(
         return new Policy(name, SchedulingPolicy.HOME_DOMAIN, new RemapRule(mapping, trigger), false, groups, true, 1);
     }
 
-    /** The same, with the searches of large tables divided by region, as an HNSW table does. */
+    /** Returns a copy that divides the searches of large tables by region, as an HNSW table does. */
     private Policy inRegions() {
         return new Policy(name, scheduling, rule, forkJoin, groups, measures, REGIONS);
     }
 
-    /** Policies by their names, separated by commas. */
+    /**
+     * Parses names of policies, separated by commas.
+     *
+     * @throws IllegalArgumentException if a name is not in {@link #NAMES}
+     */
     public static List<Policy> parse(String names) {
         return Arrays.stream(names.split(",", -1)).map(Policy::named).toList();
     }

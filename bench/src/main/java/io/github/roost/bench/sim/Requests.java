@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** The endless stream of searches of all workloads of a machine, by their weights. Not thread-safe. */
+/** The endless stream of the searches of all workloads of a machine, mixed by their weights. Not thread-safe. */
 final class Requests {
     private final List<QueryStream> streams = new ArrayList<>();
     private final int[] firstTable;
@@ -31,7 +31,7 @@ final class Requests {
         }
     }
 
-    /** Goes on to the next search. */
+    /** Advances to the next search. */
     void next() {
         part = 0;
         if (weightUpTo.length > 1) {
@@ -43,23 +43,23 @@ final class Requests {
         streams.get(part).next();
     }
 
-    /** The table that is searched, by its place among those of all parts. */
+    /** The table of the current search, by its index in {@link Traces#tables}. */
     int table() {
         return firstTable[part] + streams.get(part).table();
     }
 
-    /** The target that it is asked for. */
+    /** The target of the current search. */
     int target() {
         return streams.get(part).target();
     }
 
-    /** The copy that is searched. */
+    /** The copy of the table that is searched. */
     int copy() {
         int copies = copiesOf[table()];
         return copies == 1 ? 0 : streams.get(part).copy(copies);
     }
 
-    /** Nanoseconds to the next arrival, drawn anew by every call. */
+    /** Draws the nanoseconds to the next arrival; a new draw per call. */
     long nanosToNext() {
         return streams.getFirst().nanosToNext();
     }

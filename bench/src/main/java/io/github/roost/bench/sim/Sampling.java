@@ -3,10 +3,10 @@ package io.github.roost.bench.sim;
 import java.util.Arrays;
 
 /**
- * Simulates one of so many nodes and blocks, in caches smaller by as much, and lets it stand for the others: what a cache
- * of a size misses is the same (spatial sampling: Waldspurger, Park, Garthwaite and Ahmad, FAST 2015). Immutable.
+ * Simulates one in {@code every} nodes and blocks, in caches smaller by the same factor; each stands for {@code every} of them. The miss ratio stays
+ * the same (spatial sampling: Waldspurger, Park, Garthwaite and Ahmad, FAST 2015). Immutable.
  *
- * @param every 1 to simulate all
+ * @param every from 1, which simulates all, to 64
  */
 record Sampling(int every) {
     Sampling {
@@ -15,7 +15,7 @@ record Sampling(int every) {
         }
     }
 
-    /** Those of a table's nodes that are simulated; at least one where there is one. {@code ~n} is node n as well. */
+    /** The simulated nodes of a table, at least one unless {@code nodes} is empty. {@code ~n} also denotes node n. */
     int[] of(int[] nodes) {
         int[] kept = Arrays.stream(nodes)
                 .filter(node -> hash(node < 0 ? ~node : node) % every == 0)
@@ -23,7 +23,7 @@ record Sampling(int every) {
         return kept.length > 0 ? kept : Arrays.copyOf(nodes, Math.min(1, nodes.length));
     }
 
-    /** The finaliser of MurmurHash3 (Appleby): neighbours in memory must not be kept or left out together. */
+    /** The finaliser of MurmurHash3 (Appleby), so that nodes adjacent in memory are sampled independently. */
     private static int hash(int node) {
         int h = node;
         h ^= h >>> 16;
@@ -33,12 +33,12 @@ record Sampling(int every) {
         return (h ^ h >>> 16) & Integer.MAX_VALUE;
     }
 
-    /** How many of consecutive blocks are simulated: those whose key is a multiple. */
+    /** The number of simulated blocks among consecutive ones: those whose key is a multiple of {@code every}. */
     int countIn(int firstKey, int blocks) {
         return (firstKey + blocks - 1) / every - (firstKey - 1 + every) / every + 1;
     }
 
-    /** The first such block. */
+    /** The first simulated block from {@code key} on. */
     int firstFrom(int key) {
         return (key + every - 1) / every * every;
     }

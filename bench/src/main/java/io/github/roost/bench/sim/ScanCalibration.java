@@ -9,22 +9,21 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 /**
- * What searches of lists cost where all their rows are in the private cache: searches of tables that differ in one thing
- * at a time, alone and in groups, and from them the costs of the parts. All lists are probed, so that it is known what is
- * scanned.
+ * Measures the cost of IVF searches whose rows are all in the private cache: searches of tables that differ in one respect at a time, alone and in
+ * groups; fits the costs of the parts to them. All lists are probed, so that the number of scanned rows is known.
  */
 final class ScanCalibration {
     private static final int[] GROUPS = {1, 2, 4, 16};
     private static final int[] NEIGHBORS = {10, 60, 300};
-    /** Rows, dimension and lists of the tables; none over half a private cache. */
+    /** Rows, dimension and lists of the tables; none is over half a private cache. */
     private static final int[][] TABLES = {
         {300, 64, 1}, {1_600, 64, 1}, {1_600, 64, 8}, {1_600, 64, 24},
         {100, 256, 1}, {480, 256, 1}, {480, 256, 8}, {800, 128, 4}
     };
 
-    /** So many that the processor cannot learn what each of them branches to. */
+    /** Enough queries that the branch predictor cannot learn them. */
     private static final int QUERIES = 1_024;
-    /** The unknowns: search, result, pair, held, replaced; then row and line of each size of group. */
+    /** Number of unknowns before the groups: search, result, pair, held, replaced; then come row and line per group size. */
     private static final int GROUPED = 5;
 
     private final NonNegativeFit fit = new NonNegativeFit(GROUPED + 2 * GROUPS.length);
@@ -38,9 +37,9 @@ final class ScanCalibration {
     }
 
     /**
-     * Measures.
+     * Measures and fits the costs.
      *
-     * @param linesInFlight to be part of the answer
+     * @param linesInFlight passed on to the result
      */
     Parameters.Scans run(Parameters.LinesInFlight linesInFlight) {
         for (int pass = 0; pass < OneWorker.PASSES; pass++) {
@@ -75,7 +74,7 @@ final class ScanCalibration {
         }
     }
 
-    /** On the worker itself: the searches wait in the mailboxes until it waits for them. */
+    /** Runs on the worker itself: the searches wait in the batch queues until the worker waits for them. */
     private static void searchTogether(IvfTable table, float[][] queries, int repeat, int size, int k) {
         List<CompletableFuture<Neighbors>> answers = new ArrayList<>(size);
         for (int i = 0; i < size; i++) {

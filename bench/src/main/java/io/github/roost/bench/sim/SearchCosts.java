@@ -2,7 +2,7 @@ package io.github.roost.bench.sim;
 
 import java.util.List;
 
-/** What the tasks of searches compute, besides waiting for memory. Stateless. */
+/** Sets the compute costs of tasks, without waits for memory. Stateless. */
 final class SearchCosts {
     private final Parameters.Tasks tasks;
 
@@ -10,7 +10,7 @@ final class SearchCosts {
         this.tasks = tasks;
     }
 
-    /** Sets what a task costs that visits nodes of a graph. */
+    /** Sets the cost of a task that visits nodes of a graph. */
     void ofVisits(VirtualTask task, Traces.Table table, int[] visited) {
         boolean whole = Traces.Table.isWhole(visited);
         Parameters.Visits cost = whole ? tasks.hnswExact() : tasks.hnsw();
@@ -22,9 +22,9 @@ final class SearchCosts {
     }
 
     /**
-     * Sets what a task costs that scans a list, and lets its queries look at the rows.
+     * Sets the cost of a task that scans a list, and passes the rows to its queries' collectors.
      *
-     * @param collectors of each query what keeps its rows
+     * @param collectors one per query of the task
      */
     void ofScan(VirtualTask task, Traces.Table table, int rows, List<NearestSoFar> collectors) {
         Parameters.Scans cost = tasks.ivf();
@@ -50,7 +50,7 @@ final class SearchCosts {
     }
 
     /**
-     * What a search of lists costs besides its tasks: to find the lists, and to sort what they had.
+     * The compute cost of an IVF search beyond its tasks: finding the lists, and sorting their results.
      *
      * @param held rows in all its collectors
      */

@@ -7,8 +7,8 @@ import java.util.Comparator;
 import java.util.stream.IntStream;
 
 /**
- * Longest first with one thing added: an item hotter than a domain's fair share is cut into pieces of that share or less,
- * each with a home of its own. To see what that alone brings. Stateless.
+ * Longest-first assignment with one addition: an item hotter than a domain's fair share is cut into pieces of at most that share, each with its own
+ * home. Used to measure the effect of that alone. Stateless.
  */
 final class SeveralHomes implements MappingPolicy {
     @Override

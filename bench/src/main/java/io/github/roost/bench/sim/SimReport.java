@@ -10,12 +10,12 @@ import java.util.Locale;
 import java.util.function.Consumer;
 
 /**
- * Results of simulations of one workload as tables for people, the paper's figures beside them (Huang et al., 2026), and
+ * The results of simulations of one workload, as tables for people, with the paper's figures (Huang et al., 2026), and
  * as JSON.
  *
  * @param spec the workload
- * @param results by number of domains, of each the policies
- * @param sensitivity what becomes of the policies when an assumption is varied; empty if that was not asked for
+ * @param results by number of domains, then by policy
+ * @param sensitivity the policies' results when an assumption is varied; empty if not asked for
  */
 public record SimReport(WorkloadSpec spec, List<SimResult> results, List<Variant> sensitivity) {
     private static final JsonMapper JSON = new JsonMapper();
@@ -26,14 +26,14 @@ public record SimReport(WorkloadSpec spec, List<SimResult> results, List<Variant
     }
 
     /**
-     * The policies where one assumption is varied.
+     * The policies' results when one assumption is varied.
      *
-     * @param assumption which one, and by how much
-     * @param results one a policy
+     * @param assumption its name and factor
+     * @param results one per policy
      */
     public record Variant(String assumption, List<SimResult> results) {}
 
-    /** Prints everything, line by line. */
+    /** Prints the report line by line; {@code tables} adds the latencies of each table. */
     public void print(Consumer<String> out, boolean tables) {
         out.accept("policy        domains cores searches/s   P50 us    P99 us   P999 us  busy  L2 hit  L3 miss  stalled"
                 + "  memory GB/s  steals: cross of all  remaps  moved MiB  imbalance");
@@ -98,9 +98,9 @@ public record SimReport(WorkloadSpec spec, List<SimResult> results, List<Variant
     }
 
     /**
-     * Prints what happened over time, at the most domains, a line for every so many windows.
+     * Prints the course over time, at the max number of domains.
      *
-     * @param windows how many, at least 1
+     * @param windows windows per line, at least 1
      */
     public void printTimeline(Consumer<String> out, int windows) {
         int most = results.stream().mapToInt(SimResult::domains).max().orElse(0);

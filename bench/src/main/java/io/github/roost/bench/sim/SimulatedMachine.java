@@ -8,18 +8,18 @@ import io.github.roost.topology.TopologyReader;
 import java.util.List;
 
 /**
- * Cores as the scheduler sees them and caches as they are.
+ * The cores as the scheduler sees them, and the actual caches.
  *
- * @param machine what is assumed about it
+ * @param machine its parameters
  * @param layout workers and domains
- * @param l3Of which last-level cache each worker's core is under
- * @param packageOf which package each last-level cache is on
+ * @param l3Of last-level cache of each worker's core
+ * @param packageOf package of each last-level cache
  */
 record SimulatedMachine(Parameters.Machine machine, WorkerLayout layout, int[] l3Of, int[] packageOf) {
     /**
-     * A machine as its parameters say.
+     * Creates a machine from its parameters.
      *
-     * @param level what the scheduler takes for a domain: the last-level cache, or every core's own L2
+     * @param level the scheduler's domains: the last-level caches, or the L2 of each core
      */
     static SimulatedMachine of(Parameters.Machine machine, DomainLevel level) {
         Topology topology = TopologyReader.synthetic("pack:%d l3:%d l2:%d core:1 pu:1"
@@ -38,7 +38,7 @@ record SimulatedMachine(Parameters.Machine machine, WorkerLayout layout, int[] l
         return new SimulatedMachine(machine, WorkerLayout.of(topology), l3Of, packageOf);
     }
 
-    /** A machine with the cores and cache sizes of a topology, and the speeds of another's parameters. */
+    /** Creates a machine with the cores and cache sizes of a topology, and the speeds of other parameters. */
     static SimulatedMachine of(Topology topology, Parameters.Machine speeds) {
         List<CacheDomain> domains = topology.domains();
         WorkerLayout layout = WorkerLayout.of(topology);
@@ -68,7 +68,7 @@ record SimulatedMachine(Parameters.Machine machine, WorkerLayout layout, int[] l
         return new SimulatedMachine(machine, layout, l3Of, packageOf);
     }
 
-    /** Size of the cache that the workers of what the scheduler takes for a domain share. */
+    /** Size of the cache shared by the workers of a scheduler's domain. */
     long domainCacheBytes() {
         boolean ofL3s = layout.domains() == packageOf.length;
         return (long) (ofL3s ? machine.l3Mib() * 1024 * 1024 : machine.l2Kib() * 1024);

@@ -13,23 +13,23 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs a workload's traces under a policy on a machine, event by event. A running task is an event every few items, so
- * that cores of a domain take turns at its cache. Deterministic: the same arguments give the same result.
+ * Runs a workload's traces under a policy on a machine, as a discrete-event simulation. A running task is one event per few items, so that cores of
+ * a domain interleave their accesses to its cache. Deterministic: the same arguments give the same result.
  */
 public final class Simulation {
-    /** Items that a core reads before another has its turn: some microseconds. */
+    /** Items that a core reads before other cores take their turn: some microseconds. */
     private static final int ITEMS_PER_TURN = 32;
 
     private static final int ARRIVAL = -1;
     private static final int WATCH = -2;
-    /** Added to a worker's index: it is to look around, if it has nothing to do. */
+    /** Added to a worker's index: an event that wakes the worker, ignored if it runs a task. */
     private static final int LOOK = 1 << 20;
 
-    /** A thread that is to submit a search sooner does not sleep until then. */
+    /** A submitter does not sleep if the next search is due sooner. */
     private static final double SHORTEST_SLEEP_NANOS = 5_000;
 
     private static final double WARM_UP = .2;
-    /** Where the mapper has settled before, and what is measured is short, caches take most of the warm-up. */
+    /** The warm-up as a share of the searches, if the mapper has settled before: then the caches take most of it. */
     private static final double WARM_UP_OF_CACHES = .5;
     /** Two long windows. */
     private static final int WINDOWS_TO_SETTLE = 2 * VirtualMapper.SHORT_PER_LONG;
@@ -47,11 +47,11 @@ public final class Simulation {
 
     /**
      * @param machine the machine and its speeds
-     * @param searches how many to measure, after a warm-up of a fifth as many, or, where the mapper knows nothing before, of
-     *     as many windows of searches as it needs to settle, whichever is more
-     * @param windowLength when the mapper's windows end
-     * @param known searches whose traffic the mapper has seen, window by window, before the first one runs; 0 for none
-     * @param sampling how much of what is read is simulated
+     * @param searches number to measure, after the warm-up. The warm-up is half as many if {@code known} is over 0; else a fifth as many, or as many
+     *     as the windows have in which the mapper settles, if these are more
+     * @param windowLength end of the mapper's windows
+     * @param known searches whose traffic the mapper has seen, window by window, before the first search; 0 for none
+     * @param sampling fraction of the reads that is simulated
      */
     Simulation(
             Traces traces,
@@ -72,13 +72,13 @@ public final class Simulation {
         this.windowLength = windowLength;
     }
 
-    /** Runs it. */
+    /** Runs the simulation. */
     SimResult run() {
         boolean onlyLists = traces.tables().stream().allMatch(Traces.Table::hasLists);
         return onlyLists && policy.forkJoin() ? new ForkJoinRun().run() : new PoolRun().run();
     }
 
-    /** What both ways of running share: the stream of queries, keys of the tables' items, and counts. */
+    /** The common part of both ways of running: the stream of queries, the keys of the tables' items, and counts. */
     private abstract class Run {
         final WorkloadSpec spec = traces.spec();
         final Traces.Table[] tables = traces.tables().toArray(Traces.Table[]::new);
@@ -90,7 +90,7 @@ public final class Simulation {
                 known > 0 ? 0 : WINDOWS_TO_SETTLE * windowLength.searches());
         private final int[] firstKey = new int[tables.length];
         private final int[] keysOfCopy = new int[tables.length];
-        /** Nodes of each table's targets that are simulated; filled in as they are asked for. */
+        /** Sampled nodes of each table's targets; filled in on demand. */
         private final int[][][] sampled = new int[tables.length][][];
 
         private final int[][] firstKeyOfList = new int[tables.length][];
@@ -148,7 +148,7 @@ public final class Simulation {
             return Math.min(policy.regions(), tables[table].copies());
         }
 
-        /** The mapping id of the part of an HNSW table that a search reads. */
+        /** The mapping id of the region of an HNSW table that a search reads. */
         final int region(int table, int copy) {
             return firstSlot[table] + copy % regions(table);
         }
@@ -165,7 +165,7 @@ public final class Simulation {
             return VirtualTask.scan(slot(table, list, copy), firstKeyOfCopy, bytes, sampling, queries);
         }
 
-        /** Counts a completed search; whether it was the last. */
+        /** Counts a completed search; returns whether it was the last one. */
         final boolean completed(int table, double begun, double now) {
             completed++;
             windowLatency += now - begun;
@@ -204,7 +204,7 @@ public final class Simulation {
 
         abstract void resetCounts();
 
-        /** Ends a window of the mapper; the largest load of a domain over the mean in it. */
+        /** Ends a window of the mapper; returns the max load of a domain over the mean in that window. */
         abstract double endWindow();
 
         /** Mappings published since the warm-up. */
@@ -237,15 +237,15 @@ public final class Simulation {
         }
     }
 
-    /** Tasks in rings of workers. */
+    /** Runs tasks in workers' rings. */
     private final class PoolRun extends Run implements VirtualPool.Clock {
         private final EventQueue events = new EventQueue();
         private final VirtualPool pool;
         private final VirtualMapper mapper;
         private final @Nullable VirtualTask[] current;
-        /** When the searches were due that each worker is to submit, as it has completed others. */
+        /** Due times of the searches that each worker has to submit, because it completed others. */
         private final List<Queue<Double>> due = new ArrayList<>();
-        /** Queries that wait for a list, by slot; none where each is scanned for alone. */
+        /** Queries that wait for a list, by slot; empty if each is scanned alone. */
         private final @Nullable VirtualBatchQueue[] batchQueues;
 
         private final int itemsPerTurn = Math.max(1, ITEMS_PER_TURN / sampling.every());
@@ -276,7 +276,7 @@ public final class Simulation {
             }
         }
 
-        /** What the mapper has seen before: the traffic of so many searches, in as many windows as it needs to settle. */
+        /** Shows the mapper the traffic of {@code known} searches, in as many windows as it needs to settle. */
         private void settle() {
             Requests before = new Requests(traces.with(spec -> spec.withDrift(0, 0)));
             for (int window = 1; window <= WINDOWS_TO_SETTLE; window++) {
@@ -327,14 +327,14 @@ public final class Simulation {
             return result(now, pool.intraSteals(), pool.crossSteals(), mapper.remaps(), mapper.movedBytes());
         }
 
-        /** The next search of an open loop is submitted when it is due, and later by a thread that sleeps until then. */
+        /** Schedules the next search of an open loop at its due time, or later if the submitter sleeps until then. */
         private void nextArrival() {
             intended += stream.nanosToNext();
             double late = intended - now > SHORTEST_SLEEP_NANOS ? tasks.lateNanos() : 0;
             events.add(Math.max(now, intended) + late, ARRIVAL);
         }
 
-        /** Submits the next search, which was due at a time. */
+        /** Submits the next search, which was due at {@code begun}. */
         private void submit(double begun) {
             stream.next();
             int table = stream.table();
@@ -398,7 +398,7 @@ public final class Simulation {
             }
         }
 
-        /** Whether there is something to do: not where others have taken all queries. */
+        /** Sets the task up; returns whether it has work. It has none if other tasks took all queries. */
         private boolean begin(VirtualTask task) {
             int table = task.queries.getFirst().table;
             Traces.Table traced = tables[table];
@@ -420,7 +420,7 @@ public final class Simulation {
             return true;
         }
 
-        /** What the worker computes now for searches that the task has completed; they are followed by others then. */
+        /** Ends a task; returns the compute time for completing its searches. Their followers start after that. */
         private double ended(int worker, VirtualTask task) {
             current[worker] = null;
             mapper.touched(machine.layout().domainOf(worker), task.slot, task.totalBytes);
@@ -482,7 +482,7 @@ public final class Simulation {
         }
     }
 
-    /** One query after the other, the lists of each dealt out to all cores; the next begins when the last core is done. */
+    /** Runs one query after the other, the lists of each spread over all cores; the next query begins when the last core is done. */
     private final class ForkJoinRun extends Run {
         SimResult run() {
             double now = 0;
@@ -497,7 +497,7 @@ public final class Simulation {
                     arrival += stream.nanosToNext();
                     began = arrival;
                 } else {
-                    // With n under way a query waits for the n - 1 before it.
+                    // With n searches in flight a query waits for the n - 1 before it.
                     int place = (int) (number % begun.length);
                     began = begun[place];
                 }
@@ -523,7 +523,7 @@ public final class Simulation {
                 double held = Arrays.stream(collectors)
                         .mapToDouble(collector -> collector == null ? 0 : collector.held())
                         .sum();
-                // One thread finds the lists and sorts what they had, while the others wait.
+                // One thread finds the lists and sorts their results, while the other threads wait.
                 now = end + cores.compute(costs.ofQuery(traced, held));
                 if (spec.perSecond() == 0) {
                     begun[(int) (number % begun.length)] = now;
@@ -543,7 +543,7 @@ public final class Simulation {
 
         @Override
         void resetCounts() {
-            // Steals and remaps there are none.
+            // There are no steals and no remaps.
         }
 
         @Override

@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 
 /**
- * How long searches wait for a cache and for memory: the same searches of tables of the same rows, of one that the private
- * cache holds, and in turn of as many as only the last-level cache holds, and of more than that does.
+ * Measures how long searches wait for a cache and for memory: runs the same searches on tables of the same rows, on one table that fits the private
+ * cache, then round-robin on as many as only the last-level cache holds, and on more than it holds.
  */
 final class StallCalibration {
     private static final int DIMENSION = 128;
@@ -24,13 +24,13 @@ final class StallCalibration {
     private static final int ROW_BYTES = DIMENSION * Float.BYTES + 2 * TraceRecorder.LINK_BYTES;
     private static final double MAX_IN_FLIGHT = 200;
     private static final int EF_CONSTRUCTION = 20;
-    /** So many that the processor cannot learn what each of them branches to. */
+    /** Enough queries that the branch predictor cannot learn them. */
     private static final int QUERIES = 1_024;
-    /** How often each is measured. */
+    /** Number of repetitions of each measurement. */
     private static final int TIMES = 8;
 
     private static final int WALK_WIDTH = 50;
-    /** So wide that all rows are compared. */
+    /** So large that all rows are compared. */
     private static final int EXACT_WIDTH = 300;
 
     private static final int[] GROUPS = {1, 4};
@@ -49,9 +49,9 @@ final class StallCalibration {
     }
 
     /**
-     * Of walks through graphs, and of searches that compare all rows of a graph.
+     * Measures graph searches, and searches that compare all rows.
      *
-     * @return the former, the latter
+     * @return the lines in flight of graph searches, then of searches that compare all rows
      */
     List<Parameters.LinesInFlight> graphs() throws Exception {
         double[] walks = new double[counts.length];
@@ -99,7 +99,7 @@ final class StallCalibration {
                 repeat -> searches.get(repeat % count).search(queries[repeat % QUERIES], UNCOUNTED), OneWorker.SEEN);
     }
 
-    /** Of scans of lists, of one query and of a group, half each. */
+    /** Measures scans of lists, half of them with one query and half with a group. */
     Parameters.LinesInFlight scans() {
         double[] nanos = new double[counts.length];
         for (int i = 0; i < counts.length; i++) {
@@ -131,7 +131,7 @@ final class StallCalibration {
         double[] inFlight = new double[counts.length];
         for (int i = 0; i < counts.length; i++) {
             progress.accept("%s of %d tables in turn: %.1f us".formatted(what, counts[i], nanos[i] / 1e3));
-            // Where less can be measured, it is this.
+            // The lower bound of the wait per line avoids a division by zero or by noise.
             inFlight[i] = latencies[i] / Math.max(latencies[i] / MAX_IN_FLIGHT, (nanos[i] - nanos[0]) / lines);
         }
         return new Parameters.LinesInFlight(inFlight[1], inFlight[2]);

@@ -12,18 +12,18 @@ import java.util.concurrent.Future;
 import java.util.function.Consumer;
 
 /**
- * Simulations of one workload, several at once, one a CPU. Thread-safe.
+ * Simulations of one workload, run in parallel, one per CPU. Thread-safe.
  *
- * @param traces what searches read
- * @param tasks what they cost
- * @param searches how many each simulation measures
- * @param windowLength when the mapper's windows end
+ * @param traces the recorded reads of searches
+ * @param tasks costs of searches
+ * @param searches number that each simulation measures
+ * @param windowLength end of the mapper's windows
  * @param known searches whose traffic the mapper has seen before the first one runs; 0 for none
- * @param sample one of how many nodes and blocks is simulated, from 1 to 64; as many searches take so much less time
+ * @param sample one in how many nodes and blocks is simulated, from 1 to 64; simulations are faster by that factor
  */
 public record Study(
         Traces traces, Parameters.Tasks tasks, long searches, WindowLength windowLength, long known, int sample) {
-    /** Simulates a machine of given parameters. */
+    /** Creates a simulation of a machine of the given parameters. */
     public Callable<SimResult> on(Parameters.Machine machine, DomainLevel level, Policy policy) {
         return () -> new Simulation(
                         traces,
@@ -37,7 +37,7 @@ public record Study(
                 .run();
     }
 
-    /** Simulates the cores and caches of a topology with the speeds of a machine's parameters. */
+    /** Creates a simulation of the cores and caches of a topology with the speeds of a machine's parameters. */
     public Callable<SimResult> on(Topology topology, Parameters.Machine speeds, Policy policy) {
         return () -> new Simulation(
                         traces,
@@ -51,12 +51,12 @@ public record Study(
                 .run();
     }
 
-    /** The same workload where something else is assumed about searches. */
+    /** Returns a copy with other costs of searches. */
     public Study with(Parameters.Tasks other) {
         return new Study(traces, other, searches, windowLength, known, sample);
     }
 
-    /** Other searches on the same terms. */
+    /** Returns a copy with other traces. */
     public Study of(Traces others) {
         return new Study(others, tasks, searches, windowLength, known, sample);
     }
@@ -64,7 +64,7 @@ public record Study(
     /**
      * Runs simulations on all CPUs.
      *
-     * @param each told of every result, in order
+     * @param each receives each result, in order
      * @return the results, in order
      * @throws InterruptedException if interrupted
      */

@@ -13,14 +13,14 @@ import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Traces on disk, so that the tables need not be built for every simulation. Stateless. */
+/** Reads and writes traces, so that tables need not be built for every simulation. Stateless. */
 public final class TraceFile {
     private static final String HEAD = "roost traces 3";
     private static final int MAX_VALUES = 1 << 28;
 
     private TraceFile() {}
 
-    /** Writes traces of one workload, replacing a file of that name only once they are written whole. */
+    /** Writes the traces of one workload; replaces the file atomically, only once they are complete. */
     public static void write(Path file, Traces traces) throws IOException {
         Path folder = file.toAbsolutePath().getParent();
         Path part = Files.createTempFile(folder, "traces", ".part");
@@ -58,7 +58,7 @@ public final class TraceFile {
     }
 
     /**
-     * Reads traces of a workload.
+     * Reads the traces of a workload.
      *
      * @throws IOException if the file cannot be read, is damaged, or holds traces of another workload
      */

@@ -19,11 +19,11 @@ import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 
 /**
- * Builds a workload's tables and records what their searches read. Several tables at once, each built by one worker, so
- * that a table comes out the same every time.
+ * Builds a workload's tables and records the reads of their searches. Tables are built in parallel, each by one worker,
+ * so that a table comes out the same every time.
  */
 public final class TraceRecorder {
-    /** What the paper's estimate of traffic counts for a visited node: a vector and M links. */
+    /** The links per visited node that the paper's estimate of traffic counts, besides the vector: M. */
     private static final int LINKS = 16;
 
     static final int LINK_BYTES = LINKS * Integer.BYTES;
@@ -32,7 +32,10 @@ public final class TraceRecorder {
     private final List<TableSpec> tables;
     private final IntConsumer recorded;
 
-    /** @param recorded told how many tables are done, each time one is; by several threads */
+    /**
+     * @param recorded receives the number of recorded tables after each one; called by the thread that calls
+     *     {@link #record}
+     */
     public TraceRecorder(WorkloadSpec spec, List<TableSpec> tables, IntConsumer recorded) {
         this.spec = spec;
         this.tables = tables;
@@ -40,7 +43,7 @@ public final class TraceRecorder {
     }
 
     /**
-     * Builds and records, on all CPUs.
+     * Builds and records the tables, on all CPUs.
      *
      * @throws InterruptedException if interrupted; then nothing is recorded
      */
@@ -86,19 +89,19 @@ public final class TraceRecorder {
         }
     }
 
-    /** What the searches of a table that is built read. */
+    /** Records the reads of the searches of a built table. */
     public Traces.Table trace(TableSpec table, HnswTable built, float[][] targets) {
         int[][] visits = Arrays.stream(targets)
                 .map(target -> built.visits(target, table.k(), WorkloadTables.ef(spec, table)))
                 .toArray(int[][]::new);
-        // Who compares all rows reads no links.
+        // A search that compares all rows reads no links.
         boolean whole = Traces.Table.isWhole(visits[0]);
         int rowBytes = table.dimension() * Float.BYTES + (whole ? 0 : LINK_BYTES);
         int width = WorkloadTables.ef(spec, table);
         return new Traces.Table(table.name(), rowBytes, table.rowCount(), 1, table.k(), width, new int[0], visits);
     }
 
-    /** As {@link #trace(TableSpec, HnswTable, float[][])}. */
+    /** Like {@link #trace(TableSpec, HnswTable, float[][])}. */
     public Traces.Table trace(TableSpec table, IvfTable built, float[][] targets) {
         int nprobe = Math.min(spec.nprobe(), built.nlist());
         int[][] visits = Arrays.stream(targets)

@@ -7,12 +7,12 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 /**
- * What the searches of one machine read, recorded from real ones.
+ * The reads of the searches of one machine, recorded from real searches.
  *
- * @param parts the workloads that share the machine, at least one; the load is that of the first
+ * @param parts the workloads that share the machine, at least one; the first one defines the load
  */
 public record Traces(List<Part> parts) {
-    /** Rows are read in blocks of so many bytes: a page, which is what prefetchers run through. */
+    /** Rows are read in blocks of a page, the unit within which hardware prefetchers work. */
     static final int BLOCK_BYTES = 4096;
 
     public Traces {
@@ -23,8 +23,8 @@ public record Traces(List<Part> parts) {
      * One workload.
      *
      * @param spec the workload
-     * @param tables one for each of its tables
-     * @param weight its share of all searches, in proportion to those of the others
+     * @param tables one per table of the workload
+     * @param weight its share of all searches, relative to the other parts' weights
      */
     public record Part(WorkloadSpec spec, List<Table> tables, double weight) {
         public Part {
@@ -36,12 +36,12 @@ public record Traces(List<Part> parts) {
         }
     }
 
-    /** What the searches of one workload read. */
+    /** The traces of one workload. */
     public Traces(WorkloadSpec spec, List<Table> tables) {
         this(List.of(new Part(spec, tables, 1)));
     }
 
-    /** Two workloads on one machine, whose searches read as many bytes per second; the load is the first one's. */
+    /** Two workloads on one machine, whose searches read equal bytes per second; the first one defines the load. */
     public static Traces mixed(Traces one, Traces other) {
         Part first = one.parts.getFirst();
         Part second = other.parts.getFirst();
@@ -50,19 +50,19 @@ public record Traces(List<Part> parts) {
                 new Part(second.spec, second.tables, 1 / second.meanSearchBytes())));
     }
 
-    /** The first workload, whose load is that of all. */
+    /** The first workload, which defines the load. */
     public WorkloadSpec spec() {
         return parts.getFirst().spec();
     }
 
-    /** The tables of all parts, one part after the other. */
+    /** The tables of all parts, part by part. */
     public List<Table> tables() {
         List<Table> all = new ArrayList<>();
         parts.forEach(part -> all.addAll(part.tables));
         return List.copyOf(all);
     }
 
-    /** The same traces where something else is assumed about the workloads that does not change what searches read. */
+    /** Returns a copy with changed workload specs; the change must not affect the reads of searches. */
     public Traces with(UnaryOperator<WorkloadSpec> change) {
         return new Traces(parts.stream()
                 .map(part -> new Part(change.apply(part.spec), part.tables, part.weight))
@@ -78,7 +78,7 @@ public record Traces(List<Part> parts) {
         return new Traces(part.spec, List.of(largest));
     }
 
-    /** The same where tables have so many times as many copies, at least one. */
+    /** Returns a copy in which the copies of each table are multiplied by {@code factor}; at least one each. */
     public Traces withCopies(double factor) {
         return new Traces(parts.stream()
                 .map(part -> new Part(
@@ -91,21 +91,20 @@ public record Traces(List<Part> parts) {
     }
 
     /**
-     * One table: so many copies side by side of one that was recorded. Arrays are not copied.
+     * One table: several copies of a recorded table side by side. Arrays are not copied.
      *
-     * @param name shows in reports
-     * @param rowBytes what a visited row takes: for HNSW a vector and its links, for IVF a vector
-     * @param rowCount number of rows of a copy
-     * @param copies how many copies, at least 1
+     * @param name shown in reports
+     * @param rowBytes bytes read per visited row: for HNSW a vector and its links, for IVF a vector
+     * @param rowCount rows per copy
+     * @param copies number of copies, at least 1
      * @param k neighbours that its searches want
-     * @param width of its searches: ef, or how many lists are probed
+     * @param width of its searches: ef or nprobe
      * @param listRows for IVF the rows of each list of a copy, else empty
-     * @param visits for each target the nodes visited, or the lists scanned, in order; {@code ~n} is node n of the first
-     *     copy, whichever copy is searched
+     * @param visits per target the visited nodes or scanned lists, in order; {@code ~n} is node n of the first copy, whichever copy is searched
      */
     public record Table(
             String name, int rowBytes, int rowCount, int copies, int k, int width, int[] listRows, int[][] visits) {
-        /** Whether these visits are a search that looked at all rows in their order, and not a walk through the graph. */
+        /** Whether these visits are of a search that compared all rows in order, not a graph search. */
         static boolean isWhole(int[] visited) {
             int last = visited.length - 1;
             return last >= 2 && visited[0] == 0 && visited[last / 2] == last / 2 && visited[last] == last;
@@ -121,12 +120,12 @@ public record Traces(List<Part> parts) {
             return new Table(name, rowBytes, rowCount, count, k, width, listRows, visits);
         }
 
-        /** Mapping ids where it has no regions: one, or one per list. */
+        /** Number of mapping ids if the table is not divided into regions: one, or one per list. */
         int slots() {
             return hasLists() ? Math.multiplyExact(copies, listRows.length) : 1;
         }
 
-        /** Nodes or blocks of a copy. */
+        /** Nodes or blocks per copy. */
         int itemsOfCopy() {
             if (!hasLists()) {
                 return rowCount;
@@ -138,7 +137,7 @@ public record Traces(List<Part> parts) {
             return blocks;
         }
 
-        /** Nodes or blocks, each with a key of its own. */
+        /** Nodes or blocks, each with its own key. */
         int items() {
             return Math.multiplyExact(copies, itemsOfCopy());
         }
@@ -147,7 +146,7 @@ public record Traces(List<Part> parts) {
             return Math.toIntExact(((long) listRows[list] * rowBytes + BLOCK_BYTES - 1) / BLOCK_BYTES);
         }
 
-        /** Bytes of all its rows. */
+        /** Bytes of all rows. */
         public long bytes() {
             return (long) copies * rowCount * rowBytes;
         }

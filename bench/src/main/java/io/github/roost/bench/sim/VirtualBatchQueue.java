@@ -6,7 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 
-/** The queries that wait for one list, on virtual time: in groups as {@code core}'s rule says. Not thread-safe. */
+/**
+ * A batch queue on virtual time: the queries that wait for one list, grouped by {@code core}'s rule. Not thread-safe.
+ */
 final class VirtualBatchQueue {
     private final GroupRule rule;
     private final Queue<VirtualQuery> waiting = new ArrayDeque<>(2);
@@ -17,7 +19,7 @@ final class VirtualBatchQueue {
         this.rule = rule;
     }
 
-    /** Whether a task is to be queued, which {@linkplain #take takes} a group. */
+    /** Adds a query; returns whether a task must be queued, which will {@linkplain #take take} a group. */
     boolean join(VirtualQuery query, boolean workersFree) {
         waiting.add(query);
         if (!GroupRule.needsTask(waiting.size(), tasks, rule.size(nanosPerQuery, workersFree))) {
@@ -27,7 +29,7 @@ final class VirtualBatchQueue {
         return true;
     }
 
-    /** A group, for a task that was queued for it; none where others have taken all. */
+    /** Takes a group for a task that was queued for it; empty if other tasks took all queries. */
     List<VirtualQuery> take() {
         List<VirtualQuery> group = new ArrayList<>();
         for (int left = GroupRule.taken(waiting.size(), tasks); left > 0; left--) {
@@ -37,7 +39,7 @@ final class VirtualBatchQueue {
         return group;
     }
 
-    /** Notes what scanning for a group took. */
+    /** Records the time that the scan for a group took. */
     void served(double nanos, int queries) {
         nanosPerQuery = GroupRule.measured(nanosPerQuery, Math.round(nanos), queries);
     }

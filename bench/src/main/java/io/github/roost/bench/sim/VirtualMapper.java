@@ -10,7 +10,7 @@ import java.util.Optional;
 
 /** Monitor, windows and remapping of {@code core} on virtual time. Not thread-safe. */
 final class VirtualMapper {
-    /** As many as the orchestrator's defaults make: 60 s of 10 s each. */
+    /** The ratio of the orchestrator's default windows, 60 s and 10 s. */
     static final int SHORT_PER_LONG = 6;
 
     private final int slots;
@@ -41,7 +41,7 @@ final class VirtualMapper {
         monitor.add(domain, slot, bytes);
     }
 
-    /** Ends a window; the largest load of a domain over the mean in it. */
+    /** Ends a window; returns the max load of a domain over the mean in that window. */
     double endWindow() {
         windows.endShortWindow(monitor.totals(slots));
         double imbalance = DomainLoads.imbalance(

@@ -21,22 +21,22 @@ import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The worker pool of {@code core} on virtual time, with workers that sleep as soon as they find nothing: its dispatchers,
- * steal orders, stealing, backlogs, gate and wake policy decide; here are only the rings, who sleeps, and who is woken at
- * which points. These are those of the pool, draw by draw of the random numbers: a test runs both on the same traces and
- * compares every step. Not thread-safe.
+ * The worker pool of {@code core} on virtual time, with workers that sleep as soon as they find nothing. The pool's dispatchers, steal orders,
+ * stealing, backlogs, gate and wake policy decide; this class has only the rings, the sleeping workers, and the points at which workers are woken.
+ * These points are the same as in the pool, up to each draw of a random number: a test runs both on the same traces and compares every step. Not
+ * thread-safe.
  */
 final class VirtualPool {
     private static final int NOWHERE = -1;
 
-    /** Is told what the pool wants to happen. */
+    /** Receives the pool's timers. */
     interface Clock {
         double now();
 
-        /** Have a worker look around, by {@link #next}, at a time. */
+        /** Calls {@link #next} for a worker at a time. */
         void wakeAt(double time, int worker);
 
-        /** Have the pool {@link #watch} at a time. */
+        /** Calls {@link #watch} at a time. */
         void watchAt(double time);
     }
 
@@ -60,7 +60,7 @@ final class VirtualPool {
     private final boolean[] sleeps;
     /** Asleep, or woken and not up yet. */
     private final boolean[] down;
-    /** The domain that the task which a worker runs was taken from, if that is another one. */
+    /** The domain from which a worker's current task was stolen, if it is not its own; else {@link #NOWHERE}. */
     private final int[] strayedFrom;
 
     private final int[] idleIn;
@@ -69,7 +69,7 @@ final class VirtualPool {
     private final int[] waitingIn;
     private final Backlog[] backlogs;
     private final CrossingCost[] crossings;
-    /** Tasks at home of each worker until the next that is measured. */
+    /** Per worker the number of tasks at home until the next measurement. */
     private final int[] untilMeasure;
 
     private boolean watches;
@@ -121,7 +121,7 @@ final class VirtualPool {
         }
     }
 
-    /** Puts a task into the ring of the worker that the dispatcher chooses, and wakes one who may run it. */
+    /** Puts a task into the ring of the worker that the dispatcher chooses, and wakes a worker that may run it. */
     void submit(VirtualTask task, Mapping mapping) {
         long ticket = scheduling.usesHomes() ? random.nextLong() : roundRobin++;
         int target = dispatcher.worker(task.slot, mapping, loads, ticket);
@@ -134,7 +134,7 @@ final class VirtualPool {
         }
     }
 
-    /** How loaded the workers are, as the dispatcher sees it. */
+    /** The load of the workers, as the dispatcher sees it. */
     private final class Loads implements LoadView {
         @Override
         public int load(int worker) {
@@ -157,7 +157,7 @@ final class VirtualPool {
         return rings.get(worker).size() + (running[worker] ? 1 : 0);
     }
 
-    /** Whether any domain has a worker with nothing to do, and nothing waiting for it. */
+    /** Whether any domain has more idle workers than waiting tasks. */
     boolean anyFree() {
         for (int domain = 0; domain < layout.domains(); domain++) {
             if (idleIn[domain] > waitingIn[domain]) {
@@ -178,7 +178,7 @@ final class VirtualPool {
         return true;
     }
 
-    /** Nobody is woken in the place of another, as the pool wakes the worker of the caller's core: so nobody is overlooked. */
+    /** The pool may wake the worker of the caller's core in place of the target; this class never does, so it has no overlooked workers to wake. */
     private void wakeFor(int busy) {
         if (mayNeedHelp(busy) && !rings.get(busy).isEmpty()) {
             wakeHelper(busy);
@@ -265,7 +265,7 @@ final class VirtualPool {
                 backlogs[domain].next(gate, waitingIn[domain], layout.workersIn(domain), idleIn[domain], nanos());
     }
 
-    /** Wakes those who are to help, and has itself called again while there is a backlog. */
+    /** Wakes helpers, and schedules its next call while there is a backlog. */
     void watch() {
         for (int domain = 0; domain < layout.domains(); domain++) {
             if (backlogs[domain].exists()) {
@@ -327,7 +327,7 @@ final class VirtualPool {
         }
     }
 
-    /** A task has ended on a worker, which has not looked for the next one yet. */
+    /** Records that a worker's task ended; the worker has not looked for the next one yet. */
     void ran(int worker, long nanos, long bytes) {
         int home = strayedFrom[worker];
         if (home == NOWHERE) {
@@ -342,9 +342,9 @@ final class VirtualPool {
         }
     }
 
-    // ---- What a worker does next.
+    // ---- Choosing a worker's next task.
 
-    /** What a worker that has ended a task, or was woken, runs now; null where it goes to sleep. */
+    /** The next task of a worker that ended a task or was woken; null if it goes to sleep. */
     @Nullable
     VirtualTask next(int worker) {
         running[worker] = false;
@@ -406,7 +406,7 @@ final class VirtualPool {
         downIn[layout.shardOf(worker)]--;
     }
 
-    /** Whether a look has missed something: one across domains, which looks at all, misses nothing here. */
+    /** Whether the last look missed a task. Looks across domains are not checked: on virtual time they miss nothing. */
     private boolean mayTakeSomething(int worker) {
         if (!rings.get(worker).isEmpty()) {
             return true;

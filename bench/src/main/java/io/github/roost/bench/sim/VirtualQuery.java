@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A query on its way: complete when its last part is. As in an IVF table, each scan borrows one of the query's collectors
- * and gives it back, so there are as many as scans of it ever ran at once.
+ * A query in flight; complete when its last part is. As in an IVF table, each scan borrows one of the query's collectors and gives it back, so there
+ * are as many collectors as scans of the query that ever ran at once.
  */
 final class VirtualQuery {
     final int table;
@@ -28,12 +28,12 @@ final class VirtualQuery {
         return idle.isEmpty() ? new NearestSoFar(k) : idle.removeLast();
     }
 
-    /** The most rows that one of the collectors that were given back has seen. */
+    /** The max rows seen by a returned collector. */
     double bestSeen() {
         return bestSeen;
     }
 
-    /** @param heldBefore what the collector held when it was borrowed */
+    /** @param heldBefore rows in the collector when it was borrowed */
     void giveBack(NearestSoFar collector, double heldBefore) {
         idle.add(collector);
         bestSeen = Math.max(bestSeen, collector.seen());

@@ -3,40 +3,39 @@ package io.github.roost.bench.sim;
 import java.util.List;
 
 /**
- * A task on virtual time: so many items to read, for one query or a group. Items are nodes in any order or the blocks of
- * a list, one after the other; each stands for as many as its weight, see {@link Sampling}. Changed by the simulation as it
- * goes on.
+ * A task on virtual time: items to read for one query or a group. Items are nodes in any order, or the consecutive blocks of a list; each stands for
+ * {@link #weight} items, see {@link Sampling}. Mutable: the simulation advances it.
  */
 final class VirtualTask {
     private static final Parameters.LinesInFlight ONE = new Parameters.LinesInFlight(1, 1);
 
     final int slot;
     final int items;
-    /** How many items of the search each of these stands for. */
+    /** Number of the search's items that each item stands for. */
     final double weight;
 
     final long totalBytes;
     final int itemBytes;
-    /** Of the first copy of the table, and of the one that is read. */
+    /** First keys of the table's first copy, and of the copy that is read. */
     private final int firstKey;
 
     private final int copyKey;
     private final int step;
     private final int[] order;
-    /** Queries that it is done for; of a mailbox's task known only once it starts. */
+    /** The queries that the task serves; for a task of a batch queue set only when it starts. */
     List<VirtualQuery> queries;
-    /** What keeps the rows that it finds for each of them, while it runs. */
+    /** The collectors of the queries, while the task runs. */
     List<NearestSoFar> collectors = List.of();
-    /** What each of them held before. */
+    /** Rows in each collector before the task. */
     double[] heldBefore = {};
-    /** Computing for each item, for all queries. */
+    /** Compute time per item, for all queries. */
     double itemNanos;
-    /** Computing before the first item. */
+    /** Compute time before the first item. */
     double firstNanos;
 
     Parameters.LinesInFlight inFlight = ONE;
     int next;
-    /** When its first item was read. */
+    /** When the task began. */
     double began;
 
     private VirtualTask(
@@ -62,12 +61,12 @@ final class VirtualTask {
     }
 
     /**
-     * Visits nodes.
+     * Creates a task that visits nodes.
      *
      * @param firstKey of the table
      * @param copyKey of the copy that is searched
-     * @param nodes a sample of them, at least one
-     * @param visited how many there are
+     * @param nodes a sample of the visited nodes, at least one
+     * @param visited number of visited nodes
      */
     static VirtualTask walk(
             int slot, int firstKey, int copyKey, int[] nodes, int visited, int nodeBytes, VirtualQuery query) {
@@ -76,10 +75,10 @@ final class VirtualTask {
     }
 
     /**
-     * Scans a list.
+     * Creates a task that scans a list.
      *
-     * @param firstKey of its first block
-     * @param bytes its size
+     * @param firstKey of the list's first block
+     * @param bytes size of the list
      */
     static VirtualTask scan(int slot, int firstKey, long bytes, Sampling sampling, List<VirtualQuery> queries) {
         int blocks = Math.max(1, Math.toIntExact((bytes + Traces.BLOCK_BYTES - 1) / Traces.BLOCK_BYTES));

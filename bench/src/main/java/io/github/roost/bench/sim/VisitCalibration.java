@@ -9,11 +9,11 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 
 /**
- * What searches of graphs cost where all their nodes are in the private cache: walks of several widths, and from them the
- * costs of a search, a node, a line and a node kept. Searches of tables too small for a walk are measured apart.
+ * Measures the cost of HNSW searches whose nodes are all in the private cache: graph searches of several ef, to which the costs per search, node,
+ * line and kept node are fitted. Searches of tables too small for a graph search are measured separately.
  */
 final class VisitCalibration {
-    /** Rows, dimension and width of walks; rows over four times the width, so that the graph is walked. */
+    /** Rows, dimension and ef of graph searches; the rows are over four times the ef, so that the graph is used. */
     private static final int[][] WALKS = {
         {1_800, 64, 10},
         {1_800, 64, 50},
@@ -26,7 +26,7 @@ final class VisitCalibration {
         {1_000, 128, 240}
     };
 
-    /** The same of searches that compare all rows. */
+    /** Rows, dimension and ef of searches that compare all rows. */
     private static final int[][] EXACT = {
         {400, 64, 100},
         {400, 64, 300},
@@ -39,7 +39,7 @@ final class VisitCalibration {
         {900, 128, 250}
     };
 
-    /** So many that the processor cannot learn what each of them branches to. */
+    /** Enough queries that the branch predictor cannot learn them. */
     private static final int QUERIES = 1_024;
 
     private static final SearchContext UNCOUNTED = SearchContext.outside((nodes, bytes) -> {});
@@ -54,7 +54,7 @@ final class VisitCalibration {
         this.progress = progress;
     }
 
-    /** Measures walks. */
+    /** Measures graph searches. */
     static Parameters.Visits walks(Parameters.LinesInFlight linesInFlight, Consumer<String> progress) throws Exception {
         return new VisitCalibration(TraceRecorder.LINK_BYTES, progress).run(WALKS, linesInFlight);
     }

@@ -1,11 +1,11 @@
 package io.github.roost.bench.sim;
 
 /**
- * When a window of the mapper ends: by completed searches, or by time. The paper's windows are of 10 s, and six of them
- * make its long one; a simulated second is some hundred thousand searches.
+ * The end of the mapper's windows, by completed searches or by time. The paper's short windows are of 10 s, and six of
+ * them make its long window; a simulated second has some hundred thousand searches.
  *
- * @param searches so many; 0 where time decides
- * @param seconds so many of virtual time; 0 where searches decide
+ * @param searches per window; 0 if time decides
+ * @param seconds of virtual time per window; 0 if searches decide
  */
 public record WindowLength(long searches, double seconds) {
     public WindowLength {
@@ -15,12 +15,12 @@ public record WindowLength(long searches, double seconds) {
         }
     }
 
-    /** Windows of so many searches. */
+    /** Windows of {@code count} searches. */
     public static WindowLength ofSearches(long count) {
         return new WindowLength(count, 0);
     }
 
-    /** Windows of so many seconds of virtual time. */
+    /** Windows of {@code seconds} seconds of virtual time. */
     public static WindowLength ofSeconds(double seconds) {
         return new WindowLength(0, seconds);
     }

@@ -1,6 +1,6 @@
 /**
- * A chiplet machine on virtual time: the deciding classes of {@code core} run as they are, cores, caches and memory are
- * modelled. Tasks are traces of real searches.
+ * A discrete-event simulation of a chiplet machine on virtual time: the decision classes of {@code core} run unchanged;
+ * cores, caches and memory are modelled. Tasks are traces of real searches.
  */
 @NullMarked
 package io.github.roost.bench.sim;

@@ -14,17 +14,20 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Submits, fan-outs, nested submits, cancellations, deadlines, failures of every kind, remaps, registrations and
- * closings, at random, and watches that every future completes exactly once, that the counters add up, and that nothing
- * is left behind. Runs in cycles, each with an orchestrator of its own; every other one is closed under full load with
- * next to no time to drain.
+ * A randomised soak test of the orchestrator: submits, fan-outs, nested submits, cancellations, deadlines, failures of
+ * every kind, remaps, registrations and closes. It checks that every future completes exactly once, that the counters
+ * add up, and that nothing is left in the rings or on the heap. Runs in cycles, each with its own orchestrator; every
+ * other orchestrator is closed under full load with almost no time to drain.
  */
 public final class Soak {
     private static final int SUBMITTERS = 4;
     private static final long CYCLE_NANOS = TimeUnit.SECONDS.toNanos(3);
     private static final Duration LONGEST_DRAIN = Duration.ofSeconds(60);
     private static final long LONGEST_WAIT_NANOS = TimeUnit.SECONDS.toNanos(20);
-    /** What a heap may grow from the end of the first cycle to the end of the last: compiled code brings some. */
+    /**
+     * Max growth of the heap from the end of the first cycle to the end of the last; loading and compiling code causes
+     * some.
+     */
     private static final long MAX_GROWTH_BYTES = 64L << 20;
 
     private final Topology topology;
@@ -37,8 +40,8 @@ public final class Soak {
     private int cycles;
 
     /**
-     * @param topology the machine; one that is not this machine gives unpinned workers
-     * @param seed of all chance in here; threads still interleave as they like
+     * @param topology the machine; workers are unpinned if it is not this machine
+     * @param seed of all random choices; the interleaving of threads still varies
      */
     public Soak(Topology topology, long seed) {
         this.topology = topology;
@@ -46,20 +49,20 @@ public final class Soak {
     }
 
     /**
-     * What came of it.
+     * The result of a soak.
      *
-     * @param workers how many there were
+     * @param workers number of workers
      * @param cycles orchestrators opened and closed
-     * @param futures futures handed out, each of which completed
-     * @param tasks tasks behind them, parts of fan-outs counted one by one
-     * @param refused submissions refused because rings were full or the orchestrator closed
+     * @param futures futures returned, all of which must complete
+     * @param tasks tasks behind them, counting each part of a fan-out
+     * @param refused submissions refused because rings were full or the orchestrator was closed
      * @param remaps mappings published at the end of windows
-     * @param violations what should not have happened, empty if all went well
+     * @param violations descriptions of failed checks, empty if there were none
      */
     public record Report(
             int workers, int cycles, long futures, long tasks, long refused, long remaps, List<String> violations) {}
 
-    /** Runs for at least {@code duration}, to the end of the cycle. */
+    /** Runs for at least {@code duration}, to the end of the current cycle. */
     public Report run(Duration duration) {
         long end = System.nanoTime() + duration.toNanos();
         long heapAfterFirst = 0;

@@ -29,7 +29,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 
-/** One submitter of a soak: a table at a time, some searches of it, some of them sabotaged. */
+/**
+ * One submitter of a soak test: registers one table at a time and submits some searches to it, some of which fail on
+ * purpose.
+ */
 final class SoakClient implements Runnable {
     private static final int SEARCHES_PER_TABLE = 50;
     private static final int MAX_IN_FLIGHT = 2_000;
@@ -41,7 +44,7 @@ final class SoakClient implements Runnable {
     private final AtomicLong futures = new AtomicLong();
     private final AtomicLong completions = new AtomicLong();
     private final AtomicLong tasks = new AtomicLong();
-    /** Tasks of batch queues at most: one for each query. */
+    /** Upper bound of the tasks of batch queues: one per query. */
     private final AtomicLong groups = new AtomicLong();
 
     private final AtomicLong refused = new AtomicLong();
@@ -65,7 +68,7 @@ final class SoakClient implements Runnable {
         return tasks.get();
     }
 
-    /** How many tasks more than {@link #tasks} there may have been. */
+    /** The max number of tasks beyond {@link #tasks}. */
     long groups() {
         return groups.get();
     }
@@ -121,7 +124,7 @@ final class SoakClient implements Runnable {
         };
     }
 
-    /** A future that completed twice would run its dependents twice; one that never does leaves a difference. */
+    /** Detects a future that completes twice, whose dependents would run twice, and one that never completes. */
     private void watch(CompletableFuture<?> future) {
         futures.incrementAndGet();
         AtomicInteger times = new AtomicInteger();
@@ -157,7 +160,7 @@ final class SoakClient implements Runnable {
         return future;
     }
 
-    /** A search of several slices. One that may wait for what never comes has a deadline. */
+    /** A search of several slices. A search that may wait for a {@code Pending} that never completes has a deadline. */
     private CompletableFuture<?> steps(Registration table) {
         int left = 1 + random.nextInt(5);
         boolean mayWaitForEver = random.nextInt(10) == 0;
@@ -197,7 +200,7 @@ final class SoakClient implements Runnable {
         };
     }
 
-    /** Completed at once, later, twice, with a failure, or never. */
+    /** A {@code Pending} that is completed at once, later, twice, exceptionally, or never. */
     private static Pending pending(boolean orNever) {
         Pending pending = new Pending();
         ThreadLocalRandom chance = ThreadLocalRandom.current();
@@ -219,7 +222,7 @@ final class SoakClient implements Runnable {
                 .execute(completion);
     }
 
-    /** A query of a batch queue that a few others wait in as well. */
+    /** Submits a query to a batch queue, along with a few others. */
     private CompletableFuture<?> shared(Registration table) {
         BatchQueue<Integer, Integer> queue = orchestrator
                 .indexing()
@@ -289,7 +292,7 @@ final class SoakClient implements Runnable {
         };
     }
 
-    @SuppressWarnings("InfiniteRecursion") // a stack overflow is what is wanted
+    @SuppressWarnings("InfiniteRecursion") // the stack overflow is intended
     private static int endlessly(int query) {
         return endlessly(query + 1) + 1;
     }
@@ -308,7 +311,7 @@ final class SoakClient implements Runnable {
         return inner.join();
     }
 
-    /** Works for up to a millisecond, unless its deadline passes or nobody waits for it any more. */
+    /** Computes for up to a millisecond, or until its deadline passes or it is cancelled. */
     private static int untilToldToStop(SearchContext context) {
         long stop = System.nanoTime() + ThreadLocalRandom.current().nextLong(1_000_000);
         while (System.nanoTime() < stop && !context.expired()) {

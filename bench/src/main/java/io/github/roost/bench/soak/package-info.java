@@ -1,4 +1,4 @@
-/** Everything that can go wrong with a search, at random and for as long as one likes. */
+/** A randomised soak test of searches and everything that can go wrong with them. */
 @NullMarked
 package io.github.roost.bench.soak;
 

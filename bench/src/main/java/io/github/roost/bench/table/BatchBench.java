@@ -11,9 +11,10 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What does a batch of values cost? Values of 1 KB by random keys, fetched into off-heap memory by one thread, beside RocksDB with a block
- * cache of as many bytes as the table takes, and of twice as many, which has room for all values, beside arrays on the heap, Chronicle Map in a JVM of its own, and Redis, by
- * {@code MGET} over loopback, which is another process: a store's price with its network. Stores take turns, ratios are of one round, and all must return the same values.
+ * Question: what does a batch of values cost? Values of 1 KB by random keys, fetched into off-heap memory by one thread. Compared with RocksDB with
+ * a block cache as large as the table and with one twice as large, which holds all values; with arrays on the heap; with Chronicle Map in its own
+ * JVM; and with Redis, by {@code MGET} over loopback, which includes the cost of another process and the network. Stores alternate, ratios are
+ * within one round, and all stores must return the same values.
  */
 public final class BatchBench {
     private static final int VALUE_BYTES = BatchWorkload.VALUE_BYTES;
@@ -23,20 +24,24 @@ public final class BatchBench {
     private BatchBench() {}
 
     /**
-     * What one store came to with batches of one size.
+     * The result of one store with batches of one size.
      *
-     * @param micros per batch, medians of rounds
-     * @param ratio of these to those of Roost in the same round
+     * @param name of the store
+     * @param batch keys per batch
+     * @param micros per batch, medians of the rounds
+     * @param ratio of micros to Roost's in the same round
      */
     public record Result(String name, int batch, Samples micros, Samples ratio) {}
 
     /**
-     * What all came to.
+     * The results of all stores.
      *
-     * @param memoryBytes of Roost's index and values, and of RocksDB's block cache
+     * @param rows of each store
+     * @param memoryBytes of Roost's index and values, and of RocksDB's smaller block cache
      * @param chronicleBytes of Chronicle Map, off-heap
-     * @param hasRedis whether Redis was there to be measured
-     * @param growth how much longer the largest batch takes than the smallest, by store, in the order of the results
+     * @param hasRedis whether Redis was installed and measured
+     * @param results by batch size, then by store
+     * @param growth time of the largest batch over the smallest, by store, in the order of the results
      */
     public record Report(
             int rows,
@@ -46,10 +51,10 @@ public final class BatchBench {
             List<Result> results,
             List<Growth> growth) {}
 
-    /** How much longer the largest batch takes than the smallest. */
+    /** The time of the largest batch over the time of the smallest. */
     public record Growth(String name, double factor) {}
 
-    /** Who takes turns. */
+    /** A store that is measured. */
     private record Contender(String name, Turn turn) {
         /** Measures one turn. */
         @FunctionalInterface
@@ -64,11 +69,11 @@ public final class BatchBench {
     }
 
     /**
-     * Measures. Redis is left out where it is not installed.
+     * Measures all stores; leaves Redis out if it is not installed.
      *
      * @param rows of each store
      * @param batches sizes, ascending
-     * @param rounds that count
+     * @param rounds measured rounds
      */
     public static Report measure(int rows, List<Integer> batches, int rounds) throws IOException {
         BatchWorkload workload = BatchWorkload.of(rows);

@@ -32,14 +32,14 @@ import org.rocksdb.StatsLevel;
 import org.rocksdb.Status;
 import org.rocksdb.WriteOptions;
 
-/** Values by long keys, fetched in batches into one piece of off-heap memory. For one thread. */
+/** A store of values by long keys, fetched in batches into one block of off-heap memory. Not thread-safe. */
 interface BatchStore extends AutoCloseable {
-    /** Values are known by these: those of key {@code k} begin with it. */
+    /** Values are identified by their first 8 bytes: the value of key {@code k} begins with {@code k}. */
     ValueLayout.OfLong STAMP = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     String name();
 
-    /** Fetches the values of some of the keys that it was made with; the sum of their stamps. */
+    /** Fetches the values of some keys of the store; returns the sum of their stamps. */
     long fetch(long[] keys, int begin, int count) throws IOException;
 
     @Override
@@ -54,7 +54,7 @@ interface BatchStore extends AutoCloseable {
         return value.array();
     }
 
-    /** Roost's. */
+    /** Roost's table. */
     final class OfTable implements BatchStore {
         private static final List<String> COLUMNS = List.of("value");
 
@@ -147,7 +147,7 @@ interface BatchStore extends AutoCloseable {
         }
     }
 
-    /** RocksDB, fetched from by {@code multiGetByteBuffers}, with a block cache of a size. */
+    /** RocksDB with a block cache of a given size, read by {@code multiGetByteBuffers}. */
     final class OfRocks implements BatchStore {
         private static final int BLOOM_BITS = 10;
 
@@ -170,9 +170,9 @@ interface BatchStore extends AutoCloseable {
         }
 
         /**
-         * Fills it.
+         * Creates and fills the database.
          *
-         * @param statistics counts what is found in the cache, which has the index and the filters, too; or null: then these are beside the cache
+         * @param statistics counts hits of the block cache, which then also holds index and filters; null to keep these outside of the cache
          */
         OfRocks(
                 String name,
@@ -189,7 +189,7 @@ interface BatchStore extends AutoCloseable {
             this.options = new Options()
                     .setCreateIfMissing(true)
                     .setCompressionType(CompressionType.NO_COMPRESSION)
-                    // What it caches is what it has: nothing is kept by the system beside.
+                    // With direct reads the block cache is all its cache; the page cache adds nothing.
                     .setUseDirectReads(true)
                     .setTableFormatConfig(new BlockBasedTableConfig()
                             .setBlockCache(cache)
@@ -245,7 +245,7 @@ interface BatchStore extends AutoCloseable {
             }
         }
 
-        /** The values that were fetched last, one after the other. */
+        /** Copies the values fetched last, one after the other. */
         void copyTo(byte[] target, int count) {
             int at = 0;
             for (ByteBuffer value : values.subList(0, count)) {

@@ -5,15 +5,15 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /**
- * Keys that stores are filled with, and those that are asked for. The same from the same seed, so that a process of its own measures what others do.
+ * The keys of the stores, and the keys to fetch. Reproducible from a seed, so that a separate process measures the same.
  *
  * @param keys of all rows
  * @param wanted keys of a turn
  */
 record BatchWorkload(long[] keys, long[] wanted) {
-    /** Bytes of a value: the paper's. */
+    /** Bytes of a value, as in the paper. */
     static final int VALUE_BYTES = 1_024;
-    /** Keys of each turn, whatever the size of its batches. */
+    /** Keys per turn, whatever the batch size. */
     private static final int WANTED = 50_000;
 
     private static final long SEED = 28;
@@ -28,7 +28,7 @@ record BatchWorkload(long[] keys, long[] wanted) {
         return new BatchWorkload(keys, wanted);
     }
 
-    /** Refuses a store that has other values. */
+    /** Throws an IllegalStateException if the store has other values. */
     void require(BatchStore store) throws IOException {
         for (int i = 0; i < keys.length; i++) {
             if (store.fetch(keys, i, 1) != keys[i]) {
@@ -37,7 +37,7 @@ record BatchWorkload(long[] keys, long[] wanted) {
         }
     }
 
-    /** One turn of a store: the median of its batches. */
+    /** Runs one turn of a store; returns the median time of its batches in microseconds. */
     double medianMicros(BatchStore store, int batch) throws IOException {
         double[] micros = new double[wanted.length / batch];
         for (int i = 0; i < micros.length; i++) {

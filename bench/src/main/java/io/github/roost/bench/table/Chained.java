@@ -29,7 +29,7 @@ abstract class Chained extends Placement {
         return slot;
     }
 
-    /** The last free slot of the table: as good as a random one. */
+    /** The last free slot of the table; since hashes are random it is as good as a random one. */
     final int lastFree() {
         while (!isFree(last)) {
             last--;

@@ -13,11 +13,11 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Chronicle Map in a JVM of its own, as it needs packages of the JDK opened. It measures its turns itself, from the same seed: one order per line, the size of a batch; one answer
- * per line, microseconds. Used by one thread.
+ * Chronicle Map in its own JVM, since it needs opened packages of the JDK. The process measures its turns itself, with keys from the same seed: one
+ * line with a batch size per command, one line with microseconds per answer. Not thread-safe.
  */
 final class ChroniclePeer implements AutoCloseable {
-    /** What Chronicle's README asks for. */
+    /** The options that Chronicle's README requires. */
     private static final List<String> OPENED = List.of(
             "--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED",
             "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED",
@@ -31,7 +31,7 @@ final class ChroniclePeer implements AutoCloseable {
             "--add-opens=java.base/java.util=ALL-UNNAMED",
             "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
             "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED");
-    /** Lines of answers begin so: libraries write to the standard output, too. */
+    /** The prefix of answers: libraries also write to standard output. */
     private static final String ANSWER = "answer ";
 
     private final Process process;
@@ -39,7 +39,7 @@ final class ChroniclePeer implements AutoCloseable {
     private final BufferedWriter orders;
     private final long memoryBytes;
 
-    /** Starts it, and waits until its map is filled and checked. */
+    /** Starts the process, and waits until its map is filled and checked. */
     ChroniclePeer(int rows, int mostKeys) throws IOException {
         List<String> words = new ArrayList<>();
         words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -49,7 +49,7 @@ final class ChroniclePeer implements AutoCloseable {
                 "--sun-misc-unsafe-memory-access=allow",
                 "-Dchronicle.analytics.disable=true",
                 "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"));
-        // The memory of this JVM, where it was given one.
+        // The same max heap as this JVM, if one was set.
         Stream.of(ManagementFactory.getRuntimeMXBean().getInputArguments().toArray(String[]::new))
                 .filter(argument -> argument.startsWith("-Xmx"))
                 .forEach(words::add);
@@ -83,7 +83,7 @@ final class ChroniclePeer implements AutoCloseable {
         return memoryBytes;
     }
 
-    /** One turn there, while nobody measures here. */
+    /** Runs one turn in the process; nothing may be measured here at the same time. */
     double medianMicros(int batch) throws IOException {
         orders.write(batch + "\n");
         orders.flush();
@@ -104,7 +104,7 @@ final class ChroniclePeer implements AutoCloseable {
         process.destroy();
     }
 
-    /** What the other JVM runs. */
+    /** The entry point of the process. */
     public static void main(String[] args) throws IOException {
         BatchWorkload workload = BatchWorkload.of(Integer.parseInt(args[0]));
         PrintStream out = System.out;

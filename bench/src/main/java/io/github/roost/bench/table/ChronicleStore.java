@@ -5,7 +5,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import net.openhft.chronicle.map.ChronicleMap;
 
-/** Chronicle Map, off-heap, each value copied into an array that is used again and from there into the batch. For one thread; in a JVM of {@link ChroniclePeer}. */
+/**
+ * Chronicle Map, off-heap; each value is copied into a reused array and from there into the batch. Not thread-safe; runs in the JVM of
+ * {@link ChroniclePeer}.
+ */
 final class ChronicleStore implements BatchStore {
     private final ChronicleMap<Long, byte[]> map;
     private final Arena arena = Arena.ofShared();

@@ -1,6 +1,6 @@
 package io.github.roost.bench.table;
 
-/** Coalesced hashing without a cellar (Vitter, CACM 25(12), 1982): a key whose slot is taken goes to the end of whatever chain that is in. */
+/** Coalesced hashing without a cellar (Vitter, CACM 25(12), 1982): a key whose slot is taken is appended to the chain that contains the slot. */
 final class Coalesced extends Chained {
     Coalesced(int bits) {
         super(bits);

@@ -13,10 +13,11 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * What does a batch of values cost, of which a tenth has room in memory? Values of 1 KB, keys by Zipf's law with exponent .99, one request at a time: by a
- * search of {@code Table.fetch}, which parks for its reads, by a {@code Table.Reader}, which waits, and by RocksDB with a block cache of as many bytes as the table's
- * index and value memory, which has its own index and filters in that, too, and reads directly. Stores take turns and are asked for the same keys; all must return the same values. Before it is
- * measured each store has served as many keys as rows, so that what is asked for often is in memory.
+ * Question: what does a batch of values cost if only a tenth of the values fits in memory? Values of 1 KB, keys by Zipf's law with exponent .99, one
+ * request at a time. Three stores: a search of {@code Table.fetch}, which parks for its reads; a {@code Table.Reader}, which blocks; and RocksDB
+ * with direct reads and a block cache as large as the table's index and value memory, which also holds RocksDB's index and filters. Stores alternate
+ * and get the same keys; all must return the right values. Before it is measured each store serves as many keys as it has rows, so that frequent
+ * keys are in memory.
  */
 public final class ColdBench {
     private static final int VALUE_BYTES = 1_024;
@@ -26,15 +27,17 @@ public final class ColdBench {
     private ColdBench() {}
 
     /**
-     * What one store came to with batches of one size.
+     * The result of one store with batches of one size.
      *
+     * @param name of the store
+     * @param batch keys per batch
      * @param bytesPerRow of memory
-     * @param blocksPerBatch blocks of 4 KiB read, mean over all rounds; 0 for RocksDB, of which it is not known
-     * @param readsPerBatch reads of the device for these, as block I/O counts them; 0 for those that wait in their own thread
-     * @param hitShare of values for Roost, of blocks of data for RocksDB, that were found in memory; median of rounds
-     * @param p50Micros per batch, of rounds
-     * @param p99Micros per batch, of rounds
-     * @param ratio of the median batch to that of the first store in the same round
+     * @param blocksPerBatch blocks of 4 KiB read, mean over all rounds; 0 for RocksDB, where it is unknown
+     * @param readsPerBatch device reads for these blocks, as counted by block I/O; 0 for blocking reads and for RocksDB
+     * @param hitShare share of values (Roost) or data blocks (RocksDB) found in memory, per round
+     * @param p50Micros per batch, per round
+     * @param p99Micros per batch, per round
+     * @param ratio of the median batch to the first store's in the same round
      */
     public record Result(
             String name,
@@ -48,14 +51,16 @@ public final class ColdBench {
             Samples ratio) {}
 
     /**
-     * What all came to.
+     * The results of all stores.
      *
-     * @param valueMemory bytes that the table had for values
-     * @param backend what its reads ran on
+     * @param rows of each store
+     * @param valueMemory bytes of memory for the table's values
+     * @param backend of the table's reads
+     * @param results by batch size, then by store
      */
     public record Report(int rows, long valueMemory, String backend, List<Result> results) {}
 
-    /** One store's figures of each round. */
+    /** One store's figures per round. */
     private static final class Rounds {
         final List<Double> hits = new ArrayList<>();
         long blocks;
@@ -67,17 +72,17 @@ public final class ColdBench {
     }
 
     /**
-     * Measures.
+     * Measures all stores.
      *
      * @param rows of each store
      * @param batches sizes
-     * @param rounds that count
-     * @param wanted keys of each turn
+     * @param rounds measured rounds
+     * @param wanted keys per turn
      */
     public static Report measure(int rows, List<Integer> batches, int rounds, int wanted) throws IOException {
         SplittableRandom random = new SplittableRandom(28);
         long[] keys = random.longs().distinct().limit(rows).toArray();
-        // So that where rows lie has nothing to do with how often they are asked for.
+        // Rows are stored in the order of random keys, so that their location is independent of their popularity.
         long[] sorted = keys.clone();
         Arrays.sort(sorted);
         int most = batches.stream().mapToInt(Integer::intValue).max().orElseThrow();
@@ -133,7 +138,7 @@ public final class ColdBench {
             throws IOException {
         List<Rounds> figures = stores.stream().map(store -> new Rounds()).toList();
         for (int round = 0; round < rounds; round++) {
-            // The same for all: each store has seen as many batches as any other one.
+            // All stores get the same keys, and have served the same number of batches.
             long[] wanted = keys(zipf, keys, Math.max(batch, count / batch * batch), random);
             double first = 0;
             for (int i = 0; i < stores.size(); i++) {
@@ -171,7 +176,7 @@ public final class ColdBench {
         return results;
     }
 
-    /** Microseconds of each batch; the values must be those of their keys. */
+    /** Fetches all batches and checks the values; returns the microseconds of each batch. */
     private static double[] serve(ColdStore store, long[] wanted, int batch) throws IOException {
         double[] micros = new double[wanted.length / batch];
         for (int i = 0; i < micros.length; i++) {

@@ -17,25 +17,25 @@ import java.util.Arrays;
 import org.rocksdb.Statistics;
 import org.rocksdb.TickerType;
 
-/** Values of which a part is in memory. For one thread. */
+/** A store of values of which only a part is in memory. Not thread-safe. */
 interface ColdStore extends AutoCloseable {
-    /** What was found in memory, what was looked for there, and blocks that were read, with how many reads of block I/O. */
+    /** Counters of lookups found in memory, all lookups there, blocks read, and reads by block I/O. */
     record Touched(long hits, long all, long blocks, long reads) {}
 
     String name();
 
-    /** As {@link BatchStore#fetch}. */
+    /** Like {@link BatchStore#fetch}. */
     long fetch(long[] keys, int begin, int count) throws IOException;
 
     Touched touched();
 
-    /** Of its index and its values. */
+    /** Bytes in memory for index and values. */
     long memoryBytes();
 
     @Override
     void close();
 
-    /** Roost's: a table of its own for each way to read it, as both would warm it for each other. */
+    /** Roost's table. Each way to read it has its own table, since shared tables would warm each other's memory. */
     abstract class OfTable implements ColdStore {
         final Table table;
         private final BlockIo io;
@@ -85,7 +85,7 @@ interface ColdStore extends AutoCloseable {
         }
     }
 
-    /** By searches that park. */
+    /** Reads by searches that park. */
     final class OfSearch extends OfTable {
         private final Orchestrator orchestrator;
         private final MappingId id;
@@ -114,7 +114,7 @@ interface ColdStore extends AutoCloseable {
         }
     }
 
-    /** By a reader that waits. */
+    /** Reads by a reader that blocks. */
     final class OfReader extends OfTable {
         private final Table.Reader reader;
         private final RowBatch rows = RowBatch.onHeap();

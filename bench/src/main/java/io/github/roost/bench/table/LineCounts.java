@@ -6,18 +6,21 @@ import java.util.List;
 import java.util.function.IntFunction;
 
 /**
- * How many cache lines does a lookup touch, where 79 % of the slots are in use? Of LongTable and of what its design leaves out
- * one by one, on the same keys. Counts, not times: every machine gives the same.
+ * Question: how many cache lines does a lookup touch if 79 % of the slots are in use? Measured for LongTable and for variants that each omit a part
+ * of its design, on the same keys. These are counts, not times: they are the same on every machine.
  */
 public final class LineCounts {
-    /** Of the slots. At 79 % linear probing touches the paper's 1.47 lines, at the 75 % of its text 1.375. */
+    /** Share of the slots. At 79 % linear probing touches the paper's 1.47 lines; at the 75 % stated in its text, 1.375. */
     static final double LOAD = .79;
 
     private LineCounts() {}
 
     /**
-     * What one placement came to.
+     * The result of one placement.
      *
+     * @param placement its name
+     * @param slotBits the binary logarithm of the number of slots
+     * @param lines mean number of cache lines per lookup
      * @param paper the paper's figure, or NaN
      */
     public record Count(String placement, int slotBits, double lines, double paper) {}
@@ -33,7 +36,7 @@ public final class LineCounts {
     /**
      * Counts for all placements.
      *
-     * @param slotBits the binary logarithm of the slots
+     * @param slotBits the binary logarithm of the number of slots
      */
     public static List<Count> of(int slotBits, long seed) {
         long[] keys = Placement.keys((int) (LOAD * (1 << slotBits)), seed);

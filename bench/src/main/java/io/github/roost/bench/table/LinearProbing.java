@@ -1,6 +1,6 @@
 package io.github.roost.bench.table;
 
-/** The next free slot to the right. */
+/** Linear probing: a key whose slot is taken goes to the next free slot to the right. */
 final class LinearProbing extends Placement {
     LinearProbing(int bits) {
         super(bits);

@@ -13,15 +13,15 @@ import redis.clients.jedis.Jedis;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 
 /**
- * One Redis as a process on this machine's loopback address, which keeps all in memory and writes nothing. Debian's package {@code redis-server} has the program. For one
- * thread at a time.
+ * A Redis process on this machine's loopback address, which keeps all data in memory and persists nothing. The program is in Debian's package
+ * {@code redis-server}. Not thread-safe.
  */
 final class LocalRedis implements AutoCloseable {
     private static final long START_NANOS = TimeUnit.SECONDS.toNanos(20);
     private static final long POLL_MILLIS = 20;
     private static final long STOP_SECONDS = 10;
     private static final int MAX_ATTEMPTS = 5;
-    /** An answer has some megabytes at most. */
+    /** Generous: an answer has some megabytes at most. */
     private static final int TIMEOUT_MILLIS = 30_000;
 
     private final Path program;
@@ -37,7 +37,7 @@ final class LocalRedis implements AutoCloseable {
         Runtime.getRuntime().addShutdownHook(atExit);
     }
 
-    /** The program, where it is installed, on the search path for programs. */
+    /** The program {@code redis-server} on the PATH; empty if it is not installed. */
     static Optional<Path> program() {
         String path = System.getenv("PATH");
         return Stream.of((path == null ? "" : path).split(File.pathSeparator, -1))
@@ -49,15 +49,15 @@ final class LocalRedis implements AutoCloseable {
     /**
      * Starts Redis, and waits until it answers.
      *
-     * @param program of {@link #program}
-     * @param folder for its log; made if it is not there
+     * @param program from {@link #program}
+     * @param folder for its log; created if it does not exist
      */
     static LocalRedis start(Path program, Path folder) throws IOException {
         Files.createDirectories(folder);
         return new LocalRedis(program, folder.toAbsolutePath());
     }
 
-    /** Another process may take a port between its choice and its use. */
+    /** Retries, since another process may take a port between its choice and its use. */
     private Process startOnFreePort() throws IOException {
         for (int attempt = 1; ; attempt++) {
             try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
@@ -130,7 +130,7 @@ final class LocalRedis implements AutoCloseable {
         return folder.resolve("redis.log");
     }
 
-    /** A connection, to be closed. */
+    /** Opens a connection, which the caller must close. */
     Jedis connect() {
         return new Jedis("127.0.0.1", port, TIMEOUT_MILLIS);
     }
@@ -144,7 +144,7 @@ final class LocalRedis implements AutoCloseable {
         try {
             Runtime.getRuntime().removeShutdownHook(atExit);
         } catch (IllegalStateException shuttingDown) {
-            // Then it ends the process, too.
+            // The shutdown hook also ends the process.
         }
         process.destroy();
         try {

@@ -1,12 +1,15 @@
 package io.github.roost.bench.table;
 
-/** Coalesced hashing in which a key that is not in its own slot gives way to one that belongs there: chains have keys of one slot only. */
+/**
+ * Coalesced hashing with lodger relocation: a key that is not in its own slot (a lodger) is moved away for a key that belongs there, so that a chain
+ * contains only keys of one slot.
+ */
 abstract class LodgerRelocation extends Chained {
     LodgerRelocation(int bits) {
         super(bits);
     }
 
-    /** A free slot for what comes after another in a chain. */
+    /** A free slot for the successor of slot {@code before} in a chain. */
     abstract int freeFor(int before);
 
     @Override

@@ -8,11 +8,13 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * How many lookups per second, one after the other and in batches, beside other libraries' maps? One thread; nine of ten keys are
- * there; LongTable is 79 % full. Maps take turns, and ratios are of one turn each of the same round. All must find the same.
+ * Question: how many lookups per second, one at a time and in batches, compared with other libraries' maps? One thread; nine of ten keys are
+ * present; LongTable is 79 % full. Maps alternate, and ratios are within one round. All maps must return the same sum.
  */
 public final class LookupBench {
-    /** Absent keys of a table that is so full end in their first slot, all but a few, and all its memory has been touched. */
+    /**
+     * The load of a sparse table, the upper bound: nearly all absent keys end in their first slot, and all of the table's memory has been touched.
+     */
     private static final double BOUND_LOAD = .05;
 
     private static final int WANTED = 1 << 20;
@@ -22,18 +24,20 @@ public final class LookupBench {
     private LookupBench() {}
 
     /**
-     * What one map came to.
+     * The result of one map.
      *
+     * @param name of the map
+     * @param slotBits the binary logarithm of LongTable's slots
      * @param lookups millions per second
-     * @param ratio LongTable's {@code get} over it, or for a batch of LongTable's it over {@code get}, by round
+     * @param ratio the rate of LongTable's {@code get} over the map's; for batches of LongTable the inverse; per round
      */
     public record Result(String name, int slotBits, Samples lookups, Samples ratio) {}
 
     /**
-     * Measures.
+     * Measures all maps.
      *
      * @param slotBits the binary logarithm of LongTable's slots
-     * @param rounds that count
+     * @param rounds measured rounds
      */
     public static List<Result> measure(int slotBits, int rounds) {
         long[] keys = Placement.keys((int) (LineCounts.LOAD * (1 << slotBits)), slotBits);

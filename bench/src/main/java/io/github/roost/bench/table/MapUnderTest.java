@@ -8,23 +8,20 @@ import java.util.ArrayList;
 import java.util.List;
 import org.agrona.collections.Long2LongHashMap;
 
-/**
- * Something that looks keys up, one after the other or in batches. Every map has a loop of its own, so that the JIT compiles each
- * for itself.
- */
+/** A way to look keys up, one at a time or in batches. Every map has its own loop, so that the JIT compiles each separately. */
 interface MapUnderTest {
-    /** The load up to which maps fill as many slots as LongTable does. */
+    /** A max load that makes the maps as full as LongTable. */
     float SAME_LOAD = .81f;
 
     long MISSING = LongTable.ABSENT;
 
-    /** As the report names it. */
+    /** The name in the report. */
     String name();
 
-    /** Looks all keys up: the sum of what is found, -1 for each that is not there. */
+    /** Looks all keys up; returns the sum of their payloads, -1 for each absent key. */
     long sum(long[] wanted);
 
-    /** Key i with payload i in each: LongTable first, then maps with as much memory, then maps as they come. */
+    /** Creates the maps, with payload i for key i: LongTable, maps with as much memory as LongTable, then maps with their default load. */
     static List<MapUnderTest> scalar(long[] keys, LongTable table) {
         List<MapUnderTest> maps = new ArrayList<>();
         maps.add(new OneByOne(table));
@@ -73,7 +70,7 @@ interface MapUnderTest {
         }
     }
 
-    /** LongTable's {@code getAll}, so many keys a call. */
+    /** LongTable's {@code getAll}, with {@code batch} keys per call. */
     record Batches(String name, LongTable table, int batch, long[] found) implements MapUnderTest {
         @Override
         public long sum(long[] wanted) {

@@ -1,6 +1,6 @@
 package io.github.roost.bench.table;
 
-/** Lodgers live in the next free slot to the right. */
+/** Lodgers go to the next free slot to the right. */
 final class OneDirection extends LodgerRelocation {
     OneDirection(int bits) {
         super(bits);

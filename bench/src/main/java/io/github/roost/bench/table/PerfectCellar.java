@@ -1,6 +1,6 @@
 package io.github.roost.bench.table;
 
-/** Lodgers live anywhere, as in a cellar that is always of the right size. */
+/** Lodgers go to any free slot, as in a cellar that always has the right size. */
 final class PerfectCellar extends LodgerRelocation {
     PerfectCellar(int bits) {
         super(bits);

@@ -3,12 +3,12 @@ package io.github.roost.bench.table;
 import java.util.SplittableRandom;
 
 /**
- * A way to place keys that collide: the ablations of NeighborHash. Keys are random numbers other than 0, so that the highest bits of
- * one are its slot. Slots take 16 bytes, four to a cache line; what else a variant keeps is not counted.
+ * A way to place keys that collide: the ablations of NeighborHash. Keys are random numbers other than 0; the highest bits of a key are its slot.
+ * Slots take 16 bytes, four per cache line; additional data of a variant is not counted.
  */
 abstract class Placement {
     static final int LINE_SLOTS = 4;
-    /** More lines than one lookup of random keys touches. */
+    /** Above the max number of lines that one lookup of random keys touches. */
     private static final int MAX_LINES = 1 << 16;
 
     final long[] slots;
@@ -21,10 +21,10 @@ abstract class Placement {
         this.shift = Long.SIZE - bits;
     }
 
-    /** Adds a key that is not there. */
+    /** Adds a key that is not in the table. */
     abstract void add(long key);
 
-    /** The slot after another in the search for a key that is there. */
+    /** The slot after {@code slot} in the search for a key in the table. */
     abstract int after(int slot);
 
     final int bucket(long key) {
@@ -39,7 +39,7 @@ abstract class Placement {
         return slots.length - 1;
     }
 
-    /** Cache lines that the search for a key touches, each counted once, on average over all of them. */
+    /** Cache lines that the lookup of a key touches, each counted once; the mean over all keys. */
     final double averageLines(long[] keys) {
         long sum = 0;
         for (long key : keys) {
@@ -65,7 +65,7 @@ abstract class Placement {
         touched[lines++] = line;
     }
 
-    /** So many keys; the same for every placement. */
+    /** Draws {@code count} random keys; the same for every placement. */
     static long[] keys(int count, long seed) {
         return new SplittableRandom(seed)
                 .longs()

@@ -10,9 +10,9 @@ import java.util.List;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.Pipeline;
 
-/** Redis on a loopback address, fetched from by {@code MGET} through Jedis, by one connection. For one thread. */
+/** Redis on a loopback address, read by {@code MGET} through Jedis over one connection. Not thread-safe. */
 final class RedisStore implements ServedStore {
-    /** Values that are sent before their answers are waited for. */
+    /** Values sent in a pipeline before waiting for the answers. */
     private static final int SENT = 1_000;
 
     private final LocalRedis server;

@@ -20,7 +20,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 
-/** Stores behind gRPC on a loopback address, each with one server and one client that has one connection. For one thread. */
+/** A store behind a server on a loopback address, with one client that has one connection. Not thread-safe. */
 interface ServedStore extends BatchStore {
     /** Roost's table service. */
     final class OfTableService implements ServedStore {
@@ -79,7 +79,7 @@ interface ServedStore extends BatchStore {
         }
     }
 
-    /** RocksDB behind a service that does nothing but {@code multiGetByteBuffers}: keys in, values out, nothing in between. */
+    /** RocksDB behind a minimal gRPC service that only calls {@code multiGetByteBuffers}: keys in, values out. */
     final class OfRocksService implements ServedStore {
         private final OfRocks rocks;
         private final int valueBytes;

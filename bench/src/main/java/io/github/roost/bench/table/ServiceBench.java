@@ -13,14 +13,14 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What does a batch of values cost over the network? The table service and RocksDB, each behind gRPC on a loopback address with one server and one
- * connection, asked by one thread that waits for each answer. RocksDB has a block cache for all values. Stores take turns, ratios are of
- * one round, and both must return the same values.
+ * Question: what does a batch of values cost over the network? Compares the table service and RocksDB, each behind gRPC on a loopback address, and
+ * Redis if it is installed. Each has one server and one connection, used by one thread that waits for each answer. RocksDB has a block cache for all
+ * values. Stores alternate, ratios are within one round, and all stores must return the same values.
  */
 public final class ServiceBench {
     private static final int VALUE_BYTES = 1_024;
     private static final int SHARDS = 4;
-    /** Keys of each turn, whatever the size of its batches. */
+    /** Keys per turn, whatever the batch size. */
     private static final int WANTED = 50_000;
 
     private static final int WARM_UP_ROUNDS = 2;
@@ -28,25 +28,27 @@ public final class ServiceBench {
     private ServiceBench() {}
 
     /**
-     * What one store came to with batches of one size.
+     * The result of one store with batches of one size.
      *
+     * @param name of the store
+     * @param batch keys per batch
      * @param batchesPerSecond one after the other
      * @param p50Micros of a batch
      * @param p99Micros of a batch
-     * @param ratio of p50 to that of the table service in the same round
+     * @param ratio of p50 to the table service's in the same round
      */
     public record Result(
             String name, int batch, Samples batchesPerSecond, Samples p50Micros, Samples p99Micros, Samples ratio) {}
 
-    /** One turn. */
+    /** The result of one turn. */
     private record Turn(double perSecond, double p50, double p99) {}
 
     /**
-     * Measures.
+     * Measures all stores.
      *
      * @param rows of each store
      * @param batches sizes, ascending
-     * @param rounds that count
+     * @param rounds measured rounds
      */
     public static List<Result> measure(int rows, List<Integer> batches, int rounds) throws IOException {
         SplittableRandom random = new SplittableRandom(28);
@@ -83,7 +85,7 @@ public final class ServiceBench {
         return program == null ? null : new RedisStore(program, folder.resolve("redis"), keys, VALUE_BYTES, most);
     }
 
-    /** Whether Redis is there to be measured. */
+    /** Whether Redis is installed. */
     public static boolean hasRedis() {
         return LocalRedis.program().isPresent();
     }

@@ -1,4 +1,7 @@
-/** {@code LongTable} beside other ways to place colliding keys, and beside other libraries' maps. */
+/**
+ * Benchmarks of hash tables and key-value stores, compared with other placements of colliding keys, other maps and
+ * other stores.
+ */
 @NullMarked
 package io.github.roost.bench.table;
 

@@ -8,22 +8,28 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
-/** Who is killed or replaced in which phase of a roll: whoever was least often in that phase, so that all are in all. One thread. */
+/**
+ * Chooses which process is killed or replaced in which phase of a roll: the least often chosen one, so that each occurs in each phase. Not
+ * thread-safe.
+ */
 final class KillPlan {
-    /** Of a roll. */
+    /** A phase of a roll. */
     enum Phase {
         ANNOUNCED,
-        /** An order is on its way to a server. */
+        /** An order is in transit to a server. */
         LOAD_SENT,
         LOADING,
-        /** The answer is on its way to the coordinator. */
+        /** The answer is in transit to the coordinator. */
         LOADED,
         UNLOAD_SENT,
         UNLOADING,
         UNLOADED,
-        /** Of a version that goes since a server has two others than the one that it is to have; in any group, as it is rare. */
+        /**
+         * The unload of a version to make room, because a server has two versions other than the one that it is to have; counted over all groups,
+         * since it is rare.
+         */
         ROOM_SENT,
-        /** The coordinator waits until no client asks for the version before. */
+        /** The coordinator waits until no client asks for the previous version. */
         SETTLING;
 
         boolean isOfGroup() {
@@ -35,14 +41,14 @@ final class KillPlan {
         }
     }
 
-    /** Who. */
+    /** The process that is killed or replaced. */
     enum Victim {
-        /** The server that the order is for. */
+        /** The server of the order. */
         SERVER,
         /** Any other server. */
         OTHER_SERVER,
         COORDINATOR,
-        /** Nobody is killed: another coordinator takes charge while the first one goes on. */
+        /** Nothing is killed: another coordinator takes charge while the first one continues. */
         RIVAL
     }
 
@@ -68,7 +74,7 @@ final class KillPlan {
         return phase + (phase.isOfGroup() ? ", group " + group : "");
     }
 
-    /** Who is to go in a phase that has just begun; null mostly. */
+    /** The victim in a phase that has just begun; usually null. */
     @Nullable
     Victim next(Phase phase, int group) {
         Map<Victim, Long> ofPhase = of(phase, group);
@@ -92,7 +98,7 @@ final class KillPlan {
         return found;
     }
 
-    /** How often who has gone in which phase; those too that have not. */
+    /** How often each victim was chosen in each phase, including zeros. */
     Map<String, Map<Victim, Long>> counts() {
         return counts;
     }

@@ -20,11 +20,11 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Clients, servers and coordinators in virtual time, from a seed: versions are rolled out over and over, and re-sharded with it, while
- * messages of clients and coordinators are late, lost, doubled and overtaken, servers and coordinators are killed and replaced in every phase of a roll ({@link KillPlan}), and some
- * clients know only what was true long ago. What decides is
- * the service's own code: {@link StrongBatch}, {@link KnownServers}, {@link RollingUpdate}. Beside each batch a naive one
- * is asked for: from a random live server of each part, whatever version that has come to. One thread.
+ * Simulates clients, servers and coordinators in virtual time, from a seed. Versions are rolled out repeatedly, each with another number of shards;
+ * messages of clients and coordinators are delayed, lost, duplicated and reordered; servers and coordinators are killed and replaced in every phase
+ * of a roll ({@link KillPlan}); and some clients have very old views. The decisions are made by the service's own classes: {@link StrongBatch},
+ * {@link KnownServers}, {@link RollingUpdate}. Along with each batch a naive batch is requested: from a random live server of each part, of that
+ * server's newest version. Not thread-safe.
  */
 public final class VersionSimulation {
     private static final int GROUPS = 3;
@@ -40,37 +40,37 @@ public final class VersionSimulation {
     private static final long DEADLINE = VirtualNetwork.SECOND;
     private static final long GRACE = 2 * VirtualNetwork.SECOND;
     private static final long UPDATE_EVERY = 30 * VirtualNetwork.SECOND;
-    /** A next version may come sooner, in the midst of a roll: of a hundred as many. */
+    /** Max time to an early next version, which is announced during a roll; {@link #EARLY_ONES} per hundred versions are early. */
     private static final long EARLY = 6 * VirtualNetwork.SECOND;
 
     private static final int EARLY_ONES = 40;
     private static final long KILL_EVERY = 10 * VirtualNetwork.SECOND;
     private static final long DOWN = 300 * VirtualNetwork.MILLI;
-    /** Until another coordinator goes on with the roll of one that was killed, at most. */
+    /** Max time until another coordinator continues the roll of a killed one. */
     private static final long UNATTENDED = VirtualNetwork.SECOND;
 
-    /** A client forgets what it knows of one server so often, by being given its oldest view: of a thousand batches. */
+    /** Per thousand batches, how often a client's views of all servers are replaced by the initial ones. */
     private static final int STALE = 20;
 
     /**
-     * What was seen.
+     * The counts of a simulation.
      *
-     * @param batches that were asked for
+     * @param batches requested
      * @param answered in time
-     * @param mixed of these, with values of several versions, or of another than the batch says
+     * @param mixed answered batches with values of several versions, or of another version than the batch reports
      * @param attempts of all batches
-     * @param hedges requests that were sent to a second server, since the first was slow
-     * @param naive batches of the naive client that were answered
-     * @param naiveMixed of these, with values of several versions
-     * @param rolls versions that were rolled out to all servers
+     * @param hedges requests sent to a second server because the first was slow
+     * @param naive answered batches of the naive client
+     * @param naiveMixed answered naive batches with values of several versions
+     * @param rolls versions rolled out to all servers
      * @param kills of servers
-     * @param coordinators that were killed
-     * @param rivals coordinators that took charge while another one went on
-     * @param byPhase who was killed or replaced how often, by the phase of a roll and, where it is one of a group, the group; those too that were not
-     * @param incomplete changes at the servers after which no version was complete at live ones
-     * @param mostMemory most versions that were in memory at once, over one for each server
-     * @param fencedOff orders of coordinators that were no longer in charge, which were refused
-     * @param outOfTurn orders of such coordinators that were done at a server after a later coordinator had looked at it
+     * @param coordinators killed
+     * @param rivals coordinators that took charge while another one continued
+     * @param byPhase how often each victim was killed or replaced, by phase of a roll and, if the phase belongs to a group, by group; includes zeros
+     * @param incomplete changes at the servers after which no version was complete at live servers
+     * @param mostMemory max number of versions in memory at once, per server
+     * @param fencedOff refused orders of coordinators that were not in charge any more
+     * @param outOfTurn orders of such coordinators that a server executed after a later coordinator had looked at it
      * @param messages of clients and coordinators, by kind
      */
     public record Outcome(
@@ -93,13 +93,13 @@ public final class VersionSimulation {
             List<Messages> messages) {}
 
     /**
-     * Messages and their answers.
+     * Messages of one kind, including answers.
      *
-     * @param kind what they are for
-     * @param sent all of them
-     * @param lost of these
-     * @param doubled of these
-     * @param late of these
+     * @param kind their purpose
+     * @param sent number of all messages
+     * @param lost number of lost ones
+     * @param doubled number of duplicated ones
+     * @param late number of late ones
      */
     public record Messages(String kind, long sent, long lost, long doubled, long late) {}
 
@@ -107,7 +107,7 @@ public final class VersionSimulation {
     private final VirtualNetwork network;
     private final VirtualNetwork.Traffic requests =
             new VirtualNetwork.Traffic("requests of clients", 5, 100 * VirtualNetwork.MILLI);
-    /** Later than coordinators wait for an answer. */
+    /** The max delays exceed the coordinators' timeouts. */
     private final VirtualCoordinator.Wires wires = new VirtualCoordinator.Wires(
             new VirtualNetwork.Traffic("looks", 10, 3 * VirtualNetwork.SECOND),
             new VirtualNetwork.Traffic("orders to load", 40, 3 * VirtualNetwork.SECOND),
@@ -119,7 +119,7 @@ public final class VersionSimulation {
     private final List<KnownServers> clients = new ArrayList<>();
     private final long wanted;
 
-    /** What the registry has. */
+    /** The target in the registry. */
     private Target target = new Target(1, SHARDS[0], 2, GRACE);
 
     private long termInCharge = 1;
@@ -169,11 +169,11 @@ public final class VersionSimulation {
     }
 
     /**
-     * Simulates, with three groups of servers.
+     * Simulates three groups of servers.
      *
-     * @param seed of all that is random
-     * @param batches to ask for, 1 or more
-     * @return what was seen, the same for the same arguments
+     * @param seed of all random numbers
+     * @param batches to request, 1 or more
+     * @return the counts, the same for the same arguments
      */
     public static Outcome run(long seed, long batches) {
         return run(seed, batches, GROUPS);
@@ -182,10 +182,10 @@ public final class VersionSimulation {
     /**
      * Simulates.
      *
-     * @param seed of all that is random
-     * @param batches to ask for, 1 or more
-     * @param groups of two servers each that together have one replica of all shards, 2 or more
-     * @return what was seen, the same for the same arguments
+     * @param seed of all random numbers
+     * @param batches to request, 1 or more
+     * @param groups number of groups of two servers; a group together has one replica of all shards. 2 or more
+     * @return the counts, the same for the same arguments
      */
     public static Outcome run(long seed, long batches, int groups) {
         return new VersionSimulation(seed, batches, groups).run();
@@ -243,7 +243,7 @@ public final class VersionSimulation {
         }
     }
 
-    /** All that a client knows of becomes what was true when everything began. */
+    /** Replaces all views of a client by the initial ones. */
     private void forget(KnownServers known) {
         known.setServers(List.of());
         known.setServers(byName.keySet());
@@ -313,7 +313,7 @@ public final class VersionSimulation {
             });
         }
 
-        /** At the server. */
+        /** Arrives at the server. */
         private void arrive(VirtualServer server, Ask ask, long sequence) {
             if (!server.isAlive()) {
                 return;
@@ -323,7 +323,7 @@ public final class VersionSimulation {
             boolean isServed = served != null
                     && served.shards() == ask.shards()
                     && served.here().contains(ask.shard());
-            // What the server has in memory: values are the version they were loaded with.
+            // Values stand for the server's memory: each is the version that it was loaded with.
             List<Long> values = isServed ? List.of(ask.version(), (long) ask.keys().length) : List.of();
             network.send(requests, () -> {
                 if (view.sequence() != sequence) {
@@ -340,7 +340,7 @@ public final class VersionSimulation {
             });
         }
 
-        /** Every key once, from the shard that it is of in the version of the batch, with a value of that version. */
+        /** Checks that every key was answered once, from its shard in the batch's version, with a value of that version. */
         private void check() {
             int shards = SHARDS[(int) ((batch.version() - 1) % SHARDS.length)];
             int found = 0;
@@ -360,7 +360,7 @@ public final class VersionSimulation {
         }
     }
 
-    /** A value of each part of the table, each from any live server of that part, of the newest version that it has. */
+    /** Requests a value of each part of the table, each from any live server of that part, of that server's newest version. */
     private void askNaively() {
         long[] versions = new long[SERVERS_PER_GROUP];
         int[] left = {SERVERS_PER_GROUP};
@@ -383,7 +383,7 @@ public final class VersionSimulation {
         }
     }
 
-    /** A version is announced, and a coordinator takes charge to roll it out, whether or not another one is still at the one before. */
+    /** Announces a version; a coordinator takes charge to roll it out, even if another one is still rolling out the previous version. */
     private void update() {
         long version = target.version() + 1;
         target = new Target(version, SHARDS[(int) ((version - 1) % SHARDS.length)], 2, GRACE);
@@ -456,7 +456,7 @@ public final class VersionSimulation {
         }
     }
 
-    /** In a phase that has just begun somebody may have to go. */
+    /** May kill or replace a process in a phase that has just begun. */
     private void strike(KillPlan.Phase phase, int group, @Nullable VirtualServer at) {
         KillPlan.Victim victim = plan.next(phase, group);
         if (victim != null && strike(victim, at)) {
@@ -497,7 +497,7 @@ public final class VersionSimulation {
         return true;
     }
 
-    /** One at a time: two at once may hold all that is left of two versions. */
+    /** Kills a server if all are alive: two dead servers could be the only ones with parts of two versions. */
     private boolean kill(VirtualServer server) {
         if (!servers.stream().allMatch(VirtualServer::isAlive)) {
             return false;

@@ -12,8 +12,9 @@ import java.util.TreeMap;
 import java.util.function.LongSupplier;
 
 /**
- * A coordinator that rolls one version out by messages alone, as {@code Coordinator} does: it looks at all servers, does the next step of {@link RollingUpdate}, and looks again when
- * that is done, refused, or not answered. A server that does not answer a look is none; but for a seat in a group that has others. One thread.
+ * A coordinator that rolls out one version by messages alone, like {@code Coordinator}: it looks at all servers, orders the next step of
+ * {@link RollingUpdate}, and looks again when the step is done, refused, or timed out. A server that does not answer a look counts as dead if
+ * another server of its group answers, else as absent. Not thread-safe.
  */
 final class VirtualCoordinator {
     private static final long LOOK_DEADLINE = 200 * VirtualNetwork.MILLI;
@@ -29,19 +30,19 @@ final class VirtualCoordinator {
     private final LongSupplier termInCharge;
     private final Watch watch;
     private boolean isOver;
-    /** Of what is waited for; answers of others come too late. */
+    /** The number of the current wait; answers to earlier rounds are ignored. */
     private long round;
 
     private long settledSince = -1;
 
-    /** The kinds of messages of coordinators. */
+    /** The traffic of coordinators, by kind of message. */
     record Wires(VirtualNetwork.Traffic looks, VirtualNetwork.Traffic loads, VirtualNetwork.Traffic unloads) {}
 
-    /** Is told what a coordinator does. */
+    /** Observes a coordinator. */
     interface Watch {
         void sent(VirtualServer server, Order order);
 
-        /** The version is complete in enough groups, and is to be so for a while. */
+        /** The version is complete in enough groups; the coordinator waits for the grace period. */
         void settling();
 
         void rolled();
@@ -72,7 +73,7 @@ final class VirtualCoordinator {
         isOver = true;
     }
 
-    /** Begins, and goes on until it is killed, replaced, or done. */
+    /** Looks at the servers, and continues until the coordinator is killed, replaced, or done. */
     void look() {
         long of = ++round;
         Map<String, ServerView> views = new TreeMap<>();

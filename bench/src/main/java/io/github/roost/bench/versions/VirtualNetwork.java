@@ -3,7 +3,9 @@ package io.github.roost.bench.versions;
 import java.util.PriorityQueue;
 import java.util.SplittableRandom;
 
-/** Time that passes when something happens and at no other time, and messages that are lost, doubled, late and overtaken, from a seed. One thread. */
+/**
+ * Virtual time, which advances from event to event, and messages that can be lost, duplicated, delayed and reordered, from a seed. Not thread-safe.
+ */
 final class VirtualNetwork {
     static final long MICRO = 1_000;
     static final long MILLI = 1_000 * MICRO;
@@ -18,7 +20,7 @@ final class VirtualNetwork {
         this.random = random;
     }
 
-    /** What happens at a moment; those of one moment in the order in which they were put. */
+    /** An event; events of the same time run in order of insertion. */
     private record Event(long at, long order, Runnable action) implements Comparable<Event> {
         @Override
         public int compareTo(Event other) {
@@ -26,10 +28,10 @@ final class VirtualNetwork {
         }
     }
 
-    /** Messages of one kind, and what has become of them. */
+    /** Messages of one kind, and counts of their faults. */
     static final class Traffic {
         private final String kind;
-        /** Of a thousand messages as many are lost, as many doubled, and as many late. */
+        /** Per thousand messages, the number of lost, of duplicated and of late ones. */
         private final int faults;
 
         private final long mostLate;
@@ -57,7 +59,7 @@ final class VirtualNetwork {
         events.add(new Event(now + nanos, order++, action));
     }
 
-    /** A message on its way: once, never, or twice, each time for another while. */
+    /** Sends a message: it arrives once, never, or twice, each time after its own delay. */
     void send(Traffic of, Runnable arrival) {
         of.sent++;
         int fate = random.nextInt(1_000);
@@ -80,12 +82,12 @@ final class VirtualNetwork {
         return usualDelay();
     }
 
-    /** How long a message takes that is not late. */
+    /** The delay of a message that is not late. */
     long usualDelay() {
         return exponential(200 * MICRO) + 50 * MICRO;
     }
 
-    /** How long it is to the next of things that happen at any time. */
+    /** An exponentially distributed time to the next event of a Poisson process. */
     long exponential(long mean) {
         return (long) (-Math.log(1 - random.nextDouble()) * mean);
     }

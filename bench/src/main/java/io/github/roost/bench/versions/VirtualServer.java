@@ -12,8 +12,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A server that does a coordinator's orders one after the other, as a {@code TableNode} does: it asks the registry who is in charge before an order, obeys no lower term than it has
- * heard of, and looks at that once more when it gives up a version. What it has survives a kill, the orders that wait and the term do not. One thread.
+ * A server that executes coordinators' orders one after the other, like a {@code TableNode}: before an order it asks the registry which coordinator
+ * is in charge, it obeys no lower term than it has seen, and it checks the term again when it unloads a version. Its versions survive a kill; queued
+ * orders and the term do not. Not thread-safe.
  */
 final class VirtualServer {
     private static final int MAX_VERSIONS = 2;
@@ -23,7 +24,7 @@ final class VirtualServer {
     final String name;
     final int group;
     final int ordinal;
-    /** What it had when everything began. */
+    /** The initial view. */
     private final ServerView first;
 
     private final VirtualNetwork network;
@@ -36,17 +37,19 @@ final class VirtualServer {
     private boolean isAlive = true;
     private long incarnation;
     private long term;
-    /** The highest term that a look has brought, which no kill undoes: what servers are held to. */
+    /** The highest term seen by a look; it survives kills, and is the reference for {@link Watch#outOfTurn}. */
     private long seenBy;
 
     private Map<Long, Served> versions;
     private ServerView view;
 
     /**
-     * What a coordinator says.
+     * An order of a coordinator.
      *
-     * @param served the shards to load; null to give up the version
-     * @param makesRoom whether the version goes for one that is to come
+     * @param term of the coordinator
+     * @param version to load or unload
+     * @param served the shards to load; null to unload the version
+     * @param makesRoom whether the version is unloaded to make room for the next one
      */
     record Order(long term, long version, @Nullable Served served, boolean makesRoom) {
         boolean isLoad() {
@@ -54,7 +57,7 @@ final class VirtualServer {
         }
     }
 
-    /** Is told what servers do. */
+    /** Observes servers. */
     interface Watch {
         void begun(VirtualServer server, Order order);
 
@@ -62,7 +65,7 @@ final class VirtualServer {
 
         void fencedOff();
 
-        /** It changes what a later coordinator has seen. */
+        /** An order changes a state that a later coordinator has already seen. */
         void outOfTurn();
 
         void changed();
@@ -124,14 +127,14 @@ final class VirtualServer {
         watch.changed();
     }
 
-    /** A coordinator looks, which brings its term. */
+    /** A look of a coordinator, which also brings its term. */
     ServerView look(long from) {
         term = Math.max(term, from);
         seenBy = Math.max(seenBy, from);
         return view;
     }
 
-    /** Does an order after those that wait. */
+    /** Queues an order. */
     void order(Order order, Consumer<Boolean> answer) {
         waiting.add(() -> obey(order, answer));
         if (!isBusy) {
@@ -172,7 +175,7 @@ final class VirtualServer {
         }
     }
 
-    /** A load is in what a look sees, or under way: it counts when it begins, and an unload when it is done. */
+    /** A load counts when it begins, since a look sees loads in progress; an unload counts when it is done. */
     private void requireTurn(Order order) {
         if (order.term < seenBy) {
             watch.outOfTurn();
@@ -186,7 +189,7 @@ final class VirtualServer {
             end(answer, false);
             return;
         }
-        // In a new map: views that are on their way keep what they say.
+        // A new map, since views in transit must not change.
         Map<Long, Served> has = new HashMap<>(versions);
         if (loaded == null) {
             requireTurn(order);

@@ -1,4 +1,4 @@
-/** Batches of a table whose versions are rolled out, in virtual time. */
+/** A simulation of batches on tables whose versions are rolled out, in virtual time. */
 @NullMarked
 package io.github.roost.bench.versions;
 

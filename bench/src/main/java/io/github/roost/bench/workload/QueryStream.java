@@ -5,15 +5,15 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
- * The endless stream of a workload's searches: which table, and which of its targets. Tables are popular by Zipf's
- * law or a geometric one, and exchange their popularity as the workload drifts. The same workload gives the same stream. Not thread-safe.
+ * The endless stream of a workload's searches: per search a table and one of its targets. The popularity of tables follows Zipf's law or a geometric
+ * law; with drift, tables swap their popularity. The same workload gives the same stream. Not thread-safe.
  */
 public final class QueryStream {
     private final WorkloadSpec spec;
     private final SplittableRandom random;
     private final Zipf tables;
     private final Zipf targets;
-    /** By how many copies there are. */
+    /** By number of copies. */
     private final Map<Integer, Zipf> copies = new HashMap<>();
 
     private final int[] tableOfRank;
@@ -33,13 +33,13 @@ public final class QueryStream {
         for (int rank = 0; rank < tableCount; rank++) {
             tableOfRank[rank] = rank;
         }
-        // Which table is how popular is drawn: not the largest the most.
+        // The popularity ranks are shuffled, so that popularity does not follow the table's size.
         for (int rank = tableCount - 1; rank > 0; rank--) {
             exchange(rank, random.nextInt(rank + 1));
         }
     }
 
-    /** Goes on to the next search. */
+    /** Advances to the next search. */
     public void next() {
         if (spec.driftEvery() > 0 && searches > 0 && searches % spec.driftEvery() == 0) {
             drift();
@@ -49,7 +49,7 @@ public final class QueryStream {
         target = targets.rank(random.nextDouble());
     }
 
-    /** A table of the hotter half and one of the colder half change places, as often as the workload says. */
+    /** Swaps random pairs of a table of the hotter half and one of the colder half. */
     private void drift() {
         int half = tableOfRank.length / 2;
         for (int swap = 0; swap < spec.driftSwaps() && half > 0; swap++) {
@@ -63,20 +63,20 @@ public final class QueryStream {
         tableOfRank[b] = before;
     }
 
-    /** The table that is searched. */
+    /** The table of the current search. */
     public int table() {
         return table;
     }
 
-    /** The target that it is asked for. */
+    /** The target of the current search. */
     public int target() {
         return target;
     }
 
     /**
-     * The copy, of so many, that this search is of, drawn anew by every call; the first where the workload has none.
+     * Draws the copy of the table that this search reads; a new draw per call. Always 0 if the workload is not of full size.
      *
-     * @param count how many copies the table is laid out as, at least 1
+     * @param count copies of the table, at least 1
      */
     public int copy(int count) {
         WorkloadSpec.FullSize size = spec.fullSize();
@@ -87,7 +87,7 @@ public final class QueryStream {
                 .rank(random.nextDouble());
     }
 
-    /** Nanoseconds to the next arrival of the open loop, drawn anew by every call: exponential, so arrivals are Poisson. */
+    /** Draws the nanoseconds to the next arrival of the open loop; a new draw per call. They are exponential, so arrivals are Poisson. */
     public long nanosToNext() {
         return Math.round(-Math.log(1 - random.nextDouble()) / spec.perSecond() * 1e9);
     }

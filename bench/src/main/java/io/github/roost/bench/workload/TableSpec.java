@@ -13,38 +13,38 @@ import java.util.function.Supplier;
 /**
  * One table of a workload.
  *
- * @param name shows in reports
+ * @param name shown in reports
  * @param rowCount number of rows
  * @param dimension of the rows
- * @param k neighbours that its searches want
+ * @param k neighbours per search
  * @param seed of its rows and targets
- * @param made makes its rows and targets, anew at every call
+ * @param made generates its rows and targets; a new copy per call
  */
 public record TableSpec(String name, int rowCount, int dimension, int k, long seed, Supplier<Vectors> made) {
     /** Links of an HNSW node in layer 0, of the default M. */
     private static final int LAYER_0_LINKS = 32;
-    /** How many times as many rows the largest table has as the smallest. */
+    /** Max ratio of the row counts of the largest and the smallest table. */
     private static final double SIZE_SPAN = 10;
 
     private static final int ROWS_PER_CENTRE = 200;
-    /** As far as the centres lie from each other, so that what lies together is not apart from the rest. */
+    /** Of the order of the distance between centres, so that clusters overlap. */
     private static final float EMBEDDED_DEVIATION = .3f;
-    /** How many dimensions embeddings have in truth: a dozen or two. */
+    /** The intrinsic dimension of embeddings: one or two dozen. */
     private static final int PLANE_DIMENSIONS = 16;
 
     private static final float DEVIATION = .15f;
-    /** How far a target lies from the row that it was made of, as part of the deviation. */
+    /** Distance of a target from the row that it was derived from, as a fraction of the deviation. */
     private static final float TARGET_OFFSET = .5f;
 
     /**
-     * What a table holds and what it is asked.
+     * The rows and queries of a table.
      *
      * @param rows its rows
-     * @param targets queries, the most popular first
+     * @param targets queries, most popular first
      */
     public record Vectors(float[][] rows, float[][] targets) {}
 
-    /** The tables of a workload of generated rows. */
+    /** Generates the table specs of a workload whose data are {@code mixture}. */
     public static List<TableSpec> generated(WorkloadSpec spec) {
         if (spec.data() != Source.MIXTURE) {
             throw new IllegalArgumentException("workload " + spec.name() + " must be of generated rows");
@@ -70,7 +70,7 @@ public record TableSpec(String name, int rowCount, int dimension, int k, long se
         return dimension * Float.BYTES + (spec.index() == Index.HNSW ? LAYER_0_LINKS * Integer.BYTES : 0);
     }
 
-    /** The tables of a workload of the Debian packages: the largest sections, asked what the data set's queries ask. */
+    /** The table specs of a workload of Debian packages: the largest sections, searched with the data set's queries. */
     public static List<TableSpec> ofPackages(WorkloadSpec spec, DebianPackages packages) {
         List<TableSpec> tables = new ArrayList<>();
         SplittableRandom random = new SplittableRandom(spec.seed());
@@ -108,16 +108,16 @@ public record TableSpec(String name, int rowCount, int dimension, int k, long se
         return drawn;
     }
 
-    /** Rows of a mixture of Gaussians in the unit cube; targets lie near rows. */
+    /** Draws rows of a mixture of Gaussians in the unit cube; targets lie near rows. */
     private static Vectors mixture(int rowCount, int dimension, int targetCount, long seed) {
         return mixture(rowCount, dimension, targetCount, ROWS_PER_CENTRE, DEVIATION, seed);
     }
 
     /**
-     * Rows as embeddings lie: of many dimensions, but near a plane of few. A mixture of Gaussians in that plane, turned into
-     * the space at random, which keeps distances.
+     * Draws rows distributed like embeddings: high-dimensional, but in a subspace of few dimensions. They are a mixture of Gaussians in that
+     * subspace, mapped into the full space by random axes, which nearly preserves relative distances.
      *
-     * @param rowsPerCentre rows of one Gaussian, more than searches want neighbours
+     * @param rowsPerCentre rows per Gaussian, more than the neighbours that searches want
      */
     public static Vectors embeddings(int rowCount, int dimension, int targetCount, int rowsPerCentre, long seed) {
         int plane = Math.min(PLANE_DIMENSIONS, dimension);

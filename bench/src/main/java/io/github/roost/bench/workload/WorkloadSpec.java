@@ -15,30 +15,30 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A workload of many tables, after section III of the paper (Huang et al., 2026): skewed tables, skewed targets, and
- * traffic that drifts. Everything is drawn from the seed, so one description means the same on every machine.
+ * A workload of many tables, after section III of the paper (Huang et al., 2026): skewed tables, skewed targets, and traffic that drifts. Everything
+ * is drawn from the seed, so a spec means the same on every machine.
  *
- * @param name shows in reports
+ * @param name shown in reports
  * @param index {@code hnsw} or {@code ivf}
- * @param data {@code mixture} for generated rows, {@code packages} for the Debian packages, one table a section
- * @param tables how many tables, from 1 to 1,000; of the packages the largest sections
- * @param budgetMib size of all generated tables together, in MiB, from 1 to 65,536; ignored for packages
+ * @param data {@code mixture} for generated rows, {@code packages} for the Debian packages, one table per section
+ * @param tables number of tables, from 1 to 1,000; for packages the largest sections
+ * @param budgetMib total size of the generated tables in MiB, from 1 to 65,536; ignored for packages
  * @param dimensions of generated tables, taken in turn, each from 1 to 4,096
- * @param trafficSpan traffic of the hottest table over that of the coldest, at least 1
- * @param targets how many different queries a table is asked, from 1 to 100,000
- * @param targetExponent of Zipf's law by which a table's targets are chosen, at least 0
- * @param driftEvery searches from one exchange of hot and cold tables to the next; 0 for none
- * @param driftSwaps pairs of a hot and a cold table that exchange their popularity then
- * @param leastK fewest neighbours that a table is asked for, from 1
- * @param mostK most neighbours that a table is asked for, to 10,000
- * @param efPerK width of an HNSW search for each neighbour wanted, at least 1
- * @param rowsPerList rows of an IVF list on average, from 1
+ * @param trafficSpan ratio of the traffic of the hottest table to that of the coldest, at least 1
+ * @param targets distinct queries per table, from 1 to 100,000
+ * @param targetExponent Zipf exponent of the popularity of a table's targets, at least 0
+ * @param driftEvery searches between two swaps of hot and cold tables; 0 for none
+ * @param driftSwaps pairs of a hot and a cold table that swap their popularity each time
+ * @param leastK min k of a table, from 1
+ * @param mostK max k of a table, to 10,000
+ * @param efPerK ef of an HNSW search per wanted neighbour, at least 1
+ * @param rowsPerList mean rows per IVF list, from 1
  * @param nprobe lists that an IVF search probes, from 1
- * @param inFlight searches under way at a time in a closed loop, from 1 to 100,000
- * @param perSecond Poisson arrivals a second of an open loop; 0 for a closed one
+ * @param inFlight searches in flight in a closed loop, from 1 to 100,000
+ * @param perSecond Poisson arrivals per second of an open loop; 0 for a closed loop
  * @param seed of everything that is drawn
- * @param popularity by which law tables are more and less popular
- * @param fullSize how large the tables are in truth that are recorded smaller; null where they are recorded as they are
+ * @param popularity law of the popularity of tables
+ * @param fullSize simulated sizes of tables that are recorded at a smaller size; null if tables are recorded at their own size
  */
 public record WorkloadSpec(
         String name,
@@ -72,38 +72,37 @@ public record WorkloadSpec(
             .enable(DeserializationFeature.FAIL_ON_MISSING_CREATOR_PROPERTIES)
             .build();
 
-    /** What the tables are. */
+    /** The type of the tables. */
     public enum Index {
         HNSW,
         IVF
     }
 
-    /** Where the rows come from. */
+    /** The source of the rows. */
     public enum Source {
         MIXTURE,
         PACKAGES
     }
 
-    /** By which law tables are popular, from the hottest to the coldest. */
+    /** The law of the tables' popularity, from the hottest to the coldest. */
     public enum Popularity {
         /** Zipf's law: the hottest table stands out. */
         ZIPF,
-        /** Each table by the same factor colder than the one before: a straight line where traffic is drawn by its logarithm. */
+        /** Each table is colder than the previous one by the same factor: a straight line on a logarithmic scale of traffic. */
         GEOMETRIC
     }
 
     /**
-     * Tables too large to be built here. A table of full size is laid out as copies of a recorded one side by side; a search
-     * stays in one copy, but for the nodes near the entry, which all copies share. For simulations alone.
+     * Tables too large to be built here. A table of full size is laid out as copies of a recorded table side by side; a search stays in one copy,
+     * except for the nodes near the entry point, which all copies share. For simulations only.
      *
      * @param leastRows rows of the smallest table, from 1
-     * @param mostRows rows of the largest, at most 100 million; sizes between are drawn by their logarithm
+     * @param mostRows rows of the largest table, at most 100 million; sizes in between are log-uniform
      * @param recordedRows rows of the tables that are built and searched, from 1 to 10 million
-     * @param copyExponent of Zipf's law by which copies, the regions of a table, are popular, at least 0
-     * @param leastLists of IVF tables the lists of a table of {@code leastRows}
-     * @param mostLists of IVF tables the lists of a table of {@code mostRows}; between them powers of two by the logarithm of
-     *     the rows
-     * @param recall for which the width of a search is chosen, measured on the recorded table; over 0, below 1
+     * @param copyExponent Zipf exponent of the popularity of copies, which are the regions of a table, at least 0
+     * @param leastLists lists of an IVF table of {@code leastRows}
+     * @param mostLists lists of an IVF table of {@code mostRows}; in between powers of two, interpolated by the logarithm of the rows
+     * @param recall for which ef or nprobe is chosen, measured on the recorded table; between 0 and 1, both exclusive
      */
     public record FullSize(
             int leastRows,
@@ -125,7 +124,7 @@ public record WorkloadSpec(
             }
         }
 
-        /** Lists of a table of so many rows. */
+        /** The number of lists of a table of {@code rows} rows. */
         public int lists(long rows) {
             if (leastRows == mostRows) {
                 return leastLists;
@@ -171,9 +170,9 @@ public record WorkloadSpec(
     }
 
     /**
-     * A built-in workload by its name, or one from a JSON file with these fields.
+     * Loads a built-in workload by its name, or a workload from a JSON file with these fields.
      *
-     * @throws IOException if there is neither, or the file is no such description; the message says what is wrong
+     * @throws IOException if there is no such workload or file, or the file is invalid; the message says why
      */
     public static WorkloadSpec load(String nameOrFile) throws IOException {
         try (InputStream in = open(nameOrFile)) {
@@ -205,32 +204,32 @@ public record WorkloadSpec(
         return Files.newInputStream(file);
     }
 
-    /** The same with another number of tables, which together are as large. */
+    /** Returns a copy with another number of tables, of the same total size. */
     public WorkloadSpec withTables(int count) {
         return with(fields -> fields.put("tables", count).put("driftSwaps", Math.min(driftSwaps, count)));
     }
 
-    /** The same with another size of all tables together. */
+    /** Returns a copy with another total size of the tables. */
     public WorkloadSpec withBudgetMib(int mib) {
         return with(fields -> fields.put("budgetMib", mib));
     }
 
-    /** The same with another number of searches under way, or in an open loop at a rate where that is over 0. */
+    /** Returns a copy with another number of searches in flight, or, if {@code rate} is over 0, with an open loop at that rate. */
     public WorkloadSpec withLoad(int searches, double rate) {
         return with(fields -> fields.put("inFlight", searches).put("perSecond", rate));
     }
 
-    /** The same where so many pairs of tables exchange their popularity every so many searches. */
+    /** Returns a copy in which {@code swaps} pairs of tables swap their popularity every {@code every} searches. */
     public WorkloadSpec withDrift(int every, int swaps) {
         return with(fields -> fields.put("driftEvery", every).put("driftSwaps", swaps));
     }
 
-    /** The same where the hottest table has so many times the traffic of the coldest, by a law. */
+    /** Returns a copy in which the hottest table has {@code span} times the traffic of the coldest, by the given law. */
     public WorkloadSpec withTableSkew(double span, Popularity law) {
         return with(fields -> fields.put("trafficSpan", span).put("popularity", law.name()));
     }
 
-    /** The same where targets, and of tables of full size their regions, are popular by Zipf's law of an exponent. */
+    /** Returns a copy with another Zipf exponent of targets, and for tables of full size also of copies. */
     public WorkloadSpec withQuerySkew(double exponent) {
         return with(fields -> {
             fields.put("targetExponent", exponent);
@@ -240,7 +239,7 @@ public record WorkloadSpec(
         });
     }
 
-    /** The same with other rows of recorded tables and so many targets of each. */
+    /** Returns a copy with other rows per recorded table and another number of targets per table. */
     public WorkloadSpec withRecorded(int rows, int asked) {
         return with(fields -> {
             fields.put("targets", asked);
@@ -260,7 +259,7 @@ public record WorkloadSpec(
         }
     }
 
-    /** The description as JSON, as {@link #load} reads it. */
+    /** This spec as JSON, readable by {@link #load}. */
     public String json() {
         try {
             return JSON.writerWithDefaultPrettyPrinter().writeValueAsString(this);

@@ -8,16 +8,16 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 
-/** How the tables of a workload are made. Stateless. */
+/** Builds the tables of a workload. Stateless. */
 public final class WorkloadTables {
     private static final int EF_CONSTRUCTION = 100;
 
     private WorkloadTables() {}
 
     /**
-     * The workload's tables, not yet built.
+     * The specs of the workload's tables, which are not built yet.
      *
-     * @param packagesFolder where the Debian packages are; read only by workloads of them
+     * @param packagesFolder folder of the Debian packages; read only if the workload uses them
      */
     public static List<TableSpec> specs(WorkloadSpec spec, Path packagesFolder) throws IOException {
         return switch (spec.data()) {
@@ -44,12 +44,12 @@ public final class WorkloadTables {
                 .build(orchestrator, rows);
     }
 
-    /** Width of the searches of an HNSW table. */
+    /** The ef of searches of an HNSW table. */
     public static int ef(WorkloadSpec spec, TableSpec table) {
         return ef(spec, table.k());
     }
 
-    /** Width of searches that want k neighbours of an HNSW table. */
+    /** The ef of searches of an HNSW table that want k neighbours. */
     public static int ef(WorkloadSpec spec, int k) {
         return (int) Math.clamp(Math.round(k * spec.efPerK()), k, 100_000L);
     }

@@ -1,4 +1,6 @@
-/** Workloads of many tables, described by a small file: what is replayed on a machine and simulated on another. */
+/**
+ * Workloads of many tables, described by a small JSON file; they are replayed on real machines and simulated on others.
+ */
 @NullMarked
 package io.github.roost.bench.workload;
 
