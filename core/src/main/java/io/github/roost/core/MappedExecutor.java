@@ -210,7 +210,8 @@ final class MappedExecutor extends AbstractExecutorService {
             if (command instanceof HelpingFutureTask<?> future) {
                 future.fail(failure);
             } else if (command.getClass().getEnclosingClass() == ExecutorCompletionService.class) {
-                // It wraps one of this executor's futures, whose run() ends it with the failure instead of running its callable.
+                // It wraps one of this executor's futures, whose run() ends it with the failure instead of running its
+                // callable.
                 command.run();
             } else if (command instanceof Future<?> future) {
                 future.cancel(false);

@@ -273,7 +273,8 @@ public final class Orchestrator implements AutoCloseable {
      */
     public <P, R> CompletableFuture<R> fanOut(
             List<? extends Part<?, P>> parts, Merger<P, R> merger, SubmitOptions options) {
-        // Read the caller's list once, now: if it threw after places in rings were reserved, these would stay reserved for ever.
+        // Read the caller's list once, now: if it threw after places in rings were reserved, these would stay reserved
+        // for ever.
         List<Part<?, P>> all = List.copyOf(parts);
         if (all.isEmpty()) {
             throw new IllegalArgumentException("a fan-out must have at least one part, got none");
@@ -380,7 +381,8 @@ public final class Orchestrator implements AutoCloseable {
             throw ofAnother(mappingId);
         }
         TaskContext.requireTouched(nodes, bytes);
-        // Slots of a closed table are not reused before the tasks that run now have ended, so no other table's traffic is counted.
+        // Slots of a closed table are not reused before the tasks that run now have ended, so no other table's traffic
+        // is counted.
         if ((nodes | bytes) != 0 && registration.isOpen()) {
             int slot = mappingId.slot();
             int worker = pool.callingWorker();

@@ -23,7 +23,8 @@ import java.util.concurrent.TimeUnit;
 final class OrderService implements AutoCloseable {
     // Orders of a replaced coordinator must have no effect. Each load or unload first asks the registry for the term in
     // charge. That alone would let an order pass that is checked just before the next coordinator takes charge, and
-    // takes effect just after that coordinator has looked. So a look carries the term, and the node compares terms under
+    // takes effect just after that coordinator has looked. So a look carries the term, and the node compares terms
+    // under
     // the lock under which it changes its view: the effect of an order of a lower term is either visible to the look,
     // or the order is refused.
 

@@ -140,7 +140,8 @@ final class Values implements AutoCloseable {
         if (chunk < chunks.length && offset + bytes <= chunks[chunk].byteSize()) {
             return chunks[chunk];
         }
-        // Readers may still use the old chunk, so it is kept until close. Only a chunk smaller than CHUNK_BYTES is replaced.
+        // Readers may still use the old chunk, so it is kept until close. Only a chunk smaller than CHUNK_BYTES is
+        // replaced.
         long size = chunk == 0
                 ? Math.min(CHUNK_BYTES, Math.max(FIRST_BYTES, 2 * Long.highestOneBit(offset + bytes)))
                 : CHUNK_BYTES;

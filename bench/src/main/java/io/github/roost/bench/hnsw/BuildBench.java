@@ -218,7 +218,8 @@ public final class BuildBench implements AutoCloseable {
     /** Latencies from submission to completion, of searches that arrive at equal intervals. */
     private Latencies latencies(Duration window) throws InterruptedException {
         Histogram nanos = new ConcurrentHistogram(SIGNIFICANT_DIGITS);
-        // There is no list of futures, because the garbage collector would copy it repeatedly while everything else is stopped.
+        // There is no list of futures, because the garbage collector would copy it repeatedly while everything else is
+        // stopped.
         Semaphore answered = new Semaphore(0);
         AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
         long began = System.nanoTime();

@@ -63,7 +63,8 @@ final class OneWorker implements AutoCloseable {
             try {
                 return orchestrator.submit(rounds, 0, id).join();
             } catch (RejectedSearchException full) {
-                // Searches that the worker waited for itself may have left empty tasks in the ring; the worker drains them now.
+                // Searches that the worker waited for itself may have left empty tasks in the ring; the worker drains
+                // them now.
                 if (System.nanoTime() > giveUp) {
                     throw full;
                 }

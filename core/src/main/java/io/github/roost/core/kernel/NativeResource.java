@@ -70,7 +70,8 @@ final class NativeResource {
                 if (content == null) {
                     throw new FileNotFoundException("no resource " + resource);
                 }
-                // Writes into the existing file, since Files.copy with REPLACE_EXISTING would create one with default permissions.
+                // Writes into the existing file, since Files.copy with REPLACE_EXISTING would create one with default
+                // permissions.
                 try (OutputStream out = Files.newOutputStream(file)) {
                     content.transferTo(out);
                 }

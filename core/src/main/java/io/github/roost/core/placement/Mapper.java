@@ -167,7 +167,8 @@ public final class Mapper {
                 .filter(table -> !table.listeners().isEmpty())
                 .toList();
         Published published = new Published(epochs.current(), remap.mapping(), listening, event);
-        // Published last: if an allocation above failed after it, the superseded epoch would never retire and would block all later ones.
+        // Published last: if an allocation above failed after it, the superseded epoch would never retire and would
+        // block all later ones.
         epochs.publish(remap.mapping());
         event.end();
         remaps++;

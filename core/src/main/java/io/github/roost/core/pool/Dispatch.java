@@ -203,7 +203,8 @@ public final class Dispatch {
             boolean needsTask = shared.nextNeedsTask(priority, workersFree);
             boolean full = shared.waiting() >= capacity;
             if (needsTask || full) {
-                // The dispatcher is not called here but once, when the task is placed: a call is expensive and uses up a turn
+                // The dispatcher is not called here but once, when the task is placed: a call is expensive and uses up
+                // a turn
                 // of round robin.
                 int home = mapping.home(shared.mappingId().slot(), 0);
                 if (full || !hasRoom(layout.workerIn(home, 0), priority, capacity)) {
@@ -302,7 +303,8 @@ public final class Dispatch {
                 }
             }
         } catch (Throwable failure) {
-            // First the step that allocates nothing: if the request cannot be failed now, the task finds the failure in its join.
+            // First the step that allocates nothing: if the request cannot be failed now, the task finds the failure in
+            // its join.
             join.fail(failure);
             tell(task, failure);
         }

@@ -57,7 +57,8 @@ final class Join {
     }
 
     /** Runs the continuation of the parts and returns its step. */
-    @SuppressWarnings("unchecked") // the fork's types: the results come from its parts, the query from the task that forked
+    @SuppressWarnings(
+            "unchecked") // the fork's types: the results come from its parts, the query from the task that forked
     Step<?, ?> step(@Nullable Object query, SearchContext context) throws Exception {
         Throwable failed = failure;
         if (failed != null) {

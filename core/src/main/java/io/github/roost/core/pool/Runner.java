@@ -477,7 +477,8 @@ final class Runner implements Runnable {
         Throwable unexpected = null;
         try {
             Faults.point();
-            // A task that begins when another ended reuses its reading of the clock. A task with a deadline does not, since
+            // A task that begins when another ended reuses its reading of the clock. A task with a deadline does not,
+            // since
             // continuations of the other task's future have run in between.
             boolean shares = outer == null && progress.endOfLast != 0 && task.deadlineNanos() == Task.NO_DEADLINE;
             frame.begin(task, shares ? progress.endOfLast : System.nanoTime());

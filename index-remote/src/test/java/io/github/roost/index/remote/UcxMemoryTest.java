@@ -90,8 +90,8 @@ class UcxMemoryTest extends RemoteMemoryContract {
                 List<CompletableFuture<Void>> reads = new ArrayList<>();
                 try (RemoteRegion region = new UcxMemory(transports()).open(node.address())) {
                     for (int i = 0; i < 20; i++) {
-                        reads.add(region.get(
-                                List.of(new RemoteRegion.Transfer(0, Arena.ofAuto().allocate(bytes / 3)))));
+                        reads.add(region.get(List.of(
+                                new RemoteRegion.Transfer(0, Arena.ofAuto().allocate(bytes / 3)))));
                     }
                 }
                 assertThat(reads).allMatch(CompletableFuture::isDone);

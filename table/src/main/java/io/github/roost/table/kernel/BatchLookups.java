@@ -67,7 +67,8 @@ public final class BatchLookups {
 
     private static List<BatchLookup> find() {
         List<BatchLookup> lookups = new ArrayList<>();
-        // C reads a slot's words in the machine's byte order, as Java does; this is tested on little-endian machines only.
+        // C reads a slot's words in the machine's byte order, as Java does; this is tested on little-endian machines
+        // only.
         if (ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN) {
             lookups.addAll(natively());
         }
