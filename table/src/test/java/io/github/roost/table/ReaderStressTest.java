@@ -42,7 +42,7 @@ class ReaderStressTest {
                         "-fsm",
                         "1",
                         "-iters",
-                        "3",
+                        "2",
                         "-time",
                         "200",
                         "-sc",

@@ -33,7 +33,7 @@ class ConcurrencyStressTest {
                         "-fsm",
                         "1",
                         "-iters",
-                        "3",
+                        "2",
                         "-time",
                         "300",
                         "-sc",

@@ -362,7 +362,7 @@ class IvfMutationTest {
                 }
             });
             try {
-                for (int i = 0; i < 1_500; i++) {
+                for (int i = 0; i < 700; i++) {
                     Neighbors all = table.search(new float[DIMENSION], rows).join();
                     Set<Long> ids = new HashSet<>();
                     for (int n = 0; n < all.size(); n++) {

@@ -72,7 +72,7 @@ class IvfTableTest {
     void withAllListsProbedTheAnswerIsExact(String kernel) {
         System.setProperty(ScanKernels.PROPERTY, kernel);
         Random random = new Random(1);
-        for (int dimension : new int[] {1, 2, 3, 15, 16, 17, 31, 33, 64, 100, 127, 128, 200, 300}) {
+        for (int dimension : new int[] {1, 2, 15, 16, 17, 33, 100, 128, 300}) {
             for (Metric metric : Metric.values()) {
                 float[][] rows = gaussian(300, dimension, random);
                 try (IvfTable table = IvfTable.builder().metric(metric).nlist(7).build(orchestrator, rows)) {
