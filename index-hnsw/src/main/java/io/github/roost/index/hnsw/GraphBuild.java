@@ -16,7 +16,7 @@ final class GraphBuild {
     private static final double READ = .02;
 
     private static final double INSERTED = .97;
-    /** As in jvector: the diversity heuristic is repeated with up to this slack if it leaves a neighbour list partly empty. */
+    /** As in jvector: a list that the diversity heuristic leaves partly empty is filled by the heuristic with this slack. */
     private static final float ALPHA = 1.2f;
     /**
      * Nodes inserted by one worker before all workers insert in parallel. In a smaller graph, nodes inserted concurrently would be
