@@ -41,7 +41,7 @@ public final class GraphInsertion implements AutoCloseable {
      * Allocates an empty graph.
      *
      * @param dimension components per vector, from 1 to one more than the max of tables
-     * @param m max neighbours of a node in an upper layer, and half the max in layer 0; a new node also links to as many
+     * @param m max neighbours of a node in an upper layer, and half the max in layer 0; also the max that a new node links to
      * @param width width of the searches for neighbours
      * @param alpha factor of the relaxed rule: if there is room, a neighbour is dropped only if alpha times its squared distance to a
      *     kept one is less than its squared distance to the list's node; at least 1
