@@ -153,7 +153,7 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
         return builder.build(count);
     }
 
-    /** Lets Lucene's merger build the graph; it reuses graphs of merged segments. */
+    /** Merges graphs with Lucene's merger, which starts from the largest graph and joins the others that have no deletes. */
     private OnHeapHnswGraph merge(
             FieldInfo field, RandomVectorScorerSupplier scores, KnnVectorValues values, MergeState mergeState)
             throws IOException {

@@ -139,7 +139,7 @@ public final class SegmentHomes {
         }
     }
 
-    /** Runs one segment's part of a search on its home domain and waits for it; an interrupt cancels the part. */
+    /** Runs one segment's part of a search on its home domain and waits for it; an interrupt cancels a part that has not begun. */
     void runAt(MappingId home, SearchFunction<MappingId, Boolean> part) throws IOException {
         CompletableFuture<Boolean> search = orchestrator.submit(part, home, home);
         try {
