@@ -1,4 +1,4 @@
-/* NEON of every 64-bit ARM. */
+/* NEON without the dot product, for every 64-bit ARM. */
 #include <arm_neon.h>
 
 #include "tile.h"

@@ -45,7 +45,7 @@ final class RoostBatch {
             out.writeOptionalBytesReference(source);
         }
 
-        @SuppressWarnings("deprecation") // as OpenSearch writes its own hits
+        @SuppressWarnings("deprecation") // OpenSearch writes its own hits like this
         private void write(XContentBuilder builder) throws IOException {
             builder.startObject().field("_index", index).field("_id", id).field("_score", score);
             if (source != null) {

@@ -27,7 +27,7 @@ final class RoostSettings {
     static final Setting<Slices> SLICES =
             ofConstants("roost.slices", Slices.ROOST, Slices.class, Property.Dynamic, Property.NodeScope);
 
-    /** When a segment's vectors are searched by a worker of the segment's home domain. */
+    /** Whether vector searches of a segment run on its home domain. */
     static final Setting<Homes> HOMES =
             ofConstants("roost.homes", Homes.AUTO, Homes.class, Property.Dynamic, Property.NodeScope);
 
@@ -65,7 +65,7 @@ final class RoostSettings {
         LUCENE
     }
 
-    /** When segments are searched at home. */
+    /** When vector searches of a segment run on its home domain. */
     enum Homes {
         /** If the node has several cache domains. */
         AUTO,

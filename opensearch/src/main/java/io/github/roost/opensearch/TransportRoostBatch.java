@@ -175,7 +175,7 @@ public final class TransportRoostBatch
 
     /** Merges the hits of all shards; if a shard failed, the batch fails with the same exception. */
     @Override
-    @SuppressWarnings("rawtypes") // as OpenSearch declares it
+    @SuppressWarnings("rawtypes") // OpenSearch's own signature
     protected RoostBatch.Response newResponse(
             RoostBatch.Request request, AtomicReferenceArray shards, ClusterState state) {
         List<RoostBatch.ShardResponse> responses = new ArrayList<>();

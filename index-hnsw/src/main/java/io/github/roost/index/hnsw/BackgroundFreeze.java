@@ -34,7 +34,7 @@ final class BackgroundFreeze implements AutoCloseable {
     }
 
     /** Starts everything that is due now. A failure is reported to {@link #await}, not to the caller of this method. */
-    @SuppressWarnings("IllegalCatch") // a change is made even if its rows cannot be frozen yet
+    @SuppressWarnings("IllegalCatch") // the change succeeds even if its rows cannot be frozen yet
     synchronized void request() {
         requested++;
         if (!running && !closed) {
@@ -49,7 +49,7 @@ final class BackgroundFreeze implements AutoCloseable {
         }
     }
 
-    @SuppressWarnings("IllegalCatch") // a step that fails must not end the thread without those who wait being told
+    @SuppressWarnings("IllegalCatch") // waiting threads must be notified of any failure
     private void run() {
         // Only the step may throw: if the thread died elsewhere, running would stay true and no thread would ever start again.
         for (long serving = next(); serving > 0; serving = next()) {
@@ -94,7 +94,7 @@ final class BackgroundFreeze implements AutoCloseable {
                         "Rows of table {} cannot be frozen, they are searched one by one: {}", name, failed.toString());
             }
         } catch (Throwable unheard) {
-            // See above.
+            // Ignored, see the method's comment.
         }
     }
 

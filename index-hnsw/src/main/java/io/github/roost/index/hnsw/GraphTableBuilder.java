@@ -162,7 +162,7 @@ abstract class GraphTableBuilder<B extends GraphTableBuilder<B>> {
         return self();
     }
 
-    @SuppressWarnings("unchecked") // a builder extends this with itself
+    @SuppressWarnings("unchecked") // B is the builder's own type
     private B self() {
         return (B) this;
     }

@@ -380,7 +380,7 @@ public final class HnswTable extends GraphTable {
         }
 
         /**
-         * Builds a table as batch work on the orchestrator's workers, which goes behind searches. Blocks.
+         * Builds a table as batch work on the orchestrator's workers, yielding to searches. Blocks.
          *
          * @param orchestrator builds and places the table
          * @param ids one external id per row, all different
@@ -404,7 +404,7 @@ public final class HnswTable extends GraphTable {
         }
 
         /**
-         * Starts to build a table from any source of rows, as batch work on the orchestrator's workers, which goes behind searches. The
+         * Starts to build a table from any source of rows, as batch work on the orchestrator's workers, yielding to searches. The
          * rows are read once, into memory outside the Java heap. The builder may be reused at once.
          *
          * @param orchestrator builds and places the table

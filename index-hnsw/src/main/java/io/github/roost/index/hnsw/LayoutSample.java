@@ -68,7 +68,7 @@ final class LayoutSample {
             }
             compared.add(visit.cost().visited());
         });
-        // Each query finds itself, whatever the width.
+        // Each query finds itself at every ef, so these hits are not counted.
         int self = queries.size();
         double recall = truths <= self ? 1 : (hits.sum() - self) / (double) (truths - self);
         int again = graph.comparedAgain(K + 1, ef);

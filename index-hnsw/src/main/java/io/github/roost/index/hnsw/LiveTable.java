@@ -257,7 +257,7 @@ public final class LiveTable extends GraphTable {
      * part, and the search starts over; this is rare, once in {@code freezeAfter} changes. A search that sees several rows of one id,
      * because one replaces another, searches again for more rows until it has k ids.
      */
-    @SuppressWarnings("ReferenceEquality") // whether the parts are still the list that was read, not one like it
+    @SuppressWarnings("ReferenceEquality") // tests whether parts is still the same list object
     @Override
     Neighbors find(float[] query, int k, int ef, IdFilter filter, GraphVisit visit) {
         List<Neighbors> found = new ArrayList<>();
@@ -572,7 +572,7 @@ public final class LiveTable extends GraphTable {
         }
 
         /**
-         * Starts to build a table from any source of rows, as batch work on the orchestrator's workers, which goes behind searches. The
+         * Starts to build a table from any source of rows, as batch work on the orchestrator's workers, yielding to searches. The
          * rows are read once, into memory outside the Java heap. The builder may be reused at once.
          *
          * @param orchestrator builds and places the table

@@ -21,7 +21,7 @@ public final class BuildMemory implements AutoCloseable {
     }
 
     @Override
-    @SuppressWarnings("ThreadPriorityCheck") // a piece in C ends within microseconds, and tells nobody
+    @SuppressWarnings("ThreadPriorityCheck") // a step in C ends within microseconds, and signals nothing
     public void close() {
         while (arena.scope().isAlive()) {
             try {

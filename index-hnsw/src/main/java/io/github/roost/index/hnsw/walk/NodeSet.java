@@ -145,7 +145,7 @@ public final class NodeSet {
     }
 
     /** Removes a node; searches that begin after this returns do not find it. */
-    @SuppressWarnings("NonAtomicVolatileUpdate") // one thread at a time removes; volatile for those that read
+    @SuppressWarnings("NonAtomicVolatileUpdate") // only one thread at a time removes; volatile for the reading threads
     public void remove(int node) {
         if (contains(node)) {
             long at = (long) (node / WORD) * Long.BYTES;
