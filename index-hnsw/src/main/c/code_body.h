@@ -1,17 +1,17 @@
 /*
- * The walk over codes: a byte per component in place of the vector, and whole numbers in place of the query's components
- * (see codes.c). The source that includes this defines
- *   sum_tile(rows, weights, bytes, start, sums)  of each of TILE rows of codes the sum of weight times (code - 128), over
- *                                                `bytes` components, a multiple of CODE_LANES; `start` is -128 times the
+ * The graph search over SQ8 codes, one byte per component, with integer weights for the query's components (see codes.c). The
+ * including source defines
+ *   sum_tile(rows, weights, bytes, start, sums)  per row of a tile the sum of weight times (code - 128) over `bytes`
+ *                                                components, a multiple of CODE_LANES; `start` is -128 times the
  *                                                sum of the weights
  *   WALK                                         the name of the function to define
  *
- * Where a row has fewer codes than `bytes`, the record goes on with something else: its weights are zero. Sums are whole
- * numbers and exact, so all sources give the same.
+ * Bytes after a row's last code belong to other fields of the record; their weights are zero. Integer sums are exact, so all
+ * implementations give the same result.
  */
 #include "tile.h"
 
-/* Codes are measured much faster than they come from memory. */
+/* A distance by codes is much faster than a read from memory, so several tiles are prefetched. */
 #define AHEAD (4 * TILE)
 
 INLINE const float *term(const struct image *image, int64_t node) {

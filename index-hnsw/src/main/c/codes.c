@@ -1,10 +1,10 @@
 /*
- * What a query is compared with codes by. A component of a row is middle + step c, its code being c + 128. With
- * w = step (q - middle) the squared distance from q is the row's term, the sum of (step c)^2, less twice the sum of w c,
- * plus what is the same for all rows and therefore left out; the negated inner product, with w = step q, is that sum
- * negated. The weights become whole numbers from -127 to 127, of which `slope` makes distances again. Where few dimensions
- * are much wider than the others, that would leave next to nothing of these: then the weights become whole numbers to
- * 16,256, in two parts that are summed one after the other.
+ * The integer weights of a query for codes. A component of a row is middle + step c, and its code is c + 128. With
+ * w = step (q - middle), the squared distance from q is the row's term, the sum of (step c)^2, minus twice the sum of w c,
+ * plus a constant that is the same for all rows and left out. The negated inner product, with w = step q, is minus the sum of
+ * w c. The weights are rounded to integers from -127 to 127, and `slope` scales sums back to distances. If a few dimensions have a
+ * much wider range than the others, whose weights would round to almost 0, the weights are fine: integers from -16,256 to 16,256,
+ * in two parts that are summed one after the other.
  */
 #include <float.h>
 #include <math.h>
@@ -14,12 +14,12 @@
 
 #define MOST_WEIGHT 127.0f
 #define MOST_FINE_WEIGHT (127.0f * HIGH_UNIT)
-/* Weights must be fine where they are on average less than this. */
+/* Below this mean absolute weight, fine weights are used. */
 #define LEAST_MEAN 16
-/* Added and taken off again, this leaves the nearest whole number, the even one of two: as Math.rint does. */
+/* Adding and subtracting this rounds to the nearest integer, ties to even, as Math.rint does. */
 #define ROUNDER 12582912.0f
 
-/* 1 / unit, or 0 where a query differs from the middles by too little for floats, so that it weighs nothing. */
+/* 1 / unit, or 0 if the query differs from the middles by too little for the reciprocal to be finite; then all weights are 0. */
 static float scale_of(float unit) { return unit > 0 && 1 / unit <= FLT_MAX ? 1 / unit : 0; }
 
 static int32_t start_of(const int8_t *weights, int32_t dimension) {

@@ -1,4 +1,4 @@
-/* AVX2: bytes are widened to 16 bits before they are multiplied, since the instruction that multiplies bytes saturates. */
+/* AVX2: bytes are widened to 16 bits before multiplication, because the byte multiplication instruction saturates. */
 #include <immintrin.h>
 
 #include "tile.h"

@@ -3,7 +3,7 @@
 
 #include "tile.h"
 
-/* 128 is taken off the codes themselves, which makes both factors signed. */
+/* 128 is subtracted from the codes, so that both factors are signed. */
 INLINE void sum_tile(const uint8_t *const *rows, const int8_t *weights, int64_t bytes, int32_t start, int32_t *sums) {
     (void)start;
     int32x4_t lanes[TILE];

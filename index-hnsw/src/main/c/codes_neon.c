@@ -1,9 +1,9 @@
-/* NEON of every 64-bit ARM. */
+/* NEON without the dot product, for every 64-bit ARM. */
 #include <arm_neon.h>
 
 #include "tile.h"
 
-/* 128 is taken off the codes themselves, so that products are of signed bytes and two of them fit 16 bits. */
+/* 128 is subtracted from the codes, so that the factors are signed bytes and their product fits 16 bits. */
 INLINE void sum_tile(const uint8_t *const *rows, const int8_t *weights, int64_t bytes, int32_t start, int32_t *sums) {
     (void)start;
     int32x4_t lanes[TILE];

@@ -1,4 +1,4 @@
-/* The exported functions and the choice of a kernel for each. */
+/* The exported functions, which choose a kernel by instruction set. */
 #include <stddef.h>
 
 #include "heap.h"
@@ -13,7 +13,7 @@ _Static_assert(offsetof(struct insertion, walk) == 0 && sizeof(struct insertion)
 
 int32_t roost_hnsw_supports(int32_t isa) { return cpu_has(isa); }
 
-/* The walk over floats; `isa` must be supported. */
+/* The graph search over vectors; `isa` must be supported. */
 static void walk_floats(int32_t isa, const struct search *search) {
     switch (isa) {
 #if defined(__x86_64__)
@@ -33,7 +33,7 @@ static void walk_floats(int32_t isa, const struct search *search) {
     }
 }
 
-/* The walk over codes, with what this CPU has of an instruction set for whole numbers. */
+/* The graph search over codes, with the integer dot product instructions of this CPU if it has them. */
 static void walk_codes(int32_t isa, const struct search *search) {
     switch (isa) {
 #if defined(__x86_64__)
@@ -61,7 +61,7 @@ static void walk_codes(int32_t isa, const struct search *search) {
     }
 }
 
-/* The walk by neighbours' codes; `isa` must be supported. */
+/* The graph search by estimates; `isa` must be supported. */
 static void walk_estimates(int32_t isa, const struct search *search) {
     switch (isa) {
 #if defined(__x86_64__)
@@ -119,7 +119,7 @@ static void scan(int32_t isa, const struct search *search, int64_t to) {
     }
 }
 
-/* How many marks are taken off in the time of a distance. */
+/* Visited marks cleared in the time of one distance. */
 #define FORGOTTEN_PER_DISTANCE 8
 
 static void forget(const struct search *search) {
@@ -140,7 +140,7 @@ static void forget(const struct search *search) {
     }
 }
 
-/* Goes on making a list, nearest first, of a heap of which `next` entries are left; whether it is one. */
+/* Continues the heapsort of `found`, nearest first, of which the first `next` entries are still a heap; returns whether it is done. */
 static int sort(const struct search *search) {
     struct progress *progress = search->progress;
     int64_t size = progress->next;
@@ -151,7 +151,7 @@ static int sort(const struct search *search) {
     return size <= 1;
 }
 
-/* Has a search read what the query is compared with codes by, and writes that first in its first call. */
+/* Points a search to its query's weights or table; computes them in its first call. */
 static void prepare(struct search *search, int8_t *weights) {
     const int begins = search->progress->phase == BEGUN;
     if (search->image->coded == NEIGHBOR_CODES) {

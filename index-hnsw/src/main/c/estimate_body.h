@@ -1,20 +1,21 @@
 /*
- * The walk by estimates: a node that is expanded is measured, and all its neighbours are estimated from the codes beside it,
- * without going to their records (Gou et al., SymphonyQG, SIGMOD 2025). A node that several lead to is estimated as often, each
- * time from another side: the mean is what counts, of those that are no farther than what has been found, and where it falls
- * the node is a candidate anew. That takes as many expansions as there are with exact distances, where the least estimate, or
- * the first, takes a quarter more, or twice as many. The source that includes this includes float_body.h before, and defines
- *   sum_run(codes, table, groups, sums)   adds to each neighbour's sum what its groups add by a table, at most MOST_IN_RUN, a
- *                                         multiple of four: so many that the sums fit 16 bits. `sums` is 64-byte aligned
+ * Graph search by estimates. When a node is expanded, its exact distance is computed, and all its neighbours are estimated from the
+ * codes in its record, without reading their records (Gou et al., SymphonyQG, SIGMOD 2025). A node gets one estimate from each
+ * expanded node that links to it. The search uses the mean of the estimates that are within the bound of the found nodes,
+ * and pushes the node as a candidate again whenever the mean falls. This takes as many expansions as a search with exact distances;
+ * using the least estimate takes a quarter more, using the first twice as many. The source includes float_body.h first, and defines
+ *   sum_run(codes, table, groups, sums)   adds the table entries of `groups` groups to each neighbour's sum; at most MOST_IN_RUN
+ *                                         groups, so that the partial sums fit 16 bits, and a multiple of four. `sums` is 64-byte
+ *                                         aligned
  *   WALK_ESTIMATES                        the name of the function to define
  */
 #include <float.h>
 
 #define MOST_IN_RUN 256
 #define EXPANDED (-1)
-/* Of a longer record the hardware fetches the rest once it sees the beginning being read. */
+/* Max bytes of a record to prefetch: the hardware prefetcher fetches the rest once the beginning is read. */
 #define MOST_OF_RECORD (32 * CACHE_LINE)
-/* Candidates that are dropped in the time of an expansion. */
+/* Outdated candidates dropped in the time of an expansion. */
 #define DROPPED_PER_EXPANSION 8
 INLINE float measure_one(const struct search *search, const int inner_product, int32_t node) {
     const float *row = vector(search->image, node);
@@ -38,7 +39,7 @@ INLINE float measure_one(const struct search *search, const int inner_product, i
     return inner_product ? 0.0f - distances[0] : distances[0];
 }
 
-/* Has a record fetched, its neighbours included, which are the first to be looked at. */
+/* Prefetches a record, the neighbours first, because they are read first. */
 INLINE void prefetch_record(const struct image *image, int64_t node) {
     const uint8_t *at = record(image, node);
     for (int64_t line = 0; line < image->degree * (int64_t)sizeof(int32_t); line += CACHE_LINE) {
@@ -48,13 +49,13 @@ INLINE void prefetch_record(const struct image *image, int64_t node) {
     for (int64_t line = 0; line < bytes; line += CACHE_LINE) __builtin_prefetch(at + line);
 }
 
-/* Where a node's blocks begin; the first is followed by the others. */
+/* The blocks of a node's record, which are contiguous. */
 INLINE const uint8_t *blocks(const struct image *image, int64_t node) {
     const int64_t vector_bytes = (int64_t)image->dimension * sizeof(float);
     return record(image, node) + (vector_bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
-/* The distances of the neighbours of a block from the query, by that of the node. */
+/* The estimated distances of a block's neighbours from the query, given the node's distance. */
 INLINE void estimate_block(const struct search *search, const uint8_t *block, int32_t length, float distance,
                            float *estimates) {
     uint32_t sums[BLOCK] __attribute__((aligned(64))) = {0};
@@ -72,7 +73,7 @@ INLINE void estimate_block(const struct search *search, const uint8_t *block, in
     }
 }
 
-/* What an estimate makes of a node that may be a candidate; whether it is one, anew or for the first time. */
+/* Adds an estimate to a node; returns whether to push the node as a candidate: the estimate is the first, or lowers the mean. */
 INLINE int learn(struct estimate *known, float estimate) {
     const int lowers = known->count == 0 || estimate * (float)known->count < known->sum;
     known->sum += estimate;
@@ -112,7 +113,7 @@ INLINE void walk_by_estimates(const struct search *search, const int inner_produ
             continue;
         }
         const int32_t *list = neighbors(image, node);
-        /* Later few estimates are small enough to be of interest. */
+        /* Once the heap is full, most estimates are beyond its bound and are not stored. */
         if (size < search->width) {
             for (int32_t i = 0; i < degree; i++) __builtin_prefetch(known + (list[i] < 0 ? node : list[i]));
         }
@@ -128,7 +129,7 @@ INLINE void walk_by_estimates(const struct search *search, const int inner_produ
         float estimates[BLOCK] __attribute__((aligned(64)));
         for (int32_t i = 0; i < degree; i++) {
             const uint32_t neighbor = (uint32_t)list[i];
-            /* One comparison for the -1 after the last neighbour and for what is no node. */
+            /* As unsigned, one comparison catches both the -1 after the last neighbour and a node out of range. */
             if (neighbor >= nodes) {
                 if (list[i] < 0) break;
                 progress->logged = logged;
@@ -158,7 +159,7 @@ INLINE void walk_by_estimates(const struct search *search, const int inner_produ
     if (over && progress->phase == WALKING) progress->phase = FORGETTING;
 }
 
-/* Begins where the upper layers have led to, which has been measured. */
+/* Starts at the result of the greedy descent, whose estimate is set so low that it is expanded first. */
 void WALK_ESTIMATES(const struct search *search) {
     struct progress *progress = search->progress;
     if (progress->phase < WALKING) {

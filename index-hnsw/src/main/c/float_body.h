@@ -1,6 +1,5 @@
 /*
- * The walk, the scan and the second measurement of what a walk over codes has found, over vectors of floats. The source
- * that includes this defines
+ * Graph search, scan and rerank over float vectors, generic over the vector type. The including source defines
  *   vec                         LANES floats
  *   vec_zero, vec_load, vec_sub, vec_fma(a, b, sum)
  *   vec_load_part(at, count)    the first `count` lanes, from 1 to LANES - 1, zero in the others
@@ -68,9 +67,9 @@ INLINE void measure(const struct search *search, int32_t *nodes, int32_t count, 
 
 #include "walk_body.h"
 
-/* How many rows a scan measures together. */
+/* Rows per call of measure() in a scan. */
 #define SCAN_RUN (16 * TILE)
-/* How many nodes that are not allowed, or are not looked at one by one, a scan passes in the time of a distance. */
+/* Nodes that a scan skips in the time of a distance. */
 #define PASSED_PER_DISTANCE 512
 
 INLINE int32_t scan_run(const struct search *search, int32_t *nodes, int32_t count, int32_t size) {
@@ -105,12 +104,12 @@ void SCAN(const struct search *search, int64_t to) {
     if (count > 0) size = scan_run(search, nodes, count, size);
     progress->size = size;
     progress->next = node;
-    /* What it has passed was a share of its own. */
+    /* The limit on skipped nodes ended the call: its budget is used. */
     progress->left = node >= end && end < to ? 0 : left;
     if (node >= to) progress->phase = SORTING;
 }
 
-/* A vector is four times as many bytes as its codes, in which the budget is. */
+/* The budget is in distances by codes, and a vector has four times as many bytes. */
 #define RERANK_COST 4
 
 void RERANK(const struct search *search) {

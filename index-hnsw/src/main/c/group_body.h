@@ -1,20 +1,19 @@
 /*
- * The scan of some nodes for several queries, written once over the vector type of the source that includes it, after float_body.h.
- * That source defines, besides,
- *   GROUP_QUERIES, GROUP_ROWS   how many queries times rows its registers hold the sums of: a multiple of 4
+ * The scan of nodes for several queries, generic over the vector type. The source includes it after float_body.h, and defines
+ *   GROUP_QUERIES, GROUP_ROWS   queries and rows whose pairwise sums fit in registers; the product is a multiple of 4
  *   SCAN_GROUP                  the name of the function to define
  *
- * A run of rows stays in the nearest cache while all queries are compared with it, and each query while it is compared with the
- * run: each row is read from memory once, and each load of a component serves several pairs.
+ * A run of rows stays in the L1 cache while all queries are compared with it, and so does each query while it is compared with the
+ * run. So each row is read from memory once, and each load of a component serves several pairs.
  */
 #include <math.h>
 
 #include "heap.h"
 #include "tile.h"
 
-/* The most rows that stay near while all queries are compared with them: a multiple of GROUP_ROWS. */
+/* Max rows per run; a multiple of GROUP_ROWS. */
 #define GROUP_RUN 32
-/* And how many bytes these may have: half of the nearest cache. */
+/* Max bytes of rows per run: half of an L1 cache of 32 KiB. */
 #define GROUP_BYTES_NEAR (16 << 10)
 
 INLINE void measure_group(const struct group *group, const int inner_product, const float *const *query,

@@ -1,10 +1,10 @@
-/* Binary heaps of entries. An entry's order is total, so what a heap gives does not depend on how it is laid out. */
+/* Binary heaps of entries. The order of entries is total, so the order of pops does not depend on the heap's layout. */
 #ifndef ROOST_HEAP_H
 #define ROOST_HEAP_H
 
 #include "float_order.h"
 
-/* A distance and a node as one number: signed comparison of it compares the distances, then the nodes. */
+/* Packs a distance and a node into one number: its signed comparison compares the distances, then the nodes. */
 static inline int64_t key(float distance, int32_t node) {
     return (int64_t)((uint64_t)(uint32_t)key_of_float(distance) << 32 | (uint32_t)node);
 }
@@ -19,7 +19,7 @@ static inline float distance_of(int64_t entry) {
     return distance;
 }
 
-/* The nearest entry at the root. */
+/* Pushes to a min-heap, which has the nearest entry at its root. */
 static inline void push_nearest(int64_t *heap, int64_t size, int64_t entry) {
     int64_t at = size;
     while (at > 0) {
@@ -31,7 +31,7 @@ static inline void push_nearest(int64_t *heap, int64_t size, int64_t entry) {
     heap[at] = entry;
 }
 
-/* Takes the root of a heap of `size` entries, which has one less after. */
+/* Pops the root of a min-heap of `size` entries. */
 static inline int64_t pop_nearest(int64_t *heap, int64_t size) {
     int64_t nearest = heap[0];
     int64_t last = heap[--size];
@@ -46,7 +46,7 @@ static inline int64_t pop_nearest(int64_t *heap, int64_t size) {
     return nearest;
 }
 
-/* The farthest entry at the root. */
+/* Pushes to a max-heap, which has the farthest entry at its root. */
 static inline void push_farthest(int64_t *heap, int64_t size, int64_t entry) {
     int64_t at = size;
     while (at > 0) {
@@ -58,7 +58,7 @@ static inline void push_farthest(int64_t *heap, int64_t size, int64_t entry) {
     heap[at] = entry;
 }
 
-/* Puts `entry` in the place of the root of a heap of `size` entries. */
+/* Replaces the root of a max-heap of `size` entries. */
 static inline void replace_farthest(int64_t *heap, int64_t size, int64_t entry) {
     int64_t at = 0;
     for (int64_t child = 1; child < size; child = 2 * at + 1) {
@@ -70,7 +70,7 @@ static inline void replace_farthest(int64_t *heap, int64_t size, int64_t entry) 
     heap[at] = entry;
 }
 
-/* Moves the farthest of a heap of `size` entries, its root, behind the others; returns how many these are. */
+/* One step of a heapsort: moves the root of a max-heap of `size` entries behind the others; returns the new size. */
 static inline int64_t sort_one(int64_t *heap, int64_t size) {
     int64_t farthest = heap[0];
     size--;

@@ -1,56 +1,56 @@
-/* The interface between the dispatcher and what inserts nodes into a graph, one per instruction set. */
+/* The interface between the dispatcher and the insertion of nodes into a graph, one implementation per instruction set. */
 #ifndef ROOST_INSERT_H
 #define ROOST_INSERT_H
 
 #include "walk.h"
 
 /*
- * A graph that is being built: an image of vectors, all of which are there from the beginning, with empty neighbour lists.
- * Nodes are inserted in the order of their numbers, which is from the top layer down, so node 0 is where every search begins
- * from first to last.
+ * A graph under construction: an image whose vectors are all set, with initially empty neighbour lists. Nodes are inserted in the
+ * order of their numbers, from the top layer down, so node 0 is the entry point throughout.
  *
- * Several threads insert at once. A list is changed by the thread that holds its node's lock; searches read it without. What
- * lies in a slot of a list is at all times -1 or a node of that layer whose vector is complete, since slots are single words
- * that are stored whole and all start as -1: a search that reads while a list is rewritten sees some of the old and some of
- * the new, which is as good. A node is linked from layer 0 up, in each layer to its own list first, without a lock: others come
- * to it only through a list of the layer or through the layer above, so nobody else has written to its own list before, and
- * nobody comes to a layer where it has none. A slot is stored with release and read with acquire, so who comes to a node, or
- * changes its list, sees what it was given.
+ * Several threads insert concurrently. A list is changed only by the thread that holds its node's lock; searches read it without a
+ * lock. A slot of a list always contains -1 or a node of that layer whose vector is complete, because slots are single words, stored
+ * atomically and initially -1. A search that reads a list during a rewrite sees a mix of old and new neighbours, which is harmless.
+ * A node is linked from layer 0 up, in each layer first in its own list, without a lock. This is safe because other threads reach
+ * the node only through another list of the layer or from the layer above: nobody else has written to its list yet, and
+ * nobody reaches it in a layer where its list is empty. Slots are stored with release and read with acquire, so a thread that
+ * reaches a node, or changes its list, sees the list's contents.
  *
- * A lock is held while one list is changed, never between two calls, and by nobody who waits for another.
+ * A lock is held while one list is changed, never between two calls, and a thread holds at most one lock.
  */
 struct build {
     struct image *image;
-    /* The squared distance that each link spans, list by list: those of layer 0, then those of layer 1, and so on. */
+    /* The squared distance of each link, list by list: first of layer 0, then of layer 1, and so on. */
     float *lengths;
-    /* How many of a list's first nodes are sorted, and none nearer to another of them than to the list's node. */
+    /* Per list the length of its prefix chosen by the strict rule: sorted, and no node in it is nearer to another of them than to
+     * the list's node. */
     uint16_t *chosen;
-    /* One a node. */
+    /* One per node. */
     uint8_t *locks;
-    /* Neighbours that a list of layer 0 is brought back to when its room, the image's degree, is used up; half of it above. */
+    /* Neighbours that a list of layer 0 keeps when it is pruned because its room, the image's degree, is full; half as many above. */
     int32_t links;
-    /* Places that are left go to candidates that were left out, but not to one that is nearer by this factor, of squared
-     * distances, to a chosen one than to the list's node; at least 1. */
+    /* Relaxed rule for the remaining places: a dropped candidate is taken unless this factor times its squared distance to a chosen
+     * node is less than its squared distance to the list's node; at least 1. */
     float factor;
 };
 
 enum stage { ARRIVED, GOING_DOWN, LOOKING, UNMARKING, RANKING, CHOOSING, LINKING, INSERTED };
 
-/* How far an insertion is; it goes on from this and from its lists. The first 32 bytes are zero before the first call. */
+/* The state of an insertion; it resumes from this and its lists. The first 32 bytes are zero before the first call. */
 struct insertion {
     /* `phase` is the stage. */
     struct progress walk;
     /* The highest layer that the node is in. */
     int32_t top;
-    /* Where the best of what the search has found are, sorted, how many have been thought about. */
+    /* Number of entries of the sorted `found` that have been considered as neighbours. */
     int32_t considered;
-    /* Whether all have been, and are thought about again for the places that are left. */
+    /* Whether the strict rule is through, and entries are considered again by the relaxed rule for the remaining places. */
     int32_t filling;
 };
 
 /*
- * One call. As in struct search; `picked` has room for the node's neighbours in each layer: how many, then as many entries as
- * the degree of layer 0.
+ * The arguments of one call; see struct search. `picked` has the node's neighbours per layer: their number, then room for as many
+ * entries as the degree of layer 0.
  */
 struct insert {
     const struct build *build;
@@ -61,13 +61,13 @@ struct insert {
     int32_t node;
 };
 
-/* Goes on with an insertion until it is INSERTED or the call's share is done. */
+/* Continues the current stage of an insertion, at most until the budget is used; the caller repeats this until INSERTED. */
 void insert_avx512(const struct insert *insert);
 void insert_avx2(const struct insert *insert);
 void insert_neon(const struct insert *insert);
 void insert_portable(const struct insert *insert);
 
-/* Brings a list that has more than it keeps back to that; no other thread changes it or reads it. */
+/* Prunes a list that has more neighbours than it keeps. No other thread may change or read the list. */
 void trim_avx512(const struct build *build, const struct search *search, int32_t level, int64_t node);
 void trim_avx2(const struct build *build, const struct search *search, int32_t level, int64_t node);
 void trim_neon(const struct build *build, const struct search *search, int32_t level, int64_t node);

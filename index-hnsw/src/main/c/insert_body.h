@@ -1,6 +1,6 @@
 /*
- * Inserting a node (Malkov and Yashunin, algorithms 1, 2 and 4), written once over the distances of float_body.h, which the
- * source that includes this includes before. That source defines INSERT and TRIM, the names of the functions to define.
+ * The insertion of a node (Malkov and Yashunin, algorithms 1, 2 and 4), generic over the distances of float_body.h, which must be
+ * included first. The including source defines INSERT and TRIM, the names of the functions to define.
  */
 #include <sched.h>
 #include <string.h>
@@ -8,11 +8,11 @@
 #include "insert.h"
 
 #define MOST_FLOATS (MOST_DIMENSIONS + LANES)
-/* A node's number is less than 2^31: the bit above marks entries of a list that were not chosen with the others. */
+/* A node's number is less than 2^31, so this bit of an entry is free: it marks entries that were not chosen by an earlier pruning. */
 #define FRESH (1ll << 31)
-/* Neighbours in the room of a list, which is a quarter more than it keeps, one more and whole tiles. */
+/* Max room of a list, a quarter more than it keeps, plus one new neighbour and padding to whole tiles. */
 #define MOST_LISTED (512 + 512 / 4 + 1 + TILE)
-/* How often a lock is looked at before the thread that holds it is thought to have lost its core. */
+/* Polls of a lock between two yields: after as many, its holder may have been preempted. */
 #define LOOKS 128
 
 INLINE int64_t upper_list(const struct image *image, int32_t level, int64_t node) {
@@ -25,7 +25,7 @@ INLINE int32_t degree_of(const struct image *image, int32_t level) {
     return level == 0 ? image->degree : image->upper_degree;
 }
 
-/* How many neighbours a list keeps when its room is used up. */
+/* Number of neighbours that a list keeps when it is pruned. */
 INLINE int32_t kept_in(const struct build *build, int32_t level) {
     return level == 0 ? build->links : build->links / 2;
 }
@@ -48,7 +48,7 @@ INLINE int64_t *picked_of(const struct insert *insert, int32_t level) {
     return insert->picked + level * (insert->build->image->degree + 1ll);
 }
 
-/* A neighbour, or -1; another thread may be storing it. Who reads it sees the lists that the node has been given before. */
+/* A neighbour, or -1; another thread may be storing it. The acquire makes the neighbour's earlier lists visible. */
 INLINE int32_t read_link(const int32_t *link) { return __atomic_load_n(link, __ATOMIC_ACQUIRE); }
 
 INLINE void write_link(int32_t *link, int32_t node) { __atomic_store_n(link, node, __ATOMIC_RELEASE); }
@@ -66,7 +66,7 @@ INLINE void take_lock(uint8_t *lock) {
 
 INLINE void leave_lock(uint8_t *lock) { __atomic_store_n(lock, 0, __ATOMIC_RELEASE); }
 
-/* A node's vector where it can be compared with others: zero-padded to a multiple of LANES, in `room` if need be. */
+/* A node's vector zero-padded to a multiple of LANES, as a query must be; copied to `room` if necessary. */
 INLINE const float *padded(const struct image *image, int64_t node, float *room) {
     const float *values = vector(image, node);
     const int32_t dimension = image->dimension;
@@ -77,7 +77,8 @@ INLINE const float *padded(const struct image *image, int64_t node, float *room)
 }
 
 /*
- * Whether a vector is nearer to one of `count` nodes than `length` by a factor; the list has room up to a multiple of TILE.
+ * Whether `factor` times the squared distance of a vector to one of `count` nodes is less than `length`. The list has room up to a
+ * multiple of TILE.
  */
 INLINE int is_covered(const struct search *list_search, const float *values, int32_t *nodes, int32_t count,
                       float factor, float length) {
@@ -98,9 +99,10 @@ INLINE int is_covered(const struct search *list_search, const float *values, int
 INLINE float length_of(int64_t entry) { return float_of_key((int32_t)(entry >> 32)); }
 
 /*
- * Chooses anew which neighbours a list keeps, of those in it and perhaps one more: first, nearest first, who is nearer to none
- * that is kept than to the list's node, then for the places left who is not nearer by the factor. Of two that were chosen in
- * the first way together neither is nearer to the other, so there only pairs are compared of which one is new.
+ * Prunes a list, with one additional neighbour if `added` is not negative. Neighbours are considered nearest first. The strict rule
+ * drops a neighbour that is nearer to a kept one than to the list's node; the relaxed rule fills the remaining places with
+ * dropped neighbours that are not nearer to a kept one by the factor. Two neighbours that an earlier pruning chose by the strict
+ * rule need not be compared again, so only pairs with a new neighbour are.
  */
 static void __attribute__((noinline)) choose_again(const struct build *build, const struct search *search,
                                                    int32_t level, int64_t node, int32_t listed, int64_t added) {
@@ -157,7 +159,7 @@ static void __attribute__((noinline)) choose_again(const struct build *build, co
     for (int32_t i = 0; i < degree; i++) write_link(links + i, i < count ? kept[i] : -1);
 }
 
-/* Gives a node that is in the graph a new neighbour, if it has room for it or keeps it rather than another. */
+/* Adds the new node to the list of one of its neighbours; prunes the list if it is full. */
 INLINE void link_back(const struct insert *insert, int32_t level, int64_t entry) {
     const struct build *build = insert->build;
     const int32_t node = node_of(entry);
@@ -176,7 +178,7 @@ INLINE void link_back(const struct insert *insert, int32_t level, int64_t entry)
     leave_lock(build->locks + node);
 }
 
-/* Links the node with what was picked, from layer 0 up. */
+/* Links the node and its picked neighbours, from layer 0 up. */
 INLINE void link_layers(const struct insert *insert) {
     const struct image *image = insert->build->image;
     struct progress *progress = &insert->insertion->walk;
@@ -207,7 +209,7 @@ INLINE void link_layers(const struct insert *insert) {
     progress->phase = INSERTED;
 }
 
-/* Picks the node's neighbours in a layer of what was found there, in the two ways of choose_again(). */
+/* Picks the node's neighbours in a layer from the found nodes, by the strict, then the relaxed rule of choose_again(). */
 INLINE void pick(const struct insert *insert) {
     const struct build *build = insert->build;
     struct insertion *insertion = insert->insertion;
@@ -226,7 +228,7 @@ INLINE void pick(const struct insert *insert) {
         }
         progress->left--;
         const int64_t entry = found[insertion->considered];
-        /* Found entries that have been picked are marked. */
+        /* FRESH marks entries that have been picked. */
         if (entry & FRESH) continue;
         if (count > 0 && is_covered(&insert->search, padded(build->image, node_of(entry), room), nodes, count,
                                     insertion->filling ? build->factor : 1, length_of(entry))) {
@@ -254,7 +256,7 @@ INLINE void pick(const struct insert *insert) {
     }
 }
 
-/* Goes to ever nearer neighbours, down to the node's own highest layer. */
+/* Greedy descent through the layers above the node's own highest layer. */
 INLINE void go_down(const struct insert *insert) {
     const struct image *image = insert->build->image;
     struct progress *progress = &insert->insertion->walk;
@@ -291,7 +293,7 @@ INLINE void go_down(const struct insert *insert) {
     progress->phase = LOOKING;
 }
 
-/* Begins to look for the nearest nodes of a layer where the layer above has led to. */
+/* Starts the search of a layer at the nearest node of the layer above. */
 INLINE void enter_layer(const struct insert *insert) {
     const struct search *search = &insert->search;
     struct progress *progress = search->progress;
@@ -306,7 +308,7 @@ INLINE void enter_layer(const struct insert *insert) {
     progress->size = 1;
 }
 
-/* As walk_layer(), of any layer, in lists that others change. */
+/* As walk_layer(), for any layer, and with lists that other threads change. */
 INLINE void look(const struct insert *insert) {
     const struct search *search = &insert->search;
     const struct image *image = insert->build->image;
@@ -409,7 +411,7 @@ void INSERT(const struct insert *insert) {
     }
 }
 
-/* Brings a list back to what it is to have in the end. */
+/* Prunes a list to its final max length. */
 void TRIM(const struct build *build, const struct search *search, int32_t level, int64_t node) {
     const int32_t *links = links_of(build->image, level, node);
     const int32_t degree = degree_of(build->image, level);

@@ -1,11 +1,11 @@
 /*
- * What a query is compared with the codes beside a node by (Gao and Long, RaBitQ, SIGMOD 2024; Gou et al., SymphonyQG, SIGMOD
- * 2025). A neighbour's code is the signs s of the rotated difference r of its vector from the node's. With f = |r|^2 / sum |r|
- * the product of r and of another vector's difference from the node is about f times the product of s with that, rotated. So
- * all that depends on the query is a sum of its rotated components, each with the sign that the code says. These sums are
- * taken by groups of components, in a byte each, of `slope` / 2 from one to the next (Andre et al., FastScan, VLDB 2015).
+ * The query's lookup table for neighbour codes (Gao and Long, RaBitQ, SIGMOD 2024; Gou et al., SymphonyQG, SIGMOD 2025). A
+ * neighbour's code is the signs s of the rotated difference r of its vector from the node's. With f = |r|^2 / sum |r|,
+ * the product of r and another rotated vector y is about f times the product of s and y. So the only part of an estimate that
+ * depends on the query is the sum of its rotated components with the signs of the code. The table has these sums per group
+ * of components, as bytes in units of `slope` / 2 (Andre et al., FastScan, VLDB 2015).
  *
- * NeighborCodes.java does the same, step by step, so that both get the same bits.
+ * NeighborCodes.java performs the same steps, so that both get the same bits.
  */
 #include <float.h>
 #include <math.h>
@@ -16,7 +16,7 @@
 #define ROTATIONS 4
 #define MOST_ENTRY 255.0f
 
-/* 64 signs: number `index` of a random sequence (Steele et al., SplitMix, OOPSLA 2014). */
+/* 64 signs: element `index` of a pseudorandom sequence (Steele et al., SplitMix, OOPSLA 2014). */
 static uint64_t signs_at(uint64_t index) {
     uint64_t bits = (index + 1) * 0x9e3779b97f4a7c15u;
     bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -24,7 +24,7 @@ static uint64_t signs_at(uint64_t index) {
     return bits ^ (bits >> 31);
 }
 
-/* The Hadamard transform but for its scale; `length` is a power of two, from PADDED_TO. */
+/* The Hadamard transform without its scale; `length` is a power of two, at least PADDED_TO. */
 static void transform(float *values, int32_t length) {
     for (int32_t half = 1; half < length; half *= 2) {
         for (int32_t from = 0; from < length; from += 2 * half) {
@@ -41,8 +41,8 @@ static void transform(float *values, int32_t length) {
 }
 
 /*
- * A random rotation: signs, then a Hadamard transform, several times over (Ailon and Chazelle, 2006). Where the length is no
- * power of two the transforms are of its beginning and of its end in turns, and each half is mixed with the other between.
+ * A fixed pseudorandom rotation: several rounds of random signs and a Hadamard transform (Ailon and Chazelle, 2006). If the length
+ * is not a power of two, rounds transform the beginning and the end alternately, and the two halves are mixed after each round.
  */
 static void rotate(float *values, int32_t length) {
     int32_t part = PADDED_TO;
@@ -86,7 +86,7 @@ void tabulate(const struct search *search, uint8_t *table) {
         widest = size > widest ? size : widest;
     }
     const float unit = widest / MOST_ENTRY;
-    /* 0 where the query is so short that its components weigh nothing. */
+    /* 0 if the query is too short for the reciprocal to be finite; then all table entries are 0. */
     const float scale = unit > 0 && 1 / unit <= FLT_MAX ? 1 / unit : 0;
     for (int32_t at = 0; at < length; at += GROUP, table += GROUP_BYTES) {
         const float *group = rotated + at;

@@ -1,14 +1,14 @@
-/* What rows are measured in, and where a node's record lies. */
+/* The tile of rows, and access to a node's record. */
 #ifndef ROOST_TILE_H
 #define ROOST_TILE_H
 
 #include "walk.h"
 
 #define INLINE static inline __attribute__((always_inline))
-/* Rows that are measured together. */
+/* Rows measured together. */
 #define TILE 4
 #define CACHE_LINE 64
-/* Of a long row the hardware fetches the rest once it sees the beginning being read. */
+/* Max bytes of a row to prefetch: the hardware prefetcher fetches the rest once the beginning is read. */
 #define MOST_PREFETCHED (16 * CACHE_LINE)
 
 INLINE const uint8_t *record(const struct image *image, int64_t node) {

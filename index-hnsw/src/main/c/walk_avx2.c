@@ -1,4 +1,4 @@
-/* AVX2 with FMA: two registers a vector. */
+/* AVX2 with FMA: two registers per vec. */
 #include <immintrin.h>
 
 #include "walk.h"
@@ -50,7 +50,7 @@ INLINE void add_sums(__m128i some, uint32_t *sums) {
     _mm256_store_si256(at, _mm256_add_epi32(_mm256_load_si256(at), _mm256_cvtepu16_epi32(some)));
 }
 
-/* Two groups a register: the sums of its even and of its odd bytes, of which the latter are taken off the former again. */
+/* Two groups per register. `even` sums whole 16-bit lanes, `odd` their high bytes, which are subtracted from `even` at the end. */
 INLINE void sum_run(const uint8_t *codes, const uint8_t *table, int32_t groups, uint32_t *sums) {
     const __m256i half = _mm256_set1_epi8(15);
     __m256i even[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};

@@ -1,4 +1,4 @@
-/* AVX-512: one register a vector. */
+/* AVX-512: one register per vec. */
 #include <immintrin.h>
 
 #include "walk.h"
@@ -49,7 +49,7 @@ INLINE __m128i fold_groups(__m512i sums) {
     return _mm_add_epi16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
 }
 
-/* Four groups a register: the sums of its even and of its odd bytes, of which the latter are taken off the former again. */
+/* Four groups per register. `even` sums whole 16-bit lanes, `odd` their high bytes, which are subtracted from `even` at the end. */
 INLINE void sum_run(const uint8_t *codes, const uint8_t *table, int32_t groups, uint32_t *sums) {
     const __m512i half = _mm512_set1_epi8(15);
     __m512i even[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};

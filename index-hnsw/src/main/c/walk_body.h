@@ -1,15 +1,15 @@
 /*
- * The walk itself, written once over what the source that includes it measures. That source defines
- *   prefetch_row(image, node)                    has what measuring the node reads fetched from memory
- *   measure(search, nodes, count, distances)     distances of the query from nodes; both lists have room up to a
+ * The graph search, generic over the distance. The including source defines
+ *   prefetch_row(image, node)                    prefetches the data that measure() reads of a node
+ *   measure(search, nodes, count, distances)     computes distances of the query from nodes; both lists have room up to a
  *                                                multiple of TILE
- *   AHEAD                                        how many rows are fetched before the first is measured
+ *   AHEAD                                        number of rows prefetched before the first is measured
  *   WALK                                         the name of the function to define
  *
- * All unvisited neighbours of a node are collected and the first of them prefetched, then measured some at a time: while
- * these are summed, the next are on their way from memory. A call that has done its share leaves where it is in the
- * progress; what a search finds does not depend on how it is cut. Neighbours are checked before they are followed: who
- * opens a table in place has not read all of it.
+ * All unvisited neighbours of a node are collected and the first of them prefetched, then measured tile by tile: while
+ * one tile is summed, the next rows are on their way from memory. A call that has used its budget saves its state in the
+ * progress; the result does not depend on the budget. Neighbours are range-checked before they are followed, because an image
+ * opened in place has not been validated as a whole.
  */
 #ifndef ROOST_WALK_BODY_H
 #define ROOST_WALK_BODY_H
@@ -17,10 +17,10 @@
 #include "heap.h"
 #include "tile.h"
 
-/* The most neighbours of a node, and some room for whole tiles. */
+/* Max neighbours of a node, plus padding to whole tiles. */
 #define MOST_NEIGHBORS (512 + TILE)
 
-/* What looking for new neighbours of a node costs, in distances: some eight marks are looked at in the time of one. */
+/* Cost of checking a node's neighbours for visited marks, in distances: some eight marks per distance. */
 #define LOOK_COST(degree) ((degree) / 8 + 1)
 
 /* Whether a node may be found. */
@@ -38,7 +38,7 @@ INLINE int allows(const struct search *search, int64_t node) {
     return allowed[bit / 64] >> (bit % 64) & 1;
 }
 
-/* Adds an entry to the nearest `width` found so far; returns how many there are then. */
+/* Offers an entry to the heap of the `width` nearest found so far; returns the heap's new size. */
 INLINE int32_t keep(const struct search *search, int32_t size, int64_t entry) {
     if (size < search->width) {
         push_farthest(search->found, size, entry);
@@ -48,7 +48,7 @@ INLINE int32_t keep(const struct search *search, int32_t size, int64_t entry) {
     return size;
 }
 
-/* How many of `count` neighbours are measured in this call where the budget leaves room for `room`, fewer: whole tiles. */
+/* The number of `count` neighbours to measure in this call if the budget leaves only `room`: whole tiles, at least one. */
 static int32_t __attribute__((noinline)) cut(int32_t count, int64_t room) {
     int32_t most = room > TILE ? (int32_t)(room / TILE * TILE) : TILE;
     return count < most ? count : most;
@@ -63,7 +63,7 @@ INLINE const int32_t *upper_neighbors(const struct image *image, int32_t level, 
     return lists + node * image->upper_degree;
 }
 
-/* Goes to ever nearer neighbours, layer by layer down to layer 1; where that leads to the walk of layer 0 is to begin. */
+/* Greedy descent through the upper layers, down to layer 1; its result becomes the entry point of layer 0. */
 INLINE void descend(const struct search *search) {
     const struct image *image = search->image;
     struct progress *progress = search->progress;
@@ -119,7 +119,7 @@ INLINE void descend(const struct search *search) {
     progress->phase = WALKING;
 }
 
-/* Marks where the walk of layer 0 begins. */
+/* Marks the entry point of layer 0 as visited, and keeps it if it is allowed. */
 INLINE void begin_layer(const struct search *search) {
     int64_t start = search->progress->nearest;
     int32_t first = node_of(start);
@@ -128,8 +128,8 @@ INLINE void begin_layer(const struct search *search) {
 }
 
 /*
- * Walks layer 0. The log is also the list of what is to be measured: from `next` on it has the neighbours of the node
- * taken last that have not been yet.
+ * Searches layer 0. The log is also the queue of nodes to measure: from `next` on it has the new neighbours of the last expanded
+ * node that have not been measured yet.
  */
 INLINE void walk_layer(const struct search *search) {
     const struct image *image = search->image;
@@ -162,7 +162,7 @@ INLINE void walk_layer(const struct search *search) {
             int32_t *fresh = log + next;
             for (int32_t i = 0; i < degree; i++) {
                 const uint32_t node = (uint32_t)list[i];
-                /* One comparison for the -1 after the last neighbour and for what is no node. */
+                /* As unsigned, one comparison catches both the -1 after the last neighbour and a node out of range. */
                 if (node >= nodes) {
                     if (list[i] < 0) break;
                     progress->logged = logged + count;
@@ -186,7 +186,7 @@ INLINE void walk_layer(const struct search *search) {
         for (int32_t i = 0; i < count; i++) {
             int32_t node = log[next + i];
             int64_t entry = key(distances[i], node);
-            /* With all of the width found, what is farther can neither be kept nor lead on. */
+            /* With a full heap, a farther node can neither be kept nor become a useful candidate. */
             if (size == search->width && entry > search->found[0]) continue;
             push_nearest(candidates, waiting++, entry);
             prefetch_bytes((const uint8_t *)neighbors(image, node), degree * (int64_t)sizeof(int32_t));

@@ -1,4 +1,4 @@
-/* NEON: four registers a vector. */
+/* NEON: four registers per vec. */
 #include <arm_neon.h>
 #include <string.h>
 

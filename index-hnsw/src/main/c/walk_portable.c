@@ -1,4 +1,4 @@
-/* Plain C99. Fused multiply-add keeps it bit-equal to the others; where the CPU has none, it is slow. */
+/* Plain C99. fmaf keeps results bit-equal to the other implementations; it is slow if the CPU has no fused multiply-add. */
 #include <math.h>
 
 #include "walk.h"

@@ -1,4 +1,4 @@
-/** Roost inside Lucene: a vector format whose graphs Roost searches, segments at home, and Roost's tables as queries. */
+/** Roost for Lucene: a vector format with graphs searched by Roost, segments searched at home, and queries answered by Roost tables. */
 module io.github.roost.lucene {
     requires transitive org.apache.lucene.core;
     requires transitive io.github.roost.core;

@@ -8,11 +8,11 @@ import org.apache.lucene.util.hnsw.HnswGraph;
 import org.apache.lucene.util.hnsw.HnswGraph.NodesIterator;
 
 /**
- * A graph of Lucene's, as its builders leave it or as it lies in a segment. Belongs to one thread. What cannot be read is an
- * {@link UncheckedIOException}.
+ * Adapter from Lucene's graphs, on the heap or in a segment. Used by one thread. Methods throw {@link UncheckedIOException} if the
+ * graph cannot be read.
  */
 record BuiltByLucene(HnswGraph graph) implements BuiltGraph {
-    /** Most neighbours of a node in layer 0. */
+    /** Max neighbours of a node in layer 0. */
     int degree() {
         return 2 * graph.maxConn();
     }
@@ -49,7 +49,7 @@ record BuiltByLucene(HnswGraph graph) implements BuiltGraph {
         }
     }
 
-    /** Without those that the builder has entered twice. */
+    /** Skips duplicates, which Lucene's builder can leave in a list. */
     @Override
     public int neighbors(int level, int row, int[] into) {
         try {

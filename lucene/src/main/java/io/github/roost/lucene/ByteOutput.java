@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import org.apache.lucene.store.IndexOutput;
 
-/** Appends buffers that are not on the heap to a file of a Lucene directory, which takes arrays. */
+/** Appends off-heap buffers to a Lucene file, which accepts only arrays, through an array. */
 record ByteOutput(IndexOutput output, byte[] room) {
     ByteOutput(IndexOutput output) {
         this(output, new byte[1 << 16]);

@@ -17,10 +17,10 @@ import org.apache.lucene.search.ScorerSupplier;
 import org.apache.lucene.search.Weight;
 import org.jspecify.annotations.Nullable;
 
-/** Documents of one reader that are found already, with their scores. Means nothing to another reader. Immutable. */
+/** A query of given documents of one reader, with given scores. Cannot be searched in another reader. Immutable. */
 final class FoundDocuments extends Query {
     private final Object readerIdentity;
-    /** Counted over all segments, ascending. */
+    /** Reader-wide document numbers, ascending. */
     private final int[] docs;
 
     private final float[] scores;
@@ -31,7 +31,7 @@ final class FoundDocuments extends Query {
         this.scores = scores;
     }
 
-    /** @param hits in any order, no document twice */
+    /** @param hits in any order, without duplicate documents */
     static FoundDocuments of(IndexReaderContext reader, ScoreDoc[] hits) {
         ScoreDoc[] ascending = hits.clone();
         Arrays.sort(ascending, Comparator.comparingInt(hit -> hit.doc));
@@ -72,7 +72,7 @@ final class FoundDocuments extends Query {
                         : Explanation.match(scores[index] * boost, "among the " + docs.length + " nearest");
             }
 
-            // It is cheaper than what would be cached.
+            // The query is cheaper than a cache entry.
             @Override
             public boolean isCacheable(LeafReaderContext segment) {
                 return false;
@@ -80,13 +80,13 @@ final class FoundDocuments extends Query {
         };
     }
 
-    /** Index of the first document that is at least this one. */
+    /** Index of the first document with this number or a larger one. */
     private int firstFrom(int doc) {
         int index = Arrays.binarySearch(docs, doc);
         return index < 0 ? -index - 1 : index;
     }
 
-    /** The documents of one segment, those at indices from {@code from} to {@code to} exclusive. */
+    /** The documents of one segment, at indices from {@code from} to {@code to} exclusive. */
     private final class SegmentScorer extends Scorer {
         private final int from;
         private final int to;

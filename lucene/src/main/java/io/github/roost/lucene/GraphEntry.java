@@ -10,11 +10,11 @@ import org.apache.lucene.store.IndexInput;
 import org.apache.lucene.store.IndexOutput;
 
 /**
- * What a segment says about a field.
+ * A segment's metadata of one vector field.
  *
- * @param count vectors
- * @param offset where in the file of graphs its graph begins
- * @param length of the graph in bytes; 0 where there is none
+ * @param count number of vectors
+ * @param offset offset of the field's graph in the graph file
+ * @param length length of the graph in bytes; 0 if there is none
  */
 record GraphEntry(
         VectorEncoding encoding,
@@ -23,7 +23,7 @@ record GraphEntry(
         int count,
         long offset,
         long length) {
-    /** By the number that stands for them in files: their order stays. */
+    /** Files contain the indices of these lists, so their order must not change. */
     private static final List<VectorEncoding> ENCODINGS = List.of(VectorEncoding.BYTE, VectorEncoding.FLOAT32);
 
     private static final List<VectorSimilarityFunction> SIMILARITIES = List.of(
@@ -46,7 +46,7 @@ record GraphEntry(
         meta.writeLong(length);
     }
 
-    /** Reads what follows a field's number. */
+    /** Reads an entry, after the field's number. */
     static GraphEntry read(IndexInput meta) throws IOException {
         return new GraphEntry(
                 oneOf(ENCODINGS, "vector encoding", meta),
@@ -66,7 +66,7 @@ record GraphEntry(
         return values.get(number);
     }
 
-    /** Whether this can be what was written for a field; the length of the file of graphs is compared when it is open. */
+    /** Checks that the entry matches a field. Whether the graph fits into its file is checked when that is opened. */
     void require(FieldInfo field, IndexInput meta) throws CorruptIndexException {
         if (encoding != field.getVectorEncoding()
                 || similarity != field.getVectorSimilarityFunction()

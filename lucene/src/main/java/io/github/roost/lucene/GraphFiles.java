@@ -3,7 +3,7 @@ package io.github.roost.lucene;
 import org.apache.lucene.index.IndexFileNames;
 import org.apache.lucene.index.SegmentInfo;
 
-/** The two files of a segment that the format adds to those of the vectors: what they are called, and their version. */
+/** Names and versions of the two files per segment that the format adds to the vectors' files. */
 final class GraphFiles {
     static final String META_EXTENSION = "vem";
     static final String GRAPH_EXTENSION = "vex";
@@ -13,9 +13,9 @@ final class GraphFiles {
     static final int FIRST_VERSION = 0;
     static final int VERSION = 0;
 
-    /** Graphs begin at a multiple of this: a cache line. */
+    /** Alignment of graphs: a cache line. */
     static final int ALIGNMENT = 64;
-    /** After the last field. */
+    /** Follows the last field. */
     static final int END_OF_FIELDS = -1;
 
     private GraphFiles() {}

@@ -16,7 +16,7 @@ import org.apache.lucene.search.Weight;
 import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.FixedBitSet;
 
-/** Which live document of one reader stands for which row of a table. Immutable. */
+/** Map from a table's ids to the live documents of one reader. Immutable. */
 final class LiveRows {
     private static final int NONE = -1;
 
@@ -26,10 +26,10 @@ final class LiveRows {
     private LiveRows() {}
 
     /**
-     * Reads the ids of all live documents: linear in their number. Documents without an id are no rows.
+     * Reads the ids of all live documents, in linear time. Documents without an id are skipped.
      *
-     * @param idField a numeric doc value
-     * @throws IllegalStateException if two documents have one id
+     * @param idField field with ids as numeric doc values
+     * @throws IllegalStateException if two live documents have the same id
      */
     static LiveRows of(IndexReader reader, String idField) throws IOException {
         LiveRows rows = new LiveRows();
@@ -53,17 +53,17 @@ final class LiveRows {
         }
     }
 
-    /** The document of a row, counted over all segments, or -1 where it is not live. */
+    /** The reader-wide number of a row's document, or -1 if it has no live document. */
     int document(long id) {
         return (int) documents.get(id);
     }
 
-    /** Every row that has a live document. */
+    /** Allows every row with a live document. */
     IdFilter all() {
         return all;
     }
 
-    /** The rows whose live documents a query matches. */
+    /** Allows the rows whose live documents match a query. */
     IdFilter matching(Query rewritten, IndexSearcher searcher) throws IOException {
         FixedBitSet matching = new FixedBitSet(searcher.getIndexReader().maxDoc());
         Weight weight = searcher.createWeight(rewritten, ScoreMode.COMPLETE_NO_SCORES, 1);

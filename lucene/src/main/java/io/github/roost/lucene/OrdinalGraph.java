@@ -6,11 +6,11 @@ import java.util.Arrays;
 import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.util.hnsw.HnswGraph;
 
-/** A graph as Lucene's merges read it, its nodes numbered by ordinal. Belongs to one thread. */
+/** Adapter that lets Lucene's merges read a graph, with nodes numbered by ordinal. Used by one thread. */
 final class OrdinalGraph extends HnswGraph {
     private final CodedGraph graph;
     private final int[] ordinals;
-    /** The graph's own number of each ordinal. */
+    /** The graph's node number of each ordinal. */
     private final int[] nodes;
 
     private int[] neighbors = new int[0];

@@ -10,33 +10,33 @@ import org.apache.lucene.codecs.perfield.PerFieldKnnVectorsFormat;
 /**
  * Lucene's codec with {@link RoostVectorsFormat} for all vector fields: {@code config.setCodec(new RoostCodec())}.
  *
- * <p>Segments say that they are of Lucene's codec, and of each vector field which format it has. So an index that was written
- * with this codec is read, and written on, without it; and an index that was written without it is written on with it,
- * field by field as its segments are merged. Immutable; thread-safe.
+ * <p>Segments record the name of Lucene's codec, and the format of each vector field. So an index written with this codec can be
+ * read and extended without it, and an index written without it can be extended with it: existing segments change to
+ * the new format when they are merged. Immutable; thread-safe.
  */
 public final class RoostCodec extends FilterCodec {
     private final KnnVectorsFormat perField;
 
-    /** With the default sizes of a graph. */
+    /** Creates a codec with the default {@link RoostVectorsFormat}. */
     public RoostCodec() {
         this(new RoostVectorsFormat());
     }
 
     /**
-     * With a format of one's own making.
+     * Creates a codec with a given vector format.
      *
-     * @param format of all vector fields
+     * @param format the format of all vector fields
      */
     public RoostCodec(KnnVectorsFormat format) {
         this(new Lucene104Codec(), field -> format);
     }
 
     /**
-     * Another codec with formats for its vector fields. Segments bear that codec's name.
+     * Creates a codec that extends another codec with formats for its vector fields. Segments record the other codec's name.
      *
-     * @param codec for all else
-     * @param formats the format for a vector field of some name; the same object each time, so that the fields that have it are
-     *     written together
+     * @param codec the codec of everything except vector fields
+     * @param formats maps the name of a vector field to its format; must return the same object for fields that share a format, so
+     *     that they are written together
      */
     public RoostCodec(Codec codec, Function<String, KnnVectorsFormat> formats) {
         super(codec.getName(), codec);

@@ -24,9 +24,9 @@ import org.apache.lucene.util.ThreadInterruptedException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The k live documents whose vectors are nearest to a query, found in a table of Roost: the counterpart of Lucene's
- * {@code KnnFloatVectorQuery} for vectors in the index. It can be used wherever a query can, and has the same scores.
- * Deleted documents, documents that a filter does not match, and rows that have no document in the searched reader do not
+ * A query for the k live documents whose vectors are nearest to a target, answered by a Roost table. It is the counterpart of Lucene's
+ * {@code KnnFloatVectorQuery}, which searches vectors in the index; it has the same scores and can be used in the same places.
+ * Deleted documents, documents that a filter does not match, and rows without a document in the searched reader do not
  * count among the k. Immutable.
  */
 public final class RoostKnnQuery extends Query {
@@ -36,25 +36,25 @@ public final class RoostKnnQuery extends Query {
     private final @Nullable Query filter;
 
     /**
-     * Among all live documents.
+     * Creates a query over all live documents.
      *
-     * @param table that is asked
+     * @param table the table to search
      * @param target finite, of the table's dimension; copied
-     * @param k from 1 to 10,000
-     * @throws IllegalArgumentException if one of them is not so
+     * @param k number of documents, from 1 to 10,000
+     * @throws IllegalArgumentException if the target or k is invalid
      */
     public RoostKnnQuery(RoostTable table, float[] target, int k) {
         this(table, target, k, null);
     }
 
     /**
-     * Among the live documents that a filter matches.
+     * Creates a query over the live documents that match a filter.
      *
-     * @param table that is asked
+     * @param table the table to search
      * @param target finite, of the table's dimension; copied
-     * @param k from 1 to 10,000
+     * @param k number of documents, from 1 to 10,000
      * @param filter null for none
-     * @throws IllegalArgumentException if one of them is not so
+     * @throws IllegalArgumentException if the target or k is invalid
      */
     public RoostKnnQuery(RoostTable table, float[] target, int k, @Nullable Query filter) {
         table.require(target, k);
@@ -65,17 +65,17 @@ public final class RoostKnnQuery extends Query {
     }
 
     /**
-     * Searches for several vectors at once, with the hits that a query for each alone would have. The filter is run once, and all
-     * searches begin together: those of an IVF table that keeps codes share the scans of lists that several of them probe.
+     * Searches for several targets at once, with the same hits as one query per target. The filter is run once, and all
+     * searches are submitted together. In an IVF table that keeps codes, searches that probe the same list share its scan.
      *
-     * @param searcher whose reader's documents are found
-     * @param table that is asked
+     * @param searcher the searcher of the documents
+     * @param table the table to search
      * @param targets each finite, of the table's dimension
-     * @param k from 1 to 10,000
+     * @param k number of documents per target, from 1 to 10,000
      * @param filter null for none
-     * @return hits for each target, nearest first, in the order of the targets
-     * @throws IllegalArgumentException if one of the targets, or k, is not so; then nothing is searched
-     * @throws IOException if the filter cannot be run, or what a search fails with
+     * @return hits per target, nearest first, in the order of the targets
+     * @throws IllegalArgumentException if a target or k is invalid; then nothing is searched
+     * @throws IOException if the filter or a search fails
      */
     public static List<TopDocs> batch(
             IndexSearcher searcher, RoostTable table, float[][] targets, int k, @Nullable Query filter)
@@ -105,7 +105,7 @@ public final class RoostKnnQuery extends Query {
         return new TopDocs(new TotalHits(hits.length, TotalHits.Relation.EQUAL_TO), hits);
     }
 
-    /** Asks the table, once for all segments; what it found is the query that is left. */
+    /** Searches the table once for all segments, and rewrites to a query of the documents found. */
     @Override
     public Query rewrite(IndexSearcher searcher) throws IOException {
         LiveRows rows = table.rowsOf(searcher.getIndexReader());
@@ -117,7 +117,7 @@ public final class RoostKnnQuery extends Query {
                 : FoundDocuments.of(searcher.getIndexReader().getContext(), hits);
     }
 
-    /** The rows that may be found; null for none. */
+    /** The rows that may be found; null if there are none. */
     private static @Nullable IdFilter accepted(IndexSearcher searcher, LiveRows rows, @Nullable Query filter)
             throws IOException {
         Query rewritten = filter == null ? MatchAllDocsQuery.INSTANCE : searcher.rewrite(filter);

@@ -15,17 +15,17 @@ import org.apache.lucene.search.KnnCollector;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A view of an index that was written in Lucene's own vector formats, whose graphs Roost searches: nothing is indexed again, and the
- * wrapped reader can still search the same files.
+ * A view of an index in Lucene's own vector formats, whose graphs are searched by Roost. Nothing is reindexed, and the wrapped
+ * reader can still search the same files.
  *
  * <pre>{@code
  * IndexSearcher searcher = new IndexSearcher(RoostReader.over(DirectoryReader.open(directory)));
  * }</pre>
  *
- * <p>When a segment is first seen, each graph of it is read, and kept off-heap with a byte per component of each vector: about
- * {@code dimension + 8 m + 16} bytes per vector; that takes as long as reading all vectors. Reopened readers share the graph, which
- * is freed with the segment. Hits are scored by the vectors in the segment, so that scores are Lucene's own, and {@link SearchEffort} says
- * how wide a search is. Vector fields without a graph (small segments, other formats) are searched as they are without the view.
+ * <p>When a segment is first opened, its graphs are read and copied off-heap with SQ8 codes of the vectors: about
+ * {@code dimension + 8 m + 16} bytes per vector, in the time of reading all vectors. Reopened readers share the copy, which
+ * is freed when the segment is closed. Hits are scored by the vectors in the segment, so scores are Lucene's own. {@link
+ * SearchEffort} sets the width of a search. Vector fields without a graph (small segments, other formats) are searched by Lucene.
  *
  * <p>Immutable; thread-safe.
  */
@@ -33,23 +33,23 @@ public final class RoostReader extends FilterDirectoryReader {
     private final Graphs graphs;
 
     /**
-     * The graphs that have been read of segments that some reader has open: shared by views of one index that are made anew
-     * for each search. Thread-safe.
+     * A cache of the graphs of open segments, to be shared by several views of one index, for example if a view is created per search.
+     * Thread-safe.
      */
     public static final class Graphs {
         private final ConcurrentMap<IndexReader.CacheKey, StockGraphs> ofSegments = new ConcurrentHashMap<>();
 
-        /** Of no segment yet. */
+        /** Creates an empty cache. */
         public Graphs() {}
 
-        /** {@return the number of open segments that have been seen and have a graph of Lucene's own} */
+        /** {@return the number of open segments in the cache with at least one graph} */
         public int segments() {
             return Math.toIntExact(ofSegments.values().stream()
                     .filter(graphs -> graphs != StockGraphs.NONE)
                     .count());
         }
 
-        /** Two that see a segment for the first time at once may both read it; one of them is kept. */
+        /** Returns the graphs of a segment, reading them if necessary. Two threads may read the same segment at once; one copy is kept. */
         StockGraphs of(CodecReader segment) throws IOException {
             IndexReader.CacheHelper core = segment.getCoreCacheHelper();
             if (core == null) {
@@ -79,10 +79,11 @@ public final class RoostReader extends FilterDirectoryReader {
     }
 
     /**
-     * The view.
+     * Creates a view of a reader.
      *
-     * @param reader closed with the view; its segments must be Lucene's own, behind any number of filters
-     * @return a reader that reopens as such a view
+     * @param reader the wrapped reader, closed with the view; graphs are found in segments that are Lucene's own, behind any number
+     *     of filter readers
+     * @return the view; reopening it returns a view
      * @throws IOException if a graph or its vectors cannot be read
      */
     public static DirectoryReader over(DirectoryReader reader) throws IOException {
@@ -90,11 +91,12 @@ public final class RoostReader extends FilterDirectoryReader {
     }
 
     /**
-     * The view, with the graphs that other views of the index have read already.
+     * Creates a view of a reader that shares graphs with other views of the same index.
      *
-     * @param reader closed with the view; its segments must be Lucene's own, behind any number of filters
-     * @param graphs shared with other views of the same index
-     * @return a reader that reopens as such a view
+     * @param reader the wrapped reader, closed with the view; graphs are found in segments that are Lucene's own, behind any number
+     *     of filter readers
+     * @param graphs the cache shared with other views of the same index
+     * @return the view; reopening it returns a view
      * @throws IOException if a graph or its vectors cannot be read
      */
     public static DirectoryReader over(DirectoryReader reader, Graphs graphs) throws IOException {
@@ -119,7 +121,7 @@ public final class RoostReader extends FilterDirectoryReader {
         return in.getReaderCacheHelper();
     }
 
-    /** One segment. Its documents are those of the wrapped one, so what is cached for that one holds for it. */
+    /** A view of a segment. It has the same documents as the wrapped segment, so it shares its cache keys. */
     private static final class Segment extends FilterLeafReader {
         private final StockGraphs graphs;
 

@@ -19,9 +19,9 @@ import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.util.VectorUtil;
 
 /**
- * A table of Roost beside a Lucene index: the vectors of its documents, by an id that the documents have as a numeric doc
- * value. Made once and shared by the {@link RoostKnnQuery}s that it answers. Which document is which row is read when a
- * reader is first searched, and kept until it is closed: 63,666 documents take some milliseconds. Thread-safe.
+ * A Roost table with the vectors of the documents of a Lucene index. Documents and rows are matched by an id, which documents have
+ * as a numeric doc value. Created once and shared by {@link RoostKnnQuery}s. The map from ids to documents is read when a
+ * reader is first searched, and kept until the reader is closed; for 63,666 documents that takes some milliseconds. Thread-safe.
  */
 public final class RoostTable {
     private final VectorTable table;
@@ -29,7 +29,7 @@ public final class RoostTable {
     private final String idField;
     private final ConcurrentMap<IndexReader.CacheKey, LiveRows> rows = new ConcurrentHashMap<>();
 
-    /** @param effort of a search for so many rows */
+    /** @param effort maps k to the effort of a search */
     private RoostTable(VectorTable table, IntUnaryOperator effort, String idField) {
         this.table = table;
         this.effort = effort;
@@ -37,13 +37,13 @@ public final class RoostTable {
     }
 
     /**
-     * An HNSW table.
+     * Creates a table from an HNSW table.
      *
-     * @param table of the documents' vectors
-     * @param ef width of its searches, from 1 to 100,000; k where that is more
-     * @param idField numeric doc value with the table's ids
+     * @param table the documents' vectors
+     * @param ef width of its searches, from 1 to 100,000; raised to k if k is larger
+     * @param idField field with the table's ids as numeric doc values
      * @return the table, for queries
-     * @throws IllegalArgumentException if {@code ef} is not within its range
+     * @throws IllegalArgumentException if {@code ef} is out of range
      */
     public static RoostTable of(HnswTable table, int ef, String idField) {
         Vectors.requireRange("ef", ef, 1, 100_000);
@@ -51,14 +51,14 @@ public final class RoostTable {
     }
 
     /**
-     * An IVF table.
+     * Creates a table from an IVF table.
      *
-     * @param table of the documents' vectors
-     * @param nprobe lists that a search scans, from 1 to all; all of them make it exact, few of them may hold fewer than k
-     *     rows that a filter accepts
-     * @param idField numeric doc value with the table's ids
+     * @param table the documents' vectors
+     * @param nprobe lists that a search scans, from 1 to the number of lists. A search of all lists is exact; a few lists may hold
+     *     fewer than k rows that a filter accepts
+     * @param idField field with the table's ids as numeric doc values
      * @return the table, for queries
-     * @throws IllegalArgumentException if {@code nprobe} is not within its range
+     * @throws IllegalArgumentException if {@code nprobe} is out of range
      */
     public static RoostTable of(IvfTable table, int nprobe, String idField) {
         Vectors.requireRange("nprobe", nprobe, 1, table.nlist());
@@ -66,16 +66,16 @@ public final class RoostTable {
     }
 
     /**
-     * Name of the table.
+     * The name of the table.
      *
-     * @return as it was given when the table was built
+     * @return the name that the table was built with
      */
     public String name() {
         return table.name();
     }
 
     /**
-     * The doc value that holds the table's ids.
+     * The doc values field with the table's ids.
      *
      * @return the name of the field
      */
@@ -88,7 +88,7 @@ public final class RoostTable {
         Vectors.require("query", query, table.dimension(), table.metric());
     }
 
-    /** Several searches that begin together. */
+    /** Submits several searches together. */
     List<CompletableFuture<SearchResult>> searchAll(float[][] queries, int k, IdFilter accepted) {
         return table.searchAll(Arrays.stream(queries)
                 .map(query ->
@@ -96,18 +96,18 @@ public final class RoostTable {
                 .toList());
     }
 
-    /** The search itself, so that cancelling it ends it. */
+    /** Submits a search. The returned future is the search's own, not a derived one, so cancelling it ends the search. */
     CompletableFuture<SearchResult> search(float[] query, int k, IdFilter accepted) {
         return table.search(
                 SearchRequest.of(query, k).effort(effort.applyAsInt(k)).filter(accepted));
     }
 
     /**
-     * Lucene's score of two vectors: 1 / (1 + d) of a squared distance d, (1 + cos) / 2 of a cosine, and that of {@code
-     * MAXIMUM_INNER_PRODUCT}.
+     * Converts a distance to Lucene's score: 1 / (1 + d) for a squared distance d, (1 + cos) / 2 for cosine, and the score of {@code
+     * MAXIMUM_INNER_PRODUCT} for inner product.
      *
-     * @param distance of the table's metric
-     * @return a positive score, larger where it is nearer
+     * @param distance a distance in the table's metric
+     * @return a score, not negative; larger is nearer
      */
     public float score(float distance) {
         return switch (table.metric()) {
@@ -118,8 +118,8 @@ public final class RoostTable {
     }
 
     /**
-     * The rows of a reader. Who searches holds the reader open, so it is closed only after the listener was added, and what
-     * is kept here is dropped.
+     * The rows of a reader. The searching thread holds the reader open, so the reader is closed only after the listener was added, and
+     * the cached rows are always dropped.
      */
     LiveRows rowsOf(IndexReader reader) throws IOException {
         IndexReader.CacheHelper cache = reader.getReaderCacheHelper();
@@ -146,7 +146,7 @@ public final class RoostTable {
     }
 
     /**
-     * How many readers it keeps the rows of: those that have been searched and not been closed.
+     * The number of cached readers: open readers that have been searched.
      *
      * @return 0 or more
      */

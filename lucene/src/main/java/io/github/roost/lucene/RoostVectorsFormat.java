@@ -12,42 +12,43 @@ import org.apache.lucene.index.SegmentReadState;
 import org.apache.lucene.index.SegmentWriteState;
 
 /**
- * A vector format for Lucene. The vectors are kept as {@link Lucene99FlatVectorsFormat} keeps them; beside them lies an HNSW
- * graph (Malkov and Yashunin, 2016) with a byte per component of each vector, which Roost searches in C where the segment is
- * mapped. The best candidates are compared again by the vectors themselves, so that scores are Lucene's own.
+ * A vector format for Lucene. Vectors are stored as in {@link Lucene99FlatVectorsFormat}. Each field also has an HNSW graph (Malkov
+ * and Yashunin, IEEE TPAMI 42(4), 2020) with SQ8 codes, one byte per component, which Roost searches in C, in place in the mapped
+ * segment. The best candidates are reranked by their vectors, so scores are Lucene's own.
  *
- * <p>It takes vectors of floats and of bytes under every similarity function, and all that Lucene does with vectors: sparse
- * fields, deletes, index sorting, filters, limits on visited vectors, timeouts. Lucene finds the format by its name, so that
- * reading an index needs nothing but this module's jar on the class path or module path.
+ * <p>Supports float and byte vectors under every similarity function, and all of Lucene's vector features: sparse
+ * fields, deletes, index sorting, filters, limits on visited vectors, timeouts. Lucene finds the format by its name, so
+ * reading an index only needs this module's jar on the class path or module path.
  *
- * <p>A segment has, for all fields of this format,
+ * <p>A segment has these files for all fields of this format:
  * <ul>
- *   <li>{@code .vec} and {@code .vemf}: the vectors, as {@link Lucene99FlatVectorsFormat} describes them;
- *   <li>{@code .vex}: the graphs, each from a multiple of 64 bytes on: a head of 4,096 bytes, per node its codes and neighbours,
- *       the lists of the upper layers, per node ordinal and document, and what the codes stand for;
- *   <li>{@code .vem}: per field its encoding, similarity function, dimension, number of vectors, and where its graph lies.
+ *   <li>{@code .vec} and {@code .vemf}: the vectors, see {@link Lucene99FlatVectorsFormat};
+ *   <li>{@code .vex}: the graphs, each aligned to 64 bytes: a head of 4,096 bytes, codes and neighbours per node,
+ *       the neighbour lists of the upper layers, ordinal and document per node, and the zero points and scales of the codes;
+ *   <li>{@code .vem}: per field the encoding, similarity function, dimension, number of vectors, and the offset and length of its
+ *       graph.
  * </ul>
- * Both of the latter have Lucene's index header and footer with a checksum.
+ * The last two have Lucene's index header, and a footer with a checksum.
  *
  * <p>Immutable; thread-safe.
  */
 public final class RoostVectorsFormat extends KnnVectorsFormat {
-    /** The name by which segments say that they are of this format. */
+    /** The format's name, by which segments refer to it. */
     public static final String NAME = "RoostVectorsFormat";
 
-    /** Neighbours per node of upper layers, half of those in layer 0, unless said otherwise. */
+    /** Default {@code maxConn}: max neighbours per node in upper layers, half of the max in layer 0. */
     public static final int DEFAULT_MAX_CONN = 16;
 
-    /** Width of the searches that a graph is built with, unless said otherwise. */
+    /** Default {@code beamWidth}: width of the searches that build a graph. */
     public static final int DEFAULT_BEAM_WIDTH = 100;
 
-    /** The most neighbours per node of upper layers. */
+    /** Largest {@code maxConn}. */
     public static final int MAX_MAX_CONN = 256;
 
-    /** The widest searches that a graph can be built with. */
+    /** Largest {@code beamWidth}. */
     public static final int MAX_BEAM_WIDTH = 3_200;
 
-    /** Fewer vectors than this are compared with each query, which takes no longer than to search a graph. */
+    /** Fewer vectors than this get no graph: an exhaustive scan of them takes no longer than a graph search. */
     static final int MIN_FOR_GRAPH = 1_000;
 
     static final FlatVectorsFormat FLAT =
@@ -57,24 +58,24 @@ public final class RoostVectorsFormat extends KnnVectorsFormat {
     private final int beamWidth;
     private final int leastForGraph;
 
-    /** With the default sizes of a graph. */
+    /** Creates a format with the default {@code maxConn} and {@code beamWidth}. */
     public RoostVectorsFormat() {
         this(DEFAULT_MAX_CONN, DEFAULT_BEAM_WIDTH);
     }
 
     /**
-     * For writing; to read a segment, the sizes are in its files.
+     * Creates a format with given graph parameters. They apply to writing; readers do not need them.
      *
-     * @param maxConn neighbours per node of upper layers, half of those in layer 0 (HNSW's M), from 1 to {@link
+     * @param maxConn HNSW's M, the max neighbours per node in upper layers, half of the max in layer 0; from 1 to {@link
      *     #MAX_MAX_CONN}
-     * @param beamWidth of the searches that a graph is built with (HNSW's efConstruction), from 1 to {@link #MAX_BEAM_WIDTH}
-     * @throws IllegalArgumentException if one of them is not within its range
+     * @param beamWidth HNSW's efConstruction, the width of the searches that build a graph; from 1 to {@link #MAX_BEAM_WIDTH}
+     * @throws IllegalArgumentException if a value is out of range
      */
     public RoostVectorsFormat(int maxConn, int beamWidth) {
         this(maxConn, beamWidth, MIN_FOR_GRAPH);
     }
 
-    /** @param leastForGraph fewer vectors than this have no graph */
+    /** @param leastForGraph min number of vectors for a graph */
     RoostVectorsFormat(int maxConn, int beamWidth, int leastForGraph) {
         super(NAME);
         requireRange("maxConn", maxConn, MAX_MAX_CONN);

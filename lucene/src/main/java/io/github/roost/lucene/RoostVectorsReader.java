@@ -37,7 +37,7 @@ import org.apache.lucene.util.hnsw.RandomVectorScorer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a segment. Graphs are searched where the segment is mapped; of a directory that maps nothing they are copied off-heap.
+ * Reads a segment. Graphs are searched in place if the directory maps files; otherwise they are copied off-heap.
  * Immutable; thread-safe.
  */
 final class RoostVectorsReader extends KnnVectorsReader implements HnswGraphProvider, Accountable {
@@ -149,7 +149,7 @@ final class RoostVectorsReader extends KnnVectorsReader implements HnswGraphProv
         }
     }
 
-    /** A graph where it is mapped; null where it is not, or not in one piece, or where there is none. */
+    /** The mapped memory of a graph; null if there is no graph, or it is not mapped in one piece or not aligned. */
     private static @Nullable MemorySegment mapped(GraphEntry entry, IndexInput graphs) throws IOException {
         if (entry.length() > graphs.length() - entry.offset()) {
             throw new CorruptIndexException(
@@ -193,7 +193,7 @@ final class RoostVectorsReader extends KnnVectorsReader implements HnswGraphProv
         return copy;
     }
 
-    /** For one merge; what it shares with this reader is closed with this reader. */
+    /** A reader for one merge; the resources it shares with this reader are closed with this reader. */
     @Override
     public KnnVectorsReader getMergeInstance() throws IOException {
         return new RoostVectorsReader(fieldInfos, maxDoc, flat.getMergeInstance(), graphs, fields, copiedBytes);
@@ -283,7 +283,7 @@ final class RoostVectorsReader extends KnnVectorsReader implements HnswGraphProv
         return mergeOffHeapByteSizeMaps(flat.getOffHeapByteSize(fieldInfo), Map.of(GraphFiles.GRAPH_EXTENSION, bytes));
     }
 
-    /** With what had to be copied, although not to the heap: memory that a mapped segment does not take. */
+    /** Includes off-heap copies of graphs, which a mapped segment does not need. */
     @Override
     public long ramBytesUsed() {
         return SHALLOW_BYTES + RamUsageEstimator.sizeOfMap(fields) + flat.ramBytesUsed() + copiedBytes;

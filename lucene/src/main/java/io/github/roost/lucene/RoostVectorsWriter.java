@@ -28,8 +28,8 @@ import org.apache.lucene.util.hnsw.RandomVectorScorerSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes a segment: first all vectors, then, from the file that they are in, the graph of each field. So a flush and a merge do
- * the same, whatever the order of documents; a merge begins with the graphs that the segments have. Belongs to one thread.
+ * Writes a segment: first all vectors, then the graph of each field, built from the vectors in the written file. So a flush and a
+ * merge share the code, whatever the order of documents; a merge starts from the segments' graphs. Used by one thread.
  */
 final class RoostVectorsWriter extends KnnVectorsWriter {
     private static final long SHALLOW_BYTES = RamUsageEstimator.shallowSizeOfInstance(RoostVectorsWriter.class);
@@ -42,7 +42,7 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
     private final IndexOutput meta;
     private final IndexOutput graphs;
     private final List<FieldInfo> fields = new ArrayList<>();
-    /** The vectors once they are written. */
+    /** Reads the vectors, once all are written. */
     private @Nullable FlatVectorsReader flatReader;
 
     private boolean flatClosed;
@@ -113,7 +113,7 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
         return () -> writeField(fieldInfo, mergeState);
     }
 
-    /** Writes a field's graph, where it has enough vectors for one, and where that is. */
+    /** Writes a field's graph, if it has enough vectors for one, and its entry. */
     private void writeField(FieldInfo field, @Nullable MergeState mergeState) throws IOException {
         FlatVectorsReader flat = flatReader();
         KnnVectorValues values = switch (field.getVectorEncoding()) {
@@ -153,7 +153,7 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
         return builder.build(count);
     }
 
-    /** Begins with the largest graph of those that are merged, and joins the others that have no deletes to it. */
+    /** Merges graphs with Lucene's merger, which starts from the largest graph and joins the others that have no deletes. */
     private OnHeapHnswGraph merge(
             FieldInfo field, RandomVectorScorerSupplier scores, KnnVectorValues values, MergeState mergeState)
             throws IOException {
@@ -166,7 +166,7 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
         return merger.merge(values, state.infoStream, values.size());
     }
 
-    /** The vectors, all of which have been written. */
+    /** Reads the written vectors; the first call closes the writer. */
     private FlatVectorsReader flatReader() throws IOException {
         FlatVectorsReader reader = flatReader;
         if (reader == null) {
@@ -180,7 +180,7 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
         return reader;
     }
 
-    /** A flush does not know the fields of its segment yet: those that have vectors are all that is asked for. */
+    /** The fields of the segment. During a flush they are not set yet; the vector fields are enough. */
     private FieldInfos fieldInfos() {
         return state.fieldInfos != null ? state.fieldInfos : new FieldInfos(fields.toArray(FieldInfo[]::new));
     }

@@ -5,24 +5,23 @@ import org.apache.lucene.search.knn.KnnSearchStrategy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How wide a {@link RoostVectorsFormat} graph is searched, for queries of Lucene's own: {@code new KnnFloatVectorQuery(field,
- * vector, k, filter, new SearchEffort(64))}. It takes the place of a larger {@code k}, whose surplus hits would all be collected
- * and dropped. Formats other than Roost's search as they do without it. Immutable; thread-safe.
+ * The width of searches of a {@link RoostVectorsFormat} graph, for Lucene's own queries: {@code new KnnFloatVectorQuery(field,
+ * vector, k, filter, new SearchEffort(64))}. It replaces a larger {@code k}, whose surplus hits would all be collected
+ * and dropped. Other formats ignore it. Immutable; thread-safe.
  *
  * @see KnnFloatVectorQuery#KnnFloatVectorQuery(String, float[], int, org.apache.lucene.search.Query, KnnSearchStrategy)
  */
 public final class SearchEffort extends KnnSearchStrategy {
-    /** The widest search. */
+    /** Largest width. */
     public static final int MAX_WIDTH = 100_000;
 
     private final int width;
 
     /**
-     * Searches of some width.
+     * Creates a strategy with a width.
      *
-     * @param width how many of the nearest each segment's search keeps on its way (HNSW's ef), from 1 to {@link #MAX_WIDTH};
-     *     less than k is as k
-     * @throws IllegalArgumentException if it is not within this range
+     * @param width HNSW's ef in each segment's search, from 1 to {@link #MAX_WIDTH}; raised to k if k is larger
+     * @throws IllegalArgumentException if the width is out of range
      */
     public SearchEffort(int width) {
         if (width < 1 || width > MAX_WIDTH) {
@@ -31,7 +30,7 @@ public final class SearchEffort extends KnnSearchStrategy {
         this.width = width;
     }
 
-    /** The width that a strategy asks for, at least k. */
+    /** The width set by a strategy, at least k. */
     static int widthOf(@Nullable KnnSearchStrategy strategy, int k) {
         return switch (strategy) {
             case SearchEffort effort -> Math.max(effort.width, k);
@@ -59,7 +58,7 @@ public final class SearchEffort extends KnnSearchStrategy {
         return Integer.hashCode(width);
     }
 
-    /** Does nothing: the width is the same for all of a search. */
+    /** Does nothing: the width is the same for the whole search. */
     @Override
     public void nextVectorsBlock() {}
 

@@ -19,33 +19,33 @@ import org.apache.lucene.util.ThreadInterruptedException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives every segment of an index a mapping id, so that its searches run on the segment's home domain:
+ * Assigns every segment of an index a mapping id, so that its searches run on the segment's home domain:
  *
  * <pre>{@code
  * IndexSearcher searcher = new SegmentHomes(orchestrator, "packages").searcher(reader);
  * }</pre>
  *
- * <p>Handing Lucene {@code orchestrator.executor(...)} cannot do that. Lucene's {@code TaskExecutor} passes its executor one
- * and the same {@code Runnable} for all segments; each run of it takes the next segment in turn, and the calling thread
- * takes segments too. No executor can tell which segment a run will take, so none can route it. These searchers therefore
- * place the work one step further in, where the segment is known: at the search of a leaf, and at the search of a leaf's
+ * <p>An executor passed to Lucene, {@code orchestrator.executor(...)}, cannot do this. Lucene's {@code TaskExecutor} passes its
+ * executor the same {@code Runnable} for all segments; each run takes the next segment, and the calling thread
+ * takes segments too. So an executor does not know which segment a run will take, and cannot route it. The searchers of this class
+ * route one level deeper, where the segment is known: at the search of a leaf, and at the search of a leaf's
  * vectors.
  *
- * <p>A segment keeps its id over reopened readers, and gives it back once no reader has it. Thread-safe.
+ * <p>A segment keeps its id across reopened readers; the id is released when the last reader closes the segment. Thread-safe.
  */
 public final class SegmentHomes {
     private final Orchestrator orchestrator;
     private final String name;
     private final ConcurrentMap<IndexReader.CacheKey, Registration> registrations = new ConcurrentHashMap<>();
     private final boolean atHome;
-    /** Made for the first searcher that needs it. Guarded by this. */
+    /** Created for the first searcher that needs it. Guarded by this. */
     private @Nullable Executor workers;
 
     /**
-     * Homes for the segments of one index.
+     * Creates homes for the segments of one index.
      *
-     * @param orchestrator whose workers search them
-     * @param name how the segments show in reports
+     * @param orchestrator its workers search the segments
+     * @param name the segments' name in reports
      */
     public SegmentHomes(Orchestrator orchestrator, String name) {
         this.orchestrator = orchestrator;
@@ -53,12 +53,12 @@ public final class SegmentHomes {
         this.atHome = orchestrator.topology().domains().size() > 1;
     }
 
-    /** Whether a segment's work goes to its home: on one domain every worker is at home everywhere. */
+    /** Whether searches are routed to a segment's home. Not with a single domain, which is the home of all segments. */
     boolean atHome() {
         return atHome;
     }
 
-    /** Any worker: on one domain all are at home. */
+    /** An executor on all workers, for a single domain. */
     private synchronized Executor workers() {
         Executor made = workers;
         if (made == null) {
@@ -70,16 +70,15 @@ public final class SegmentHomes {
     }
 
     /**
-     * A searcher whose segments are searched at home. Its caller waits and searches nothing itself, unless it is a worker: a
-     * search inside a task may run on that task's worker. When a home domain is full, the orchestrator's overload policy
+     * Creates a searcher that searches segments on their home domains. The calling thread waits and searches nothing itself, unless it
+     * is a worker: a search inside a task may run on that task's worker. If a home domain is full, the orchestrator's overload policy
      * decides; a rejection is thrown from the search.
      *
-     * <p>Where the orchestrator has one domain, there are no homes to keep: then the searcher is Lucene's own, with the workers as
-     * its executor.
+     * <p>If the orchestrator has a single domain, the searcher is Lucene's own, with the workers as its executor.
      *
      * @param reader not closed by the searcher
      * @return the searcher
-     * @throws IOException if a view of the reader cannot be made
+     * @throws IOException if the view of the reader cannot be created
      */
     public IndexSearcher searcher(DirectoryReader reader) throws IOException {
         SegmentReaders view =
@@ -88,22 +87,22 @@ public final class SegmentHomes {
     }
 
     /**
-     * A view of a reader whose searchers may be made later, by a {@code SearcherManager} for one. Reopening gives such a
-     * view again; closing it closes the reader.
+     * Creates a view of a reader, for searchers that are created later, for example by a {@code SearcherManager}. Reopening the view
+     * returns such a view; closing it closes the reader.
      *
-     * @param reader to be seen so
+     * @param reader the reader to wrap
      * @return the view
-     * @throws IOException if it cannot be made
+     * @throws IOException if the view cannot be created
      */
     public DirectoryReader reader(DirectoryReader reader) throws IOException {
         return new SegmentReaders(reader, this);
     }
 
     /**
-     * Where searches of a segment belong. To be called with an open reader, so that its closing is not missed.
+     * The mapping id of a segment. The reader must be open during the call, so that its closing is not missed.
      *
-     * @param segment of a reader
-     * @return its mapping id, the same as long as any reader has the segment
+     * @param segment a segment of an open reader
+     * @return its mapping id, the same as long as any reader has the segment open
      * @throws IllegalArgumentException if the segment has no cache key
      */
     public MappingId idOf(LeafReader segment) {
@@ -126,12 +125,12 @@ public final class SegmentHomes {
         }
     }
 
-    /** Counts what was read of a segment that was not searched in a task of its own. */
+    /** Counts traffic of a segment that was not searched in a task of its own. */
     void touched(MappingId segment, long vectors, long bytes) {
         orchestrator.indexing().touched(segment, vectors, bytes);
     }
 
-    /** Runs what hands a segment on and waits, beside the caller unless that is a worker. */
+    /** Runs a task that submits a segment's search and waits for it: in a virtual thread, or in the caller if that is a worker. */
     void fork(Runnable handing) {
         if (orchestrator.indexing().calledOnWorker()) {
             handing.run();
@@ -140,7 +139,7 @@ public final class SegmentHomes {
         }
     }
 
-    /** Runs one segment's part of a search at home and waits for it; an interrupt keeps what has not begun from running. */
+    /** Runs one segment's part of a search on its home domain and waits for it; an interrupt cancels a part that has not begun. */
     void runAt(MappingId home, SearchFunction<MappingId, Boolean> part) throws IOException {
         CompletableFuture<Boolean> search = orchestrator.submit(part, home, home);
         try {

@@ -10,7 +10,7 @@ import org.apache.lucene.search.AcceptDocs;
 import org.apache.lucene.search.KnnCollector;
 import org.jspecify.annotations.Nullable;
 
-/** A reader whose segments know their homes, and walk their vectors there. */
+/** A reader whose segments have homes, and run vector searches there. */
 final class SegmentReaders extends FilterDirectoryReader {
     private final SegmentHomes homes;
 
@@ -38,7 +38,7 @@ final class SegmentReaders extends FilterDirectoryReader {
         return in.getReaderCacheHelper();
     }
 
-    /** One segment. Its documents are those of the wrapped one, so what is cached for that one holds for it. */
+    /** A view of a segment. It has the same documents as the wrapped segment, so it shares its cache keys. */
     static final class Segment extends FilterLeafReader {
         private final SegmentHomes homes;
         private final MappingId home;

@@ -14,15 +14,15 @@ import org.apache.lucene.util.hnsw.RandomVectorScorer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One search of one field of one segment. The graph is searched by codes, and the nearest that gives are scored by their
- * vectors and collected. Where a graph does not pay, or does not lead to enough, all vectors that may be found are scored.
- * Belongs to one thread.
+ * A search of one field of one segment. Searches the graph by codes, scores the nearest nodes by their vectors, and collects
+ * them. If a graph search is no less work than a scan, or does not find enough nodes, scores all accepted vectors.
+ * Used by one thread.
  *
- * <p>A collector need not be after the k best: one may want all above a score, or the best of each parent. Therefore what
- * decides whether a search was wide enough is whether the worst that it found is still competitive.
+ * <p>A collector need not collect the k best: it may collect all hits above a score, or the best per parent. So a search was wide
+ * enough if the worst hit that it found is not competitive any more.
  */
 final class SegmentSearch {
-    /** Vectors that are scored at once, before it is seen whether the search is still wanted. */
+    /** Vectors scored per bulk call, between two checks for early termination. */
     private static final int RUN = 64;
 
     private final @Nullable CodedGraph graph;
@@ -34,7 +34,7 @@ final class SegmentSearch {
 
     private final int[] ordinals = new int[RUN];
     private final float[] scores = new float[RUN];
-    /** Ordinals that have been collected, where they might be found again. */
+    /** Ordinals already collected, if a repeated search might find them again. */
     private @Nullable SparseFixedBitSet collected;
 
     SegmentSearch(
@@ -66,7 +66,7 @@ final class SegmentSearch {
         }
     }
 
-    /** Searches the graph; whether that was all that is to be done. */
+    /** Searches the graph; returns false if the search must be repeated with a larger width. */
     private boolean walk(CodedGraph walked, float[] query, int width, long @Nullable [] words) throws IOException {
         try (GraphSearch search = walked.search(query, width, words, maxDoc)) {
             boolean ended = runToEnd(search);
@@ -74,7 +74,7 @@ final class SegmentSearch {
                 return false;
             }
             if (!ended && search.size() < width) {
-                // It has come to all that links lead to.
+                // All reachable nodes were visited and the list is not full: unreachable nodes may be missing.
                 scan();
                 return true;
             }
@@ -84,7 +84,7 @@ final class SegmentSearch {
         }
     }
 
-    /** What the memory of a segment that has been closed says. */
+    /** Whether a failure comes from accessing the memory of a closed segment. */
     private static boolean isClosed(IllegalStateException failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if ("Already closed".equals(cause.getMessage())) {
@@ -94,7 +94,7 @@ final class SegmentSearch {
         return false;
     }
 
-    /** Whether the search was ended before it was through. */
+    /** Runs the search; returns whether the collector ended it early. */
     private boolean runToEnd(GraphSearch search) throws IOException {
         long counted = 0;
         boolean through = false;
@@ -103,7 +103,7 @@ final class SegmentSearch {
             through = search.goOn(Math.max(1, left));
             long more = search.visited() - counted;
             if (more > 0) {
-                // A piece may go over its share by a few, which is no reason to say that the limit was passed by these.
+                // A piece may exceed its budget slightly; the excess is not counted, so the visit limit is not reported as exceeded.
                 collector.incVisitedCount((int) Math.min(more, Math.max(1, left)));
                 counted += more;
             }
@@ -116,10 +116,10 @@ final class SegmentSearch {
     }
 
     /**
-     * Scores and collects what was found.
+     * Scores and collects the found nodes.
      *
-     * @param enough how many, where the others cannot be competitive
-     * @return whether a wider search would find nothing that is
+     * @param enough number of nearest nodes to score; the others are scored only if the worst of these is still competitive
+     * @return whether the search was wide enough
      */
     private boolean collect(GraphSearch search, int enough) throws IOException {
         int size = search.size();
@@ -135,7 +135,7 @@ final class SegmentSearch {
         return false;
     }
 
-    /** Scores and collects those found from one rank to another; returns the worst score. */
+    /** Scores and collects the found nodes from one rank to another; returns the worst score. */
     private float collect(GraphSearch search, int from, int to) throws IOException {
         float worst = Float.POSITIVE_INFINITY;
         for (int at = from; at < to; at += RUN) {
@@ -167,10 +167,10 @@ final class SegmentSearch {
         return collected != null && collected.get(ordinal);
     }
 
-    /** Scores all vectors that may be found. */
+    /** Scores all accepted vectors. */
     private void scan() throws IOException {
         Bits wanted = scorer.getAcceptOrds(accepted);
-        // Where every document has a vector, ordinals are documents, and those of a filter can be gone through.
+        // If every document has a vector, ordinals are documents, and the filter's bit set can be iterated.
         BitSet set =
                 scorer.maxOrd() == maxDoc && accepted instanceof BitSet bits && bits.length() >= maxDoc ? bits : null;
         int end = scorer.maxOrd();
@@ -185,7 +185,7 @@ final class SegmentSearch {
         }
     }
 
-    /** The first ordinal from one on that may be found, or {@code end}. */
+    /** The first ordinal at or after {@code from} that is accepted and not collected yet, or {@code end}. */
     private int next(@Nullable BitSet set, @Nullable Bits wanted, int from, int end) {
         int ordinal = from;
         while (ordinal < end) {
@@ -212,7 +212,7 @@ final class SegmentSearch {
         }
     }
 
-    /** The documents that may be found, a bit each; null for all. */
+    /** The accepted documents as a bit set; null for all. */
     private long @Nullable [] words() {
         if (accepted == null) {
             return null;

@@ -8,12 +8,12 @@ import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.Weight;
 
 /**
- * Searches each segment at its home. Lucene's {@code TaskExecutor} gets virtual threads, which do nothing but hand their
- * segment on and wait: that all segments are under way at once costs no core.
+ * Searches each segment on its home domain. Lucene's {@code TaskExecutor} gets virtual threads, which only submit their
+ * segment's search and wait for it, so searching all segments at once occupies no extra core.
  *
- * <p>A search that is itself inside a task of a worker gets none. Its thread would wait for them without running what they
- * wait for, and all workers could be such. It goes through the segments itself: waiting for one, a worker runs what it
- * waits for.
+ * <p>A search that runs inside a worker's task gets no virtual threads. The worker would block on them without running their
+ * searches, and all workers could block like this. Instead it submits the segments one by one: while it waits for a search, a
+ * worker runs queued tasks.
  */
 final class SegmentSearcher extends IndexSearcher {
     private final SegmentHomes homes;
@@ -23,7 +23,7 @@ final class SegmentSearcher extends IndexSearcher {
         this.homes = reader.homes();
     }
 
-    /** Each segment by itself: segments of one slice would wait for each other. */
+    /** One slice per segment, because the segments of a slice would be searched one after the other. */
     @Override
     protected LeafSlice[] slices(List<LeafReaderContext> leaves) {
         return slices(leaves, 0, 1, false);

@@ -29,7 +29,7 @@ import org.apache.lucene.util.hnsw.HnswGraph;
 import org.apache.lucene.util.hnsw.RandomVectorScorer;
 import org.jspecify.annotations.Nullable;
 
-/** The graphs of one segment's fields that Lucene has written, as Roost walks them, in memory of their own. Immutable. */
+/** Off-heap copies, for Roost's graph search, of the graphs that Lucene has written for one segment's fields. Immutable. */
 final class StockGraphs {
     static final StockGraphs NONE = new StockGraphs(Map.of());
 
@@ -56,7 +56,7 @@ final class StockGraphs {
         return fields.isEmpty() ? NONE : new StockGraphs(Map.copyOf(fields));
     }
 
-    /** Whether it leads to all vectors, and is small enough; Lucene itself searches those that are not. */
+    /** Whether a graph has all vectors and a degree within Roost's max; Lucene searches other graphs. */
     private static boolean isWhole(HnswGraph graph, int vectors) {
         return graph.size() > 0
                 && graph.size() == vectors
@@ -84,14 +84,14 @@ final class StockGraphs {
     private static CodedGraph coded(FieldInfo field, HnswGraph graph, KnnVectorValues values) throws IOException {
         BuiltByLucene links = new BuiltByLucene(graph);
         try (CodedRows rows = WalkSpace.encode(field.getVectorSimilarityFunction(), values)) {
-            // Searches may run while the segment is closed: what they hold frees it.
+            // Searches may still run when the segment is closed, so the garbage collector frees the graph.
             return CodedGraph.of(links, links.degree(), rows, row -> row, values::ordToDoc, Arena.ofAuto());
         } catch (UncheckedIOException unreadable) {
             throw unreadable.getCause();
         }
     }
 
-    /** The graph of a field; null where Lucene searches it. */
+    /** The graph of a field; null if Lucene searches it. */
     @Nullable
     Field field(String name) {
         return fields.get(name);

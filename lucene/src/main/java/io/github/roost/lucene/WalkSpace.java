@@ -10,8 +10,8 @@ import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.util.VectorUtil;
 
 /**
- * Vectors and queries as a graph is walked by them: in the order of the similarity function, where scores do not matter. Under
- * cosine they are of length 1. Stateless.
+ * Converts vectors and queries to the form in which graphs are searched. It preserves the order of the similarity function, not the
+ * scores. Under cosine, vectors and queries are normalised to length 1. Stateless.
  */
 final class WalkSpace {
     private WalkSpace() {}
@@ -24,7 +24,7 @@ final class WalkSpace {
         };
     }
 
-    /** The codes of all vectors of a field, by ordinal. */
+    /** Encodes all vectors of a field, in the order of their ordinals. */
     static CodedRows encode(VectorSimilarityFunction similarity, KnnVectorValues values) throws IOException {
         Metric metric = metric(similarity);
         return switch (values) {
@@ -76,7 +76,7 @@ final class WalkSpace {
         }
     }
 
-    /** A vector of zeroes, which is as near to each other, stays. */
+    /** A zero vector, which is equally near to all vectors, is unchanged. */
     private static void bringToLengthOne(float[] vector) {
         VectorUtil.l2normalize(vector, false);
     }

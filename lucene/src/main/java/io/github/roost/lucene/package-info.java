@@ -1,7 +1,8 @@
 /**
- * Roost inside Lucene: {@link io.github.roost.lucene.RoostVectorsFormat}, a vector format; {@link
- * io.github.roost.lucene.SegmentHomes}, which has each segment searched on its home domain; {@link
- * io.github.roost.lucene.RoostKnnQuery}, a query that a table of Roost answers.
+ * Roost for Lucene: {@link io.github.roost.lucene.RoostVectorsFormat}, a vector format; {@link
+ * io.github.roost.lucene.RoostReader}, which searches the graphs of Lucene's own formats; {@link
+ * io.github.roost.lucene.SegmentHomes}, which runs searches of each segment on its home domain; {@link
+ * io.github.roost.lucene.RoostKnnQuery}, a query answered by a Roost table.
  */
 @NullMarked
 package io.github.roost.lucene;

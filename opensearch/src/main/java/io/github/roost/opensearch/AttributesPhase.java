@@ -12,14 +12,14 @@ import org.opensearch.search.fetch.FetchSubPhaseProcessor;
 import org.opensearch.search.internal.SearchContext;
 
 /**
- * Adds attributes to the hits of a search, of rows that a table has, where the mapping of a field asks for it. Thread-safe.
+ * Fetch sub-phase that adds attributes from table rows to hits, if the mapping of a field has {@code attributes}. Thread-safe.
  *
- * <p>A sub-phase is told of one hit after the other. Rows of one version, read with one call, take all hits at once: therefore
- * this listens to the fetch as well, of which both run in one thread. Hits within hits are fetched in the same phase and get
- * none.
+ * <p>A sub-phase gets hits one by one. To read the rows of all hits with one call, and so from one version, this class also
+ * listens to the start of the fetch, which runs in the same thread. Inner hits are fetched in the same phase and get no
+ * attributes.
  */
 final class AttributesPhase implements FetchSubPhase, SearchOperationListener {
-    /** The search whose hits this thread is about to fetch. */
+    /** The search whose hits this thread will fetch next. */
     private static final ThreadLocal<@Nullable SearchContext> FETCHING = new ThreadLocal<>();
 
     private final NodeTables tables;

@@ -10,11 +10,11 @@ import org.opensearch.core.xcontent.XContentBuilder;
 import org.opensearch.index.mapper.MapperParsingException;
 
 /**
- * What a field's mapping says of the rows that go with its documents. Immutable.
+ * The {@code attributes} option of a field's mapping: the table rows that belong to its documents. Immutable.
  *
- * @param table the name of the table that has the rows
- * @param key the field of whole numbers whose value is a document's key there
- * @param columns that hits get; all of the table's, if there are none
+ * @param table name of the table
+ * @param key name of the integer field whose value is a document's key in the table
+ * @param columns columns to add to hits; if empty, all columns
  */
 record FieldAttributes(String table, String key, List<String> columns) {
     /** The option's name in a mapping. */
@@ -34,9 +34,9 @@ record FieldAttributes(String table, String key, List<String> columns) {
     }
 
     /**
-     * Reads what a mapping says; null for nothing.
+     * Parses the option's value; null if the option is not set.
      *
-     * @throws MapperParsingException if it is none of this
+     * @throws MapperParsingException if the value is invalid
      */
     static @Nullable FieldAttributes parse(@Nullable Object value) {
         if (value == null) {
@@ -78,7 +78,7 @@ record FieldAttributes(String table, String key, List<String> columns) {
         throw new MapperParsingException("columns of attributes must be an array of different names, got " + value);
     }
 
-    /** Writes it as a mapping has it. */
+    /** Writes the option's value as in a mapping. */
     static void write(XContentBuilder builder, String name, @Nullable FieldAttributes value) throws IOException {
         if (value != null) {
             builder.startObject(name).field(TABLE, value.table).field(KEY, value.key);

@@ -9,7 +9,7 @@ import org.apache.lucene.codecs.lucene99.Lucene99HnswVectorsFormat;
 import org.apache.lucene.search.knn.KnnSearchStrategy;
 import org.apache.lucene.util.quantization.QuantizedByteVectorValues.ScalarEncoding;
 
-/** The formats that a field may be written in: Roost's, and Lucene's to compare it with on the same node. */
+/** The vector formats of a field: Roost's, and Lucene's for comparison on the same node. */
 enum FieldFormat {
     ROOST(Vectors.MAX_DIMENSIONS) {
         @Override
@@ -70,22 +70,22 @@ enum FieldFormat {
     /**
      * The format for writing.
      *
-     * @param m neighbours per node of upper layers
-     * @param efConstruction width of the searches that a graph is built with
+     * @param m max neighbours per node in upper layers
+     * @param efConstruction width of the searches that build a graph
      */
     abstract KnnVectorsFormat of(int m, int efConstruction);
 
-    /** How a search of some width is asked for. */
+    /** The search strategy that passes a width to the format. */
     KnnSearchStrategy strategy(int width) {
         return KnnSearchStrategy.Hnsw.DEFAULT;
     }
 
-    /** Whether scores are those of quantised vectors, so that hits have to be scored again; only of floats. */
+    /** Whether scores come from quantised vectors, so that hits must be rescored. Such formats support only float vectors. */
     boolean isQuantised() {
         return false;
     }
 
-    /** How many hits a search of some width has to collect for k: Lucene's format knows no other width than that. */
+    /** The number of hits to collect for a search of this width; Lucene's formats have no other parameter for the width. */
     int collected(int k, int width) {
         return Math.max(k, width);
     }

@@ -21,7 +21,7 @@ import org.opensearch.search.fetch.FetchSubPhase.HitContext;
 import org.opensearch.search.fetch.FetchSubPhaseProcessor;
 import org.opensearch.search.internal.SearchContext;
 
-/** The rows of all hits of a fetch, read before the first hit is made. Belongs to one thread. */
+/** The table rows of all hits of a fetch, read before the first hit is built. Used by one thread. */
 final class HitAttributes implements FetchSubPhaseProcessor {
     private static final Set<String> KEY_TYPES = Set.of("long", "integer", "short", "byte");
 
@@ -29,11 +29,11 @@ final class HitAttributes implements FetchSubPhaseProcessor {
     private int docBase;
 
     /**
-     * Rows of one table.
+     * The rows of one table.
      *
-     * @param documents that have a key, in ascending order
-     * @param names of the hits' fields, by column
-     * @param batch a row per document
+     * @param documents documents with a key, ascending
+     * @param names names of the hits' fields, by column
+     * @param batch one row per document
      */
     private record Rows(int[] documents, List<String> names, RowBatch batch) {}
 
@@ -42,9 +42,9 @@ final class HitAttributes implements FetchSubPhaseProcessor {
     }
 
     /**
-     * Reads the rows of all hits that a search is about to fetch, those of each table of one version.
+     * Reads the rows of all hits that a search will fetch; the rows of each table are of one version.
      *
-     * @throws IllegalArgumentException if there is no such table, key or column
+     * @throws IllegalArgumentException if a table, key field or column does not exist
      */
     static HitAttributes read(NodeTables tables, Collection<FieldAttributes> asked, SearchContext search)
             throws IOException {
@@ -133,7 +133,7 @@ final class HitAttributes implements FetchSubPhaseProcessor {
         };
     }
 
-    /** JSON has no other numbers. */
+    /** Null for NaN and infinity, which JSON cannot represent. */
     private static @Nullable Double finite(double value) {
         return Double.isFinite(value) ? value : null;
     }

@@ -20,17 +20,17 @@ import org.apache.lucene.util.FixedBitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A filter that several searches of one searcher share: what it matches is found out once per segment. It is as long-lived as
- * these searches, and not to be cached. Thread-safe.
+ * A filter shared by several searches of one searcher, evaluated once per segment. It lives as long as these searches, and must not be
+ * cached. Thread-safe.
  */
 final class MatchedOnce extends Query {
     private final Query filter;
-    /** What was found so far, by segment. Guarded by this. */
+    /** Matches found so far, by segment. Guarded by this. */
     private final Map<Object, Matches> found = new HashMap<>();
     /** Guarded by this. */
     private @Nullable Weight weight;
 
-    /** The documents of a segment. */
+    /** The matching documents of a segment. */
     private record Matches(FixedBitSet bits, int count) {}
 
     MatchedOnce(Query filter) {

@@ -10,7 +10,7 @@ import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.search.knn.KnnCollectorManager;
 import org.jspecify.annotations.Nullable;
 
-/** The nearest of a field of floats, each segment walked where the node says. Immutable but for the array it is made of. */
+/** A query for the nearest float vectors, which searches each segment through {@link RoostNode#walk}. Does not copy its vector. */
 final class NearestFloats extends KnnFloatVectorQuery {
     private final RoostNode node;
     private final String index;

@@ -5,13 +5,13 @@ import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.TopDocs;
 
 /**
- * Which of the hits of all segments are hits of the search. Immutable.
+ * Selects the hits of a search from the merged hits of its segments. Immutable.
  *
- * @param k how many at most
- * @param minScore hits below this are left out; negative infinity leaves out none
+ * @param k max number of hits
+ * @param minScore hits below this score are dropped; negative infinity drops none
  */
 record NearestHits(int k, float minScore) {
-    /** The hits, of those of all segments in order of their scores. */
+    /** The hits of the search, given the hits of all segments in the order of their scores. */
     TopDocs of(TopDocs merged) {
         ScoreDoc[] wanted = Arrays.stream(merged.scoreDocs)
                 .limit(k)

@@ -69,7 +69,7 @@ final class NodeReport {
         return report;
     }
 
-    /** One entry per name: the segments of an index bear its name. */
+    /** One entry per name; all segments of an index are registered under the index's name. */
     private static Map<String, Object> tables(List<TableStats> stats, List<OrchestratorMapping.TableHomes> homes) {
         Map<String, List<TableStats>> byName =
                 stats.stream().collect(Collectors.groupingBy(TableStats::name, TreeMap::new, Collectors.toList()));

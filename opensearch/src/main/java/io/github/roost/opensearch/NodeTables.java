@@ -25,11 +25,11 @@ import org.apache.logging.log4j.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tables that a node has rows of documents in: each a folder in the node's own, which somebody else puts there, and new
- * versions into it. The newest version that can be read is the current one. Thread-safe.
+ * The tables of attribute rows on a node. Each table is a folder in the node's data folder; another process creates the folders
+ * and adds new versions to them. The newest readable version is the current one. Thread-safe.
  */
 final class NodeTables implements Closeable {
-    /** The folder of all tables, in that of the node's data. */
+    /** The folder of all tables, in the node's data folder. */
     static final String FOLDER = "roost-tables";
 
     static final int MAX_NAME = 100;
@@ -39,18 +39,18 @@ final class NodeTables implements Closeable {
     private static final String VERSION_FILES = "version-";
 
     private final ConcurrentMap<String, Table> open = new ConcurrentHashMap<>();
-    /** Why what a table's folder has now is not its current version. */
+    /** Per table the reason why its newest files could not be read. */
     private final ConcurrentMap<String, String> faults = new ConcurrentHashMap<>();
-    /** The files of each folder when it was looked at, so that none is read again that has not changed. Guarded by this. */
+    /** The files of each folder at the last check, so that an unchanged folder is not read again. Guarded by this. */
     private final Map<String, String> seen = new HashMap<>();
-    /** Null on a node without data, and after the end. */
+    /** Null on a node without data, and after close. */
     private volatile @Nullable Path folder;
 
     static boolean isName(String name) {
         return NAME.matcher(name).matches();
     }
 
-    /** Begins with the folder in that of the node's data, which is made if it is not there, and reads what it has. */
+    /** Sets the folder, in the node's data folder, creates it if necessary, and reads its tables. */
     void begin(Path dataFolder) {
         Path root = dataFolder.resolve(FOLDER);
         try {
@@ -62,7 +62,7 @@ final class NodeTables implements Closeable {
         look();
     }
 
-    /** Reads what is new in the folder, and forgets what is no longer there. Fails for no table; says in the log what is amiss. */
+    /** Reads new versions and closes tables whose folder is gone. Never throws because of a table: faults are logged. */
     synchronized void look() {
         Path root = folder;
         if (root == null) {
@@ -106,7 +106,7 @@ final class NodeTables implements Closeable {
         }
     }
 
-    /** Names, sizes and times of the files of versions. */
+    /** Names, sizes and modification times of the version files. */
     private static String files(Path path) throws IOException {
         TreeMap<String, String> files = new TreeMap<>();
         try (Stream<Path> all = Files.list(path)) {
@@ -149,9 +149,9 @@ final class NodeTables implements Closeable {
     }
 
     /**
-     * Checks that there is a table.
+     * Checks that a table exists.
      *
-     * @throws IllegalArgumentException if there is none, or none of its versions could be read
+     * @throws IllegalArgumentException if there is no such table, or none of its versions could be read
      */
     void require(String name) {
         Table table = open.get(name);
@@ -160,7 +160,7 @@ final class NodeTables implements Closeable {
         }
     }
 
-    /** The current version; 0 if there is none, or the table was closed just now. */
+    /** The current version; 0 if there is none, or the table was closed concurrently. */
     private static long current(Table table) {
         try {
             return table.current();
@@ -178,7 +178,7 @@ final class NodeTables implements Closeable {
     /**
      * Reads rows, all of one version.
      *
-     * @param columns that are read; all, if there are none
+     * @param columns the columns to read; if empty, all columns
      * @throws IllegalArgumentException if there is no such table or column
      */
     RowBatch rows(String name, long[] keys, List<String> columns) {
@@ -195,7 +195,7 @@ final class NodeTables implements Closeable {
         return rows;
     }
 
-    /** Of each table its version, its rows and their bytes in memory, and what is amiss. */
+    /** Per table its version, number of rows, bytes in memory, and fault if any. */
     Map<String, Object> report() {
         Map<String, Object> report = new TreeMap<>();
         open.forEach((name, table) -> {

@@ -9,19 +9,19 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 /**
- * The machine as a node's workers take it. Where it cannot be read, or threads cannot be kept on their cores, there is one cache
- * domain of as many workers as the node has processors, and nothing is pinned: slower, and never a node that does not start.
+ * The topology that a node's workers use. If the machine's topology cannot be read, or threads cannot be pinned, it is a single cache
+ * domain with one unpinned worker per processor of the node: slower, but the node always starts.
  *
- * @param topology that the workers run on
- * @param reason why it is one domain without pinning; empty where it is the machine's own
+ * @param topology the topology
+ * @param reason why it is a single domain without pinning; empty if it is the machine's own topology
  */
 record NodeTopology(Topology topology, String reason) {
     /**
-     * Decides.
+     * Chooses the topology.
      *
-     * @param machine reads the live machine; what it throws is the reason
-     * @param processors that the node may use, at least 1: fewer than the machine has CPUs for this process where a container's
-     *     share of time is limited, or {@code node.processors} says so
+     * @param machine reads the live machine's topology; an exception it throws becomes the reason
+     * @param processors number of processors that the node may use, at least 1; less than the number of the process's CPUs if a
+     *     container's CPU quota or {@code node.processors} limits it
      * @param pinning whether workers may be pinned
      */
     static NodeTopology choose(Supplier<Topology> machine, int processors, boolean pinning) {
@@ -36,8 +36,8 @@ record NodeTopology(Topology topology, String reason) {
         }
         long cpus = live.cores().mapToLong(core -> core.pus().size()).sum();
         if (processors < cpus) {
-            // A share of time comes with no CPUs of one's own: workers bound to the first few would meet those of other
-            // nodes there.
+            // A CPU quota does not come with CPUs of its own: workers pinned to the first few CPUs would compete there with the
+            // workers of other nodes.
             return oneDomain(processors, "the node has " + processors + " processors of " + cpus + " CPUs");
         }
         return live.bindable() ? new NodeTopology(live, "") : oneDomain(processors, "threads cannot be pinned here");

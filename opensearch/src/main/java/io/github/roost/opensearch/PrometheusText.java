@@ -7,8 +7,7 @@ import io.github.roost.core.OrchestratorStats.WorkerStats;
 import java.util.List;
 
 /**
- * A node's statistics in the text format that Prometheus scrapes (version 0.0.4), under the names that {@code RoostMetrics} has
- * for them. Stateless.
+ * A node's statistics in Prometheus' text format (version 0.0.4), with the metric names of {@code RoostMetrics}. Stateless.
  */
 final class PrometheusText {
     static final String CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";

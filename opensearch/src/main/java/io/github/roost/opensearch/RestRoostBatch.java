@@ -14,8 +14,8 @@ import org.opensearch.rest.action.RestToXContentListener;
 import org.opensearch.transport.client.node.NodeClient;
 
 /**
- * {@code POST _plugins/_roost/search/INDEX} with {@code {"query": {"roost_knn": {"FIELD": {"vectors": [...]}}}, "_source": true}}: a
- * list of hits per vector.
+ * {@code POST _plugins/_roost/search/INDEX} with {@code {"query": {"roost_knn": {"FIELD": {"vectors": [...]}}}, "_source": true}}:
+ * returns one list of hits per vector.
  */
 final class RestRoostBatch extends BaseRestHandler {
     private static final String QUERY = "query";

@@ -8,7 +8,7 @@ import org.opensearch.rest.RestRequest;
 import org.opensearch.rest.RestRequest.Method;
 import org.opensearch.transport.client.node.NodeClient;
 
-/** {@code GET _plugins/_roost/metrics}: the statistics of the node that is asked, for Prometheus. */
+/** {@code GET _plugins/_roost/metrics}: the statistics of the receiving node, in Prometheus' text format. */
 final class RestRoostMetrics extends BaseRestHandler {
     private final RoostNode node;
 

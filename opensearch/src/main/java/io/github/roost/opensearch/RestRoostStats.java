@@ -8,7 +8,7 @@ import org.opensearch.rest.RestRequest.Method;
 import org.opensearch.rest.action.RestActions;
 import org.opensearch.transport.client.node.NodeClient;
 
-/** {@code GET _plugins/_roost/stats}, and {@code GET _plugins/_roost/NODES/stats} for some nodes. */
+/** {@code GET _plugins/_roost/stats}: the statistics of all nodes; {@code GET _plugins/_roost/NODES/stats}: of some nodes. */
 final class RestRoostStats extends BaseRestHandler {
     @Override
     public String getName() {

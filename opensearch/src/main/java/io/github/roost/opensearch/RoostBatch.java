@@ -20,16 +20,16 @@ import org.opensearch.core.xcontent.XContentBuilder;
 import org.opensearch.index.query.QueryBuilder;
 import org.opensearch.search.internal.AliasFilter;
 
-/** The messages of a batch of searches: as many lists of hits as there are vectors. Stateless. */
+/** The messages of a batch of searches, which returns one list of hits per vector. Stateless. */
 final class RoostBatch {
     static final ActionType<Response> ACTION = new ActionType<>("indices:data/read/roost/search", Response::new);
 
     private RoostBatch() {}
 
     /**
-     * A document that was found.
+     * A hit.
      *
-     * @param source its source; null where it was not asked for, or there is none
+     * @param source the document's source; null if it was not requested or does not exist
      */
     record Hit(
             String index, String id, float score, @Nullable BytesReference source) implements Writeable {
@@ -45,7 +45,7 @@ final class RoostBatch {
             out.writeOptionalBytesReference(source);
         }
 
-        @SuppressWarnings("deprecation") // as OpenSearch writes its own hits
+        @SuppressWarnings("deprecation") // OpenSearch writes its own hits like this
         private void write(XContentBuilder builder) throws IOException {
             builder.startObject().field("_index", index).field("_id", id).field("_score", score);
             if (source != null) {
@@ -67,16 +67,16 @@ final class RoostBatch {
         return in.readList(from -> from.readList(Hit::new));
     }
 
-    /** Asks some indexes. */
+    /** The request to indexes. */
     static final class Request extends BroadcastRequest<Request> {
         private final RoostKnnQueryBuilder query;
         private final boolean source;
 
         /**
-         * Asks.
+         * Creates a request.
          *
-         * @param query with a vector per list of hits
-         * @param source whether hits have their documents' sources
+         * @param query the query; each of its vectors yields one list of hits
+         * @param source whether hits include their documents' sources
          */
         Request(String[] indexes, RoostKnnQueryBuilder query, boolean source) {
             super(indexes);
@@ -111,7 +111,7 @@ final class RoostBatch {
         }
     }
 
-    /** Asks one shard. */
+    /** The request to one shard. */
     static final class ShardRequest extends BroadcastShardRequest {
         private final RoostKnnQueryBuilder query;
         private final boolean source;
@@ -139,7 +139,7 @@ final class RoostBatch {
             return source;
         }
 
-        /** The filter of the aliases that the index was named by; null for none. */
+        /** The filter of the aliases by which the request named the index; null for none. */
         @Nullable
         QueryBuilder alias() {
             return alias.getQueryBuilder();
@@ -154,7 +154,7 @@ final class RoostBatch {
         }
     }
 
-    /** What a shard has found. */
+    /** The hits of one shard. */
     static final class ShardResponse extends BroadcastShardResponse {
         private final List<List<Hit>> hits;
 
@@ -179,7 +179,7 @@ final class RoostBatch {
         }
     }
 
-    /** What all shards have found. */
+    /** The merged hits of all shards. */
     static final class Response extends BroadcastResponse {
         private final List<List<Hit>> hits;
 

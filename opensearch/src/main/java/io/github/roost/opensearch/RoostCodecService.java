@@ -9,8 +9,8 @@ import org.opensearch.index.codec.CodecServiceConfig;
 import org.opensearch.index.mapper.MapperService;
 
 /**
- * The codecs of an index that may have vectors: OpenSearch's own, whichever the index asks for, with each vector field in the
- * format that its mapping says. Segments bear the name of OpenSearch's codec. Thread-safe.
+ * The codecs of an index with {@code index.roost.enabled}: OpenSearch's codec of the index, with each vector field in the
+ * format that its mapping sets. Segments record the name of OpenSearch's codec. Thread-safe.
  */
 final class RoostCodecService extends CodecService {
     private static final KnnVectorsFormat OF_OTHER_FIELDS = new Lucene99HnswVectorsFormat();

@@ -27,8 +27,8 @@ import org.opensearch.index.query.QueryShardContext;
 
 /**
  * The query {@code {"roost_knn": {"FIELD": {"vector": [...], "k": 10, "effort": 64, "filter": {...}, "min_score": .5}}}}: per
- * shard, the k documents whose vectors are nearest among those that the filter matches. With several {@code vectors}, the k
- * nearest to each.
+ * shard, the k documents with the nearest vectors among the documents that match the filter. With several {@code vectors}, the k
+ * nearest documents to each vector.
  */
 final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuilder> {
     static final String NAME = "roost_knn";
@@ -36,9 +36,9 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
     static final int MAX_EFFORT = SearchEffort.MAX_WIDTH;
 
     private static final int DEFAULT_K = 10;
-    /** Vectors of one query. */
+    /** Max vectors per query. */
     static final int MAX_QUERY_VECTORS = 1_024;
-    /** Hits of all vectors together, that a shard may have to keep. */
+    /** Max hits per shard of all vectors together: number of vectors times k. */
     static final int MAX_HITS = 100_000;
 
     private static final ParseField VECTOR = new ParseField("vector");
@@ -79,7 +79,7 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
     private final @Nullable Float minScore;
     private final @Nullable QueryBuilder filter;
 
-    /** What stands under the field's name. */
+    /** The JSON object under the field's name. */
     private static final class Body {
         private float @Nullable [] vector;
         private @Nullable List<float[]> vectors;
@@ -116,7 +116,7 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
         this.filter = filter;
     }
 
-    /** Reads what {@link #doWriteTo} wrote on another node. */
+    /** Reads a query written by {@link #doWriteTo} on another node. */
     RoostKnnQueryBuilder(RoostNode node, StreamInput in) throws IOException {
         super(in);
         this.node = node;
@@ -188,7 +188,7 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
         builder.endObject().endObject();
     }
 
-    /** Of several vectors, a document's score is the best that one of them gives it. */
+    /** With several vectors, a document's score is its best score over the vectors. */
     @Override
     protected Query doToQuery(QueryShardContext context) throws IOException {
         List<Query> each = eachQuery(context, filter == null ? null : filter.toQuery(context));
@@ -196,10 +196,11 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
     }
 
     /**
-     * A query for each vector. They share what the filter matches.
+     * One query per vector. They share one evaluation of the filter.
      *
-     * @param filtering what the filter is in this shard
-     * @throws IllegalArgumentException if the shard's index has no such field, or the vectors are none of it
+     * @param filtering the filter in this shard; null for none
+     * @throws IllegalArgumentException if the shard's index has no such vector field, the field's attribute table is missing, or a
+     *     vector does not have the field's shape
      */
     List<Query> eachQuery(QueryShardContext context, @Nullable Query filtering) {
         MappedFieldType type = context.fieldMapper(field);
@@ -223,12 +224,12 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
                 .toList();
     }
 
-    /** How many nearest. */
+    /** Number of nearest documents per vector. */
     int k() {
         return k;
     }
 
-    /** What documents have to match; null for nothing. */
+    /** The filter that documents must match; null for none. */
     @Nullable
     QueryBuilder filter() {
         return filter;

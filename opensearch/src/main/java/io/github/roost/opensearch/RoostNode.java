@@ -31,8 +31,7 @@ import org.opensearch.common.util.concurrent.OpenSearchExecutors;
 import org.opensearch.secure_sm.AccessController;
 
 /**
- * What a node has of Roost: one orchestrator, the homes of its segments, and the settings that may change while it runs.
- * Thread-safe.
+ * The Roost state of a node: its orchestrator, the homes of its segments, and the dynamic settings. Thread-safe.
  */
 final class RoostNode implements Closeable {
     private static final Logger LOG = LogManager.getLogger(RoostNode.class);
@@ -43,16 +42,16 @@ final class RoostNode implements Closeable {
     private final ConcurrentMap<String, RoostReader.Graphs> graphsOfIndexes = new ConcurrentHashMap<>();
     private final SearchMemory memory = new SearchMemory();
     private final NodeTables tables = new NodeTables();
-    /** Runs what belongs together in its caller, until it is known who runs slices. */
+    /** Runs searches in the caller until the slice executor is set. */
     private volatile TaskExecutor together = new TaskExecutor(Runnable::run);
 
     private volatile Homes homes;
     private volatile int effort;
 
-    /** The walk of one segment's vectors. */
+    /** A vector search of one segment. */
     @FunctionalInterface
     interface Walk {
-        /** Finds the nearest; what it returns counts as hits all vectors that it visited. */
+        /** Finds the nearest vectors; the total hits of the result are the number of visited vectors. */
         TopDocs run() throws IOException;
     }
 
@@ -65,7 +64,7 @@ final class RoostNode implements Closeable {
 
     static RoostNode start(Settings settings) {
         int processors = OpenSearchExecutors.allocatedProcessors(settings);
-        // Whatever is on the stack while a node starts need not have the grants of this plugin.
+        // Privileged, because callers on the stack during the start of a node may lack the plugin's grants.
         NodeTopology machine = AccessController.doPrivileged(() -> NodeTopology.choose(
                 () -> live(RoostSettings.DOMAINS.get(settings)), processors, RoostSettings.PINNING.get(settings)));
         if (!machine.reason().isEmpty()) {
@@ -105,7 +104,7 @@ final class RoostNode implements Closeable {
         return tables;
     }
 
-    /** Runs searches that belong together, and the thread that waits for them with it. */
+    /** Runs several searches in parallel, in the slice executor and in the waiting thread. */
     TaskExecutor together() {
         return together;
     }
@@ -114,7 +113,7 @@ final class RoostNode implements Closeable {
         together = new TaskExecutor(slices);
     }
 
-    /** The width of searches that name no effort. */
+    /** The default effort of searches. */
     int effort() {
         return effort;
     }
@@ -128,13 +127,13 @@ final class RoostNode implements Closeable {
     }
 
     /**
-     * Walks a segment's vectors, at the segment's home where that is said to pay, and counts the traffic.
+     * Searches a segment's vectors, on the segment's home domain if the {@code roost.homes} setting says so, and counts the traffic.
      *
-     * @param index that the segment belongs to
-     * @param segment of an open reader
-     * @param vectorBytes bytes of one vector
-     * @param width of the walk
-     * @throws org.opensearch.core.common.breaker.CircuitBreakingException if the walks of this node take too much memory
+     * @param index the segment's index
+     * @param segment a segment of an open reader
+     * @param vectorBytes bytes per vector
+     * @param width width of the search
+     * @throws org.opensearch.core.common.breaker.CircuitBreakingException if the searches of this node would take too much memory
      */
     TopDocs walk(String index, LeafReader segment, int vectorBytes, int width, Walk walk) throws IOException {
         long bytes = SearchMemory.bytes(segment.maxDoc(), width);
@@ -178,7 +177,7 @@ final class RoostNode implements Closeable {
         return found.totalHits.value();
     }
 
-    /** On one domain every worker is at home everywhere: the hop there and back would buy nothing. */
+    /** Whether segments are searched on their home domains. With a single domain the thread handoff would gain nothing. */
     private boolean atHome() {
         return switch (homes) {
             case AUTO -> machine.topology().domains().size() > 1;
@@ -187,7 +186,7 @@ final class RoostNode implements Closeable {
         };
     }
 
-    /** Null where the node has more segments than there are mapping ids, which are then searched by whoever asks. */
+    /** A segment's home, or null if no mapping id is left; then the segment is searched in the calling thread. */
     private @Nullable MappingId homeOf(String index, LeafReader segment) {
         try {
             return homesOfIndexes
@@ -198,19 +197,19 @@ final class RoostNode implements Closeable {
         }
     }
 
-    /** The graphs of Lucene's own formats that Roost walks in an index. */
+    /** The cache of an index's graphs in Lucene's own formats that Roost searches. */
     RoostReader.Graphs graphsOf(String index) {
         return graphsOfIndexes.computeIfAbsent(index, name -> new RoostReader.Graphs());
     }
 
-    /** Of each index whose graphs Roost walks though Lucene wrote them, how many segments have been read. */
+    /** Per index with graphs in Lucene's own formats that Roost searches: the number of segments read. */
     Map<String, Object> segmentsWithStockGraphs() {
         Map<String, Object> segments = new TreeMap<>();
         graphsOfIndexes.forEach((index, graphs) -> segments.put(index, graphs.segments()));
         return segments;
     }
 
-    /** Forgets an index. Its segments give their ids and their memory back when their readers are closed. */
+    /** Removes an index. The ids and memory of its segments are freed when their readers are closed. */
     void forget(String index) {
         homesOfIndexes.remove(index);
         graphsOfIndexes.remove(index);

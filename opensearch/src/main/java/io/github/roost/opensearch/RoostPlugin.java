@@ -48,24 +48,25 @@ import org.opensearch.transport.client.Client;
 import org.opensearch.watcher.ResourceWatcherService;
 
 /**
- * Roost inside OpenSearch: the field type {@code roost_vector}, the query {@code roost_knn}, batches of searches under
- * {@code _plugins/_roost/search/INDEX}, attributes of hits, statistics under {@code _plugins/_roost/stats}, and one orchestrator per node, whose workers run the slices of concurrent segment search.
+ * The OpenSearch plugin: the field type {@code roost_vector}, the query {@code roost_knn}, batches of searches under
+ * {@code _plugins/_roost/search/INDEX}, attributes of hits, statistics under {@code _plugins/_roost/stats}, and one orchestrator per
+ * node, whose workers run the slices of concurrent segment search.
  *
- * <p>Its names are its own, so that it stands beside other vector plugins. A node makes one of it.
+ * <p>Its names do not clash with other vector plugins' names. A node creates one instance.
  */
 public final class RoostPlugin extends Plugin
         implements SearchPlugin, MapperPlugin, EnginePlugin, ActionPlugin, CircuitBreakerPlugin {
     private final RoostNode node;
     private final Slices slicesAtStart;
-    /** Made when OpenSearch asks for its searchers' pool, in the thread that starts the node. */
+    /** Created when OpenSearch requests its index searcher executor, in the thread that starts the node. */
     private volatile @Nullable SliceExecutor slices;
 
     private final AttributesPhase attributes;
 
     /**
-     * Starts the workers.
+     * Creates the plugin and starts the workers.
      *
-     * @param settings of the node
+     * @param settings the node's settings
      */
     public RoostPlugin(Settings settings) {
         this.node = RoostNode.start(settings);

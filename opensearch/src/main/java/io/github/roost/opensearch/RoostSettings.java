@@ -12,62 +12,62 @@ import org.opensearch.core.common.unit.ByteSizeValue;
 
 /** The settings of nodes and indexes. Stateless. */
 final class RoostSettings {
-    /** Whether an index may have fields of type roost_vector; fixed when the index is created, for its segments depend on it. */
+    /** Whether an index may have fields of type roost_vector. Final, because the codec of its segments depends on it. */
     static final Setting<Boolean> INDEX_ENABLED =
             Setting.boolSetting("index.roost.enabled", false, Property.IndexScope, Property.Final);
 
     /**
-     * Who walks the graphs of Lucene's own formats. The view that this takes is made when the index is opened, and another plugin
-     * may want to be the only one with such a view: so it is off by default, and changed while the index is closed.
+     * Which implementation searches the graphs of Lucene's own formats. Roost needs a reader wrapper, which is set when the index is
+     * opened, and an index can have only one. So the default is off, and the setting can only be changed while the index is closed.
      */
     static final Setting<StockGraphs> STOCK_GRAPHS =
             ofConstants("index.roost.stock_graphs", StockGraphs.LUCENE, StockGraphs.class, Property.IndexScope);
 
-    /** Which pool runs the slices of concurrent segment search. */
+    /** The thread pool that runs the slices of concurrent segment search. */
     static final Setting<Slices> SLICES =
             ofConstants("roost.slices", Slices.ROOST, Slices.class, Property.Dynamic, Property.NodeScope);
 
-    /** When a segment's vectors are searched by a worker of the segment's home domain. */
+    /** Whether vector searches of a segment run on its home domain. */
     static final Setting<Homes> HOMES =
             ofConstants("roost.homes", Homes.AUTO, Homes.class, Property.Dynamic, Property.NodeScope);
 
-    /** The width of searches that name no effort; the k of a search is the least. */
+    /** The default effort of searches; raised to a search's k if k is larger. */
     static final Setting<Integer> EFFORT = Setting.intSetting(
             "roost.effort", 100, 1, RoostKnnQueryBuilder.MAX_EFFORT, Property.NodeScope, Property.Dynamic);
 
-    /** The machine's level whose objects are the cache domains; automatic where it is empty. */
+    /** The level of the machine whose objects are the cache domains; chosen automatically if empty. */
     static final Setting<String> DOMAINS =
             new Setting<>("roost.domains", "", RoostSettings::requireLevel, Property.NodeScope);
 
-    /** How much memory all walks of segments may take at a time. */
+    /** Max memory of all segment searches together. */
     static final Setting<ByteSizeValue> BREAKER_LIMIT =
             Setting.memorySizeSetting("roost.breaker.limit", "10%", Property.NodeScope, Property.Dynamic);
 
-    /** How often a node looks whether there are new versions of tables in its folder. */
+    /** Interval at which a node checks its folder for new versions of tables. */
     static final Setting<TimeValue> TABLES_INTERVAL = Setting.timeSetting(
             "roost.tables.interval", TimeValue.timeValueSeconds(1), TimeValue.timeValueMillis(100), Property.NodeScope);
 
     static final Setting<Boolean> PINNING = Setting.boolSetting("roost.pinning", true, Property.NodeScope);
 
-    /** Who runs slices. */
+    /** The thread pool for slices. */
     enum Slices {
         /** Roost's workers. */
         ROOST,
-        /** The pool that OpenSearch has for it. */
+        /** OpenSearch's index_searcher pool. */
         INDEX_SEARCHER
     }
 
-    /** Who walks the graphs of segments that Lucene wrote. */
+    /** The implementation that searches graphs in Lucene's own formats. */
     enum StockGraphs {
-        /** Roost, which keeps them in memory of its own. */
+        /** Roost, in off-heap copies. */
         ROOST,
         /** Lucene, in the segment. */
         LUCENE
     }
 
-    /** When segments are searched at home. */
+    /** When vector searches of a segment run on its home domain. */
     enum Homes {
-        /** Where the node has several cache domains. */
+        /** If the node has several cache domains. */
         AUTO,
         ALWAYS,
         NEVER
@@ -90,10 +90,10 @@ final class RoostSettings {
     }
 
     /**
-     * The constant of some name.
+     * The constant with a lower-case name.
      *
-     * @param what names the value in the message
-     * @throws IllegalArgumentException if there is none
+     * @param what the setting's name in the message
+     * @throws IllegalArgumentException if there is no such constant
      */
     static <E extends Enum<E>> E constant(String what, String value, Class<E> constants) {
         for (E constant : constants.getEnumConstants()) {

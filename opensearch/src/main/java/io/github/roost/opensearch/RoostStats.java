@@ -16,13 +16,13 @@ import org.opensearch.core.xcontent.ToXContentFragment;
 import org.opensearch.core.xcontent.XContentBuilder;
 import org.opensearch.transport.TransportRequest;
 
-/** The messages by which nodes are asked for their statistics. Stateless. */
+/** The messages of the statistics action. Stateless. */
 final class RoostStats {
     static final ActionType<Response> ACTION = new ActionType<>("cluster:monitor/roost/stats", Response::new);
 
     private RoostStats() {}
 
-    /** Asks some nodes, or all. */
+    /** The request to some or all nodes. */
     static final class Request extends BaseNodesRequest<Request> {
         Request(String... nodes) {
             super(nodes);
@@ -33,7 +33,7 @@ final class RoostStats {
         }
     }
 
-    /** Asks one node. */
+    /** The request to one node. */
     static final class NodeRequest extends TransportRequest {
         NodeRequest() {}
 
@@ -42,7 +42,7 @@ final class RoostStats {
         }
     }
 
-    /** What a node says: names and values, so that nodes of different versions understand each other. */
+    /** A node's statistics as names and values, so that nodes of different versions can exchange them. */
     static final class NodeResponse extends BaseNodeResponse {
         private final Map<String, Object> values;
 
@@ -63,7 +63,7 @@ final class RoostStats {
         }
     }
 
-    /** What the nodes say. */
+    /** The statistics of all asked nodes. */
     static final class Response extends BaseNodesResponse<NodeResponse> implements ToXContentFragment {
         Response(ClusterName cluster, List<NodeResponse> nodes, List<FailedNodeException> failures) {
             super(cluster, nodes, failures);

@@ -19,7 +19,7 @@ import org.opensearch.index.mapper.MapperParsingException;
 import org.opensearch.index.mapper.ParametrizedFieldMapper;
 import org.opensearch.index.mapper.ParseContext;
 
-/** The field type roost_vector: an array of numbers per document, all of the same length. Immutable. */
+/** The mapper of the field type roost_vector: one vector per document, all of the same dimension. Immutable. */
 final class RoostVectorMapper extends ParametrizedFieldMapper {
     static final String TYPE = "roost_vector";
 
@@ -34,7 +34,7 @@ final class RoostVectorMapper extends ParametrizedFieldMapper {
 
     private final Settings settings;
 
-    /** What a mapping says of a field. */
+    /** The options of a field's mapping. */
     private record Settings(
             VectorShape shape,
             FieldFormat format,
@@ -85,7 +85,7 @@ final class RoostVectorMapper extends ParametrizedFieldMapper {
                                 : new KnnByteVectorField(name(), VectorShape.bytes(vector), shape.similarity()));
     }
 
-    /** Collects what a mapping says. */
+    /** Collects the options of a mapping. */
     private static final class Builder extends ParametrizedFieldMapper.Builder {
         private final Parameter<Integer> dimension = number(
                 "dimension",
@@ -111,7 +111,7 @@ final class RoostVectorMapper extends ParametrizedFieldMapper {
                 RoostVectorsFormat.DEFAULT_BEAM_WIDTH,
                 RoostVectorsFormat.MAX_BEAM_WIDTH,
                 Settings::efConstruction);
-        /** It is for searches alone: segments do not depend on it, and it may be changed. */
+        /** May be updated: only searches use it, segments do not depend on it. */
         private final Parameter<@Nullable FieldAttributes> attributes = new Parameter<@Nullable FieldAttributes>(
                         FieldAttributes.NAME,
                         true,

@@ -14,11 +14,11 @@ import org.opensearch.index.mapper.ValueFetcher;
 import org.opensearch.index.query.QueryShardContext;
 import org.opensearch.search.lookup.SearchLookup;
 
-/** A field of type roost_vector as searches know it. Immutable. */
+/** The field type roost_vector, as used by searches. Immutable. */
 final class RoostVectorType extends MappedFieldType {
     private final VectorShape shape;
     private final FieldFormat format;
-    /** One object as long as the mapping stands: Lucene writes fields of the same format object together. */
+    /** The same object for the lifetime of the mapping, because Lucene writes fields with the same format object together. */
     private final KnnVectorsFormat writing;
 
     private final @Nullable FieldAttributes attributes;
@@ -46,18 +46,18 @@ final class RoostVectorType extends MappedFieldType {
         return writing;
     }
 
-    /** The rows that go with documents; null for none. */
+    /** The table rows that belong to documents; null for none. */
     @Nullable
     FieldAttributes attributes() {
         return attributes;
     }
 
     /**
-     * The query for the nearest.
+     * Creates the query for the nearest documents.
      *
-     * @param vector to be near to
-     * @param width of the search in each segment, at least 1
-     * @throws IllegalArgumentException if the vector is none of this field's shape
+     * @param vector the query vector
+     * @param width width of the search in each segment, at least 1
+     * @throws IllegalArgumentException if the vector does not have this field's shape
      */
     Query nearest(RoostNode node, String index, float[] vector, int width, NearestHits hits, @Nullable Query filter) {
         shape.require("the query's vector for field [" + name() + "]", vector);
@@ -69,7 +69,7 @@ final class RoostVectorType extends MappedFieldType {
                 : new NearestBytes(node, index, name(), format, VectorShape.bytes(vector), width, hits, filter);
     }
 
-    /** As many hits as the search is wide, scored again by their vectors. */
+    /** The query for a quantised format: collects as many hits as the search is wide, and rescores them by their vectors. */
     private Query rescored(
             RoostNode node, String index, float[] vector, int width, NearestHits hits, @Nullable Query filter) {
         if (hits.minScore() != Float.NEGATIVE_INFINITY) {

@@ -6,12 +6,12 @@ import org.opensearch.core.common.breaker.CircuitBreaker;
 import org.opensearch.indices.breaker.BreakerSettings;
 
 /**
- * The memory that walks of segments take while they run, as a circuit breaker of OpenSearch counts it. A walk that would exceed
- * the limit is refused before it takes any, with OpenSearch's 429. Thread-safe.
+ * The memory of running segment searches, counted by an OpenSearch circuit breaker. A search that would exceed
+ * the limit is refused before it allocates memory, with OpenSearch's status 429. Thread-safe.
  */
 final class SearchMemory {
     private static final String NAME = "roost";
-    /** What a candidate of a walk takes: its number, its distance and its place among the others. */
+    /** Bytes per candidate of a search: its number, its distance and its place in the heap. */
     private static final long BYTES_OF_CANDIDATE = 16;
 
     /** Set by OpenSearch before the first search. */
@@ -38,19 +38,19 @@ final class SearchMemory {
     }
 
     /**
-     * What a walk takes.
+     * The bytes of a search.
      *
-     * @param documents of the segment, of which each that is visited or may be found has a bit
-     * @param width of the walk
+     * @param documents documents of the segment; each takes a bit in the visited set and one in the filter's set
+     * @param width width of the search
      */
     static long bytes(int documents, int width) {
         return 2L * Math.ceilDiv(documents, Byte.SIZE) + BYTES_OF_CANDIDATE * Math.min(documents, width);
     }
 
     /**
-     * Counts a walk's memory as taken.
+     * Reserves the memory of a search.
      *
-     * @throws org.opensearch.core.common.breaker.CircuitBreakingException if there is not so much left; then nothing is taken
+     * @throws org.opensearch.core.common.breaker.CircuitBreakingException if it would exceed the limit; then nothing is reserved
      */
     void take(long bytes) {
         CircuitBreaker known = breaker;
@@ -59,7 +59,7 @@ final class SearchMemory {
         }
     }
 
-    /** Counts it as given back. */
+    /** Releases reserved memory. */
     void giveBack(long bytes) {
         CircuitBreaker known = breaker;
         if (known != null) {

@@ -12,11 +12,11 @@ import java.util.stream.IntStream;
 import org.opensearch.common.util.concurrent.ThreadContext;
 
 /**
- * Runs the slices of concurrent segment search on Roost's workers, or in OpenSearch's own pool where the setting says so.
- * Thread-safe.
+ * Executor of the slices of concurrent segment search: on Roost's workers, or in OpenSearch's pool, as the {@code roost.slices}
+ * setting says. Thread-safe.
  *
- * <p>Lucene hands an executor the same {@code Runnable} for every slice but one, so that nothing tells which segments a run will
- * search. Runs therefore go to all domains in turn.
+ * <p>Lucene passes its executor the same {@code Runnable} for every slice but one, so the executor cannot know which segments a run
+ * will search. Runs are therefore distributed round robin over the domains.
  */
 final class SliceExecutor extends AbstractExecutorService {
     private final Registration registration;
@@ -44,7 +44,7 @@ final class SliceExecutor extends AbstractExecutorService {
     @Override
     public void execute(Runnable command) {
         switch (slices) {
-            // What a request carries, its user's rights for one, goes with it, as OpenSearch's own pools see to.
+            // Preserves the request's thread context, such as the user's permissions, as OpenSearch's own pools do.
             case ROOST ->
                 domains.get(Math.floorMod(turn.getAndIncrement(), domains.size()))
                         .execute(threadContext.preserveContext(command));

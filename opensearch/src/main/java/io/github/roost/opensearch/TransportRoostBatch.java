@@ -43,9 +43,9 @@ import org.opensearch.threadpool.ThreadPool;
 import org.opensearch.transport.TransportService;
 
 /**
- * Runs a batch of searches: one message per shard, one list of hits per vector. A shard's searches run at the same time, on
- * Roost's workers and in the thread that waits for them, and share what the filter matches. Public for OpenSearch, which makes
- * it. Thread-safe.
+ * Transport action that runs a batch of searches: one message per shard, one list of hits per vector. The searches of a shard run in
+ * parallel, in the slice executor and in the waiting thread, and share one evaluation of the filter. Public because OpenSearch
+ * creates it. Thread-safe.
  */
 public final class TransportRoostBatch
         extends TransportBroadcastAction<
@@ -55,15 +55,15 @@ public final class TransportRoostBatch
     private final SearchService searches;
 
     /**
-     * Made by OpenSearch.
+     * Called by OpenSearch.
      *
-     * @param clusterService knows the shards
-     * @param transportService reaches them
-     * @param filters of actions
-     * @param resolver of names of indexes
-     * @param indices of this node
-     * @param searches knows the filters of aliases
-     * @param node that searches
+     * @param clusterService provides the shard routing
+     * @param transportService sends messages to shards
+     * @param filters action filters
+     * @param resolver resolves index names
+     * @param indices the indexes of this node
+     * @param searches provides the filters of aliases
+     * @param node the Roost state of this node
      */
     @Inject
     public TransportRoostBatch(
@@ -141,7 +141,7 @@ public final class TransportRoostBatch
         }
     }
 
-    /** All that a document has to match. */
+    /** The conjunction of the query's filter, the alias filter and, for indexes with nested fields, root documents only; null for none. */
     private static @Nullable Query filter(RoostBatch.ShardRequest request, QueryShardContext context)
             throws IOException {
         BoolQueryBuilder all = new BoolQueryBuilder();
@@ -173,9 +173,9 @@ public final class TransportRoostBatch
         return hits;
     }
 
-    /** The hits of all shards; a batch that lacks those of one fails as that shard did. */
+    /** Merges the hits of all shards; if a shard failed, the batch fails with the same exception. */
     @Override
-    @SuppressWarnings("rawtypes") // as OpenSearch declares it
+    @SuppressWarnings("rawtypes") // OpenSearch's own signature
     protected RoostBatch.Response newResponse(
             RoostBatch.Request request, AtomicReferenceArray shards, ClusterState state) {
         List<RoostBatch.ShardResponse> responses = new ArrayList<>();

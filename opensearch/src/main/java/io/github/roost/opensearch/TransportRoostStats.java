@@ -11,20 +11,20 @@ import org.opensearch.core.common.io.stream.StreamInput;
 import org.opensearch.threadpool.ThreadPool;
 import org.opensearch.transport.TransportService;
 
-/** Answers for this node, and gathers the answers of others. Public for OpenSearch, which makes it. Thread-safe. */
+/** Transport action that collects the statistics of nodes. Public because OpenSearch creates it. Thread-safe. */
 public final class TransportRoostStats
         extends TransportNodesAction<
                 RoostStats.Request, RoostStats.Response, RoostStats.NodeRequest, RoostStats.NodeResponse> {
     private final RoostNode node;
 
     /**
-     * Made by OpenSearch.
+     * Called by OpenSearch.
      *
-     * @param threadPool runs the answering
-     * @param clusterService knows the nodes
-     * @param transportService reaches them
-     * @param filters of actions
-     * @param node that answers
+     * @param threadPool runs the action
+     * @param clusterService provides the nodes of the cluster
+     * @param transportService sends messages to nodes
+     * @param filters action filters
+     * @param node the Roost state of this node
      */
     @Inject
     public TransportRoostStats(

@@ -12,8 +12,8 @@ import org.opensearch.core.xcontent.XContentParser;
 import org.opensearch.core.xcontent.XContentParser.Token;
 
 /**
- * Vectors as documents and searches have them in JSON: an array of numbers, or a text, the base64 of as many little-endian floats,
- * which is shorter, and less work to read. Stateless.
+ * Parser of vectors in the JSON of documents and searches: an array of numbers, or a string with the base64 of little-endian floats,
+ * which is shorter and faster to parse. Stateless.
  */
 final class VectorJson {
     private static final int FIRST_LENGTH = 64;
@@ -23,10 +23,10 @@ final class VectorJson {
     /**
      * Reads a vector.
      *
-     * @param parser at its first token
-     * @param what names it in messages
-     * @param dimension that it must have
-     * @throws IllegalArgumentException if it is none of this dimension
+     * @param parser positioned at the vector's first token
+     * @param what the vector's name in messages
+     * @param dimension the required dimension
+     * @throws IllegalArgumentException if it is not a vector of this dimension
      */
     static float[] read(XContentParser parser, String what, int dimension) throws IOException {
         float[] vector = read(parser, what, dimension, dimension, String.valueOf(dimension));
@@ -39,16 +39,16 @@ final class VectorJson {
     /**
      * Reads a vector of any dimension.
      *
-     * @throws IllegalArgumentException if it is none, or has more than {@link Vectors#MAX_DIMENSIONS} components
+     * @throws IllegalArgumentException if it is not a vector, or has more than {@link Vectors#MAX_DIMENSIONS} components
      */
     static float[] read(XContentParser parser, String what) throws IOException {
         return read(parser, what, FIRST_LENGTH, Vectors.MAX_DIMENSIONS, "at most " + Vectors.MAX_DIMENSIONS);
     }
 
     /**
-     * Reads one vector or more, an array of them.
+     * Reads a non-empty array of vectors.
      *
-     * @param most how many there may be
+     * @param most max number of vectors
      */
     static List<float[]> readAll(XContentParser parser, String what, int most) throws IOException {
         if (parser.currentToken() != Token.START_ARRAY) {
@@ -67,7 +67,7 @@ final class VectorJson {
         return vectors;
     }
 
-    /** However long an array is, no more than {@code most} numbers of it are kept. */
+    /** Keeps at most {@code most} numbers, however long the array is, so that a huge array cannot exhaust memory. */
     private static float[] read(XContentParser parser, String what, int first, int most, String wanted)
             throws IOException {
         Token token = parser.currentToken();

@@ -5,17 +5,17 @@ import io.github.roost.core.Vectors;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
 /**
- * What the vectors of a field are, and the border at which they are checked: those of documents and those of queries alike.
+ * The shape of a field's vectors. Vectors of documents and of queries are checked here.
  *
  * @param dimension components per vector
- * @param elements what a component is
- * @param similarity how two vectors are compared
+ * @param elements the type of a component
+ * @param similarity the similarity function
  */
 record VectorShape(int dimension, Elements elements, VectorSimilarityFunction similarity) {
-    /** How far the squared length of a vector of length 1 may be from 1, of which its components' rounding is the cause. */
+    /** Tolerance of the squared length of a unit vector, for the rounding of its components. */
     private static final double UNIT_TOLERANCE = 1e-3;
 
-    /** What a component is. */
+    /** The type of a component. */
     enum Elements {
         FLOAT(Float.BYTES),
         BYTE(1);
@@ -27,7 +27,7 @@ record VectorShape(int dimension, Elements elements, VectorSimilarityFunction si
         }
     }
 
-    /** Bytes of one vector. */
+    /** Bytes per vector. */
     int bytes() {
         return dimension * elements.bytes;
     }
@@ -35,8 +35,8 @@ record VectorShape(int dimension, Elements elements, VectorSimilarityFunction si
     /**
      * Checks a vector.
      *
-     * @param what names it in the message
-     * @throws IllegalArgumentException if it is none of this shape
+     * @param what the vector's name in the message
+     * @throws IllegalArgumentException if the vector does not have this shape
      */
     void require(String what, float[] vector) {
         boolean cosine = similarity == VectorSimilarityFunction.COSINE;
@@ -73,7 +73,7 @@ record VectorShape(int dimension, Elements elements, VectorSimilarityFunction si
         }
     }
 
-    /** A checked vector of bytes. */
+    /** Converts a checked vector to bytes. */
     static byte[] bytes(float[] vector) {
         byte[] bytes = new byte[vector.length];
         for (int i = 0; i < vector.length; i++) {

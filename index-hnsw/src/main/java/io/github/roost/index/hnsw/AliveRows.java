@@ -7,24 +7,24 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * The rows of some parts of a live table that were alive at one moment, to build another part of. They are read where they are,
- * since together they may be more than the heap holds: each under a hold of the table of its own, so that who closes the table waits for
- * no more than a row. Immutable.
+ * The rows of several parts that were alive at one moment, as the source of a merged part. Rows are read from the parts in place,
+ * because a copy may not fit in the heap. Each read holds the table on its own, so closing the table waits for one row at most.
+ * Immutable.
  */
 final class AliveRows implements VectorSource {
     private final List<LiveRows> parts;
     private final int dimension;
     private final Supplier<TableUse.Hold> use;
     private final long[] ids;
-    /** Of each row the part, and where it is there. */
+    /** The part of each row; {@code rowOf} is its row in that part. */
     private final int[] partOf;
 
     private final int[] rowOf;
 
     /**
-     * Notes what is alive now.
+     * Lists the rows that are alive now.
      *
-     * @param use holds the table, or throws where that is closed
+     * @param use holds the table; throws if it is closed
      */
     AliveRows(List<LiveRows> parts, int dimension, Supplier<TableUse.Hold> use) {
         this.parts = parts;

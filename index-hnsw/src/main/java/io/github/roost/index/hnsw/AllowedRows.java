@@ -4,15 +4,15 @@ import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.NodeSet;
 
 /**
- * What a search may find of a graph.
+ * The rows and nodes of a graph that a search may return.
  *
- * @param nodes those with at least one allowed row
- * @param rows the allowed rows; the same set where a node is a row
+ * @param nodes the nodes with at least one allowed row
+ * @param rows the allowed rows; the same object as {@code nodes} if each node is one row
  */
 record AllowedRows(NodeSet nodes, NodeSet rows) {
     static final AllowedRows ALL = new AllowedRows(NodeSet.ALL, NodeSet.ALL);
 
-    /** Every row of an image, to remove from. */
+    /** All rows of an image, as a set of its own that rows can be removed from. */
     static AllowedRows full(GraphImage image) {
         NodeSet rows = NodeSet.full(image.shape().rows());
         return new AllowedRows(image.hasGroups() ? NodeSet.full(image.shape().nodes()) : rows, rows);
@@ -22,7 +22,7 @@ record AllowedRows(NodeSet nodes, NodeSet rows) {
         return rows == nodes ? rows.bytes() : rows.bytes() + nodes.bytes();
     }
 
-    /** Takes a row out, and its node with its last row. One thread at a time. */
+    /** Removes a row, and its node if no other row of the node is left. One thread at a time. */
     void remove(GraphImage image, int row) {
         rows.remove(row);
         if (image.hasGroups()) {

@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes a step again and again, in a thread of its own, as long as it is asked to and the step finds something to do. The
- * thread lives only while there is work: a table that rests has none. Thread-safe; all fields are guarded by this object.
+ * Runs a step repeatedly in a background thread until the step finds nothing to do. The thread exists only while there is
+ * work: an idle table has none. Thread-safe; all fields are guarded by this object.
  */
 final class BackgroundFreeze implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(BackgroundFreeze.class);
@@ -25,7 +25,7 @@ final class BackgroundFreeze implements AutoCloseable {
     private boolean closed;
     private @Nullable Throwable failure;
 
-    /** @param step does one thing that is due; false if nothing is */
+    /** @param step does one piece of work that is due; returns false if there is none */
     BackgroundFreeze(String name, BooleanSupplier step) {
         this.name = name;
         this.step = step;
@@ -33,8 +33,8 @@ final class BackgroundFreeze implements AutoCloseable {
                 Thread.ofPlatform().daemon().name("roost-freeze-" + name).factory());
     }
 
-    /** Has everything done that is due now. Whoever waits is told if that fails; the one who asks is not. */
-    @SuppressWarnings("IllegalCatch") // a change is made even if its rows cannot be frozen yet
+    /** Starts everything that is due now. A failure is reported to {@link #await}, not to the caller of this method. */
+    @SuppressWarnings("IllegalCatch") // the change succeeds even if its rows cannot be frozen yet
     synchronized void request() {
         requested++;
         if (!running && !closed) {
@@ -49,9 +49,9 @@ final class BackgroundFreeze implements AutoCloseable {
         }
     }
 
-    @SuppressWarnings("IllegalCatch") // a step that fails must not end the thread without those who wait being told
+    @SuppressWarnings("IllegalCatch") // waiting threads must be notified of any failure
     private void run() {
-        // Nothing here throws but steps: a thread that ended otherwise would stay the one that runs, for ever.
+        // Only the step may throw: if the thread died elsewhere, running would stay true and no thread would ever start again.
         for (long serving = next(); serving > 0; serving = next()) {
             Throwable failed = null;
             try {
@@ -85,7 +85,7 @@ final class BackgroundFreeze implements AutoCloseable {
         notifyAll();
     }
 
-    /** Who waits has been told already: where there is no memory to log with, nothing else depends on it. */
+    /** Waiting threads have been notified already, so an error while logging (out of memory) can be ignored. */
     @SuppressWarnings({"IllegalCatch", "EmptyCatch"})
     private void warn(Throwable failed) {
         try {
@@ -94,11 +94,11 @@ final class BackgroundFreeze implements AutoCloseable {
                         "Rows of table {} cannot be frozen, they are searched one by one: {}", name, failed.toString());
             }
         } catch (Throwable unheard) {
-            // See above.
+            // Ignored, see the method's comment.
         }
     }
 
-    /** Whether the workers are gone: then nothing is searched any more, and nothing has gone wrong. */
+    /** Whether the failure is only that the orchestrator was closed; then the table is not searched any more. */
     private static boolean isOfClosedOrchestrator(Throwable failed) {
         for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
             if (cause instanceof OrchestratorClosedException) {
@@ -111,7 +111,7 @@ final class BackgroundFreeze implements AutoCloseable {
     /**
      * Waits until all requests so far have been served.
      *
-     * @throws IllegalStateException if that failed; a {@link TableClosedException} if this was closed meanwhile
+     * @throws IllegalStateException if the work failed; a {@link TableClosedException} if this was closed meanwhile
      */
     synchronized void await() throws InterruptedException {
         long last = requested;
@@ -126,7 +126,7 @@ final class BackgroundFreeze implements AutoCloseable {
         }
     }
 
-    /** Begins no further step; one under way ends in its own time. */
+    /** Prevents further steps; does not wait for a running step. */
     @Override
     public synchronized void close() {
         closed = true;

@@ -8,14 +8,14 @@ import java.util.Map;
 import java.util.WeakHashMap;
 
 /**
- * What filters have answered about the rows of one image: each is asked about every row once, at its first search, and its
- * answers are kept as long as it lives. Thread-safe.
+ * Cache of filters evaluated over the rows of one image. The first search with a filter evaluates it for every row; the bit set is
+ * cached until the filter object is garbage collected. Thread-safe.
  */
 final class CompiledFilters {
     private final GraphImage image;
     private final Map<IdFilter, AllowedRows> compiled = Collections.synchronizedMap(new WeakHashMap<>());
 
-    /** What searches that were no longer wanted have asked so far. */
+    /** Evaluations begun by searches that expired before they were complete. */
     private final Map<IdFilter, NodeSet.Asking> unfinished = Collections.synchronizedMap(new WeakHashMap<>());
 
     CompiledFilters(GraphImage image) {
@@ -25,7 +25,7 @@ final class CompiledFilters {
     /**
      * The rows that a filter allows.
      *
-     * @param betweenRows runs every few rows; what it throws ends the asking, and the next search goes on from there
+     * @param betweenRows runs every few rows; if it throws, the evaluation stops there and the next search continues it
      */
     AllowedRows rowsOf(IdFilter filter, Runnable betweenRows) {
         if (filter == IdFilter.all()) {
@@ -39,7 +39,7 @@ final class CompiledFilters {
         return rows;
     }
 
-    /** Two threads may come here at once and find the same: one goes on with what was begun, the other begins anew. */
+    /** Of two threads here at once, one continues the unfinished evaluation and the other starts over; both get the same rows. */
     private AllowedRows ask(IdFilter filter, Runnable betweenRows) {
         NodeSet.Asking begun = unfinished.remove(filter);
         NodeSet.Asking asking = begun == null ? new NodeSet.Asking(image.shape().rows()) : begun;
@@ -56,7 +56,7 @@ final class CompiledFilters {
         }
     }
 
-    /** Of an image that is still being filled only the first {@code count} rows, asked about each time. */
+    /** The rows that a filter allows among the first {@code count} of an image that is still being filled; evaluated every time. */
     AllowedRows rowsAmong(IdFilter filter, int count, Runnable betweenRows) {
         if (filter == IdFilter.all()) {
             return AllowedRows.ALL;

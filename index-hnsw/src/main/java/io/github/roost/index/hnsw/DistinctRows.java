@@ -3,9 +3,8 @@ package io.github.roost.index.hnsw;
 import java.util.Arrays;
 
 /**
- * Which rows of a table are a graph's nodes: equal ones are taken together, a node stands for all rows with its vector. Were
- * each a node of its own, they would fill up each other's neighbour lists and cut themselves off from the rest of the graph.
- * Immutable.
+ * Maps the rows of a table to graph nodes: rows with equal vectors share one node. As separate nodes, duplicates would fill each
+ * other's neighbour lists and become disconnected from the rest of the graph. Immutable.
  */
 final class DistinctRows {
     private static final int NONE = -1;
@@ -13,7 +12,7 @@ final class DistinctRows {
     private final long[] ids;
     /** The first row of each node. */
     private final int[] firstRow;
-    /** The next row that is equal to each, or {@link #NONE}. */
+    /** For each row the next row of the same node, or {@link #NONE}. */
     private final int[] nextEqual;
 
     private DistinctRows(long[] ids, int[] firstRow, int[] nextEqual) {
@@ -23,16 +22,16 @@ final class DistinctRows {
     }
 
     /**
-     * Nodes in the order of their first rows.
+     * Finds the nodes, in the order of their first rows.
      *
-     * @param rows in the space of the graph, where rows are equal that its distances cannot tell apart
-     * @param betweenRows runs with every row
+     * @param rows the rows in the space of the graph, in which rows that its distances cannot tell apart are equal
+     * @param betweenRows runs once per row
      */
     static DistinctRows of(long[] ids, GraphRows rows, Runnable betweenRows) {
         int[] firstRow = new int[rows.size()];
         int[] nextEqual = new int[rows.size()];
         Arrays.fill(nextEqual, NONE);
-        // Open addressing, at most half full: the first row of each node, by its hash.
+        // A hash table with open addressing, at most half full, of the first row of each node.
         int[] slots = new int[Math.max(2, Integer.highestOneBit(rows.size()) * 4)];
         Arrays.fill(slots, NONE);
         float[] values = new float[rows.dimension()];
@@ -58,13 +57,13 @@ final class DistinctRows {
         return ((hash ^ (hash >>> 16)) * 0x9E3779B9) >>> 3;
     }
 
-    /** The same nodes with other numbers: each is at the place in {@code order} where its old number is. */
+    /** Renumbers the nodes: the new node {@code i} is the old node {@code order[i]}. */
     DistinctRows ordered(int[] order) {
         return new DistinctRows(
                 ids, Arrays.stream(order).map(node -> firstRow[node]).toArray(), nextEqual);
     }
 
-    /** Number of rows, equal ones counted each. */
+    /** Number of rows, duplicates included. */
     int rows() {
         return nextEqual.length;
     }
@@ -74,12 +73,12 @@ final class DistinctRows {
         return firstRow.length;
     }
 
-    /** A row with a node's vector. */
+    /** The first row of a node. */
     int row(int node) {
         return firstRow[node];
     }
 
-    /** How many rows a node stands for. */
+    /** Number of rows of a node. */
     int count(int node) {
         int count = 0;
         for (int row = firstRow[node]; row != NONE; row = nextEqual[row]) {
@@ -88,7 +87,7 @@ final class DistinctRows {
         return count;
     }
 
-    /** The external ids that a node stands for, ascending. */
+    /** The external ids of a node's rows, ascending. */
     long[] ids(int node) {
         long[] all = new long[count(node)];
         int at = 0;

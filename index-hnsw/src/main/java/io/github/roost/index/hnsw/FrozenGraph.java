@@ -21,16 +21,16 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** A graph in off-heap memory and how it is searched. Immutable; thread-safe. */
+/** A graph in off-heap memory, and its searches. Immutable; thread-safe. */
 final class FrozenGraph {
-    /** Nodes at the distance of the k-th, of which the smallest ids are wanted. */
+    /** Spare room for nodes tied with the k-th distance, among which the smallest ids are chosen. */
     private static final int MORE_FOR_TIES = 8;
 
     private final GraphImage image;
     private final GraphSpace space;
     private final GraphWalk walk = GraphWalks.preferred();
     private final CompiledFilters filters;
-    /** Made when first asked for; of two threads that make it at once one throws its own away. */
+    /** Created on first use; if two threads create it at once, one copy is discarded. */
     private volatile @Nullable RowsById byId;
 
     FrozenGraph(GraphImage image) {
@@ -40,7 +40,7 @@ final class FrozenGraph {
         this.space = new GraphSpace(shape.metric(), shape.exponent(), shape.largest());
     }
 
-    /** Builds a graph on the orchestrator's workers; returns once it is frozen. Arguments have been checked. */
+    /** Builds and freezes a graph on the orchestrator's workers; blocks. Arguments have been checked. */
     static FrozenGraph build(BuildWork work, GraphOptions options, long[] ids, float[][] vectors) {
         return new FrozenGraph(new GraphBuild(work, options).run(ids, VectorSource.of(vectors)));
     }
@@ -58,7 +58,7 @@ final class FrozenGraph {
         return filters.rowsOf(filter, visit::requireWanted);
     }
 
-    /** The rows that a filter allows of an image that is still being filled, of which {@code count} rows are there. */
+    /** The rows that a filter allows among the first {@code count} of an image that is still being filled. */
     AllowedRows allowedAmong(IdFilter filter, int count, GraphVisit visit) {
         return filters.rowsAmong(filter, count, visit::requireWanted);
     }
@@ -85,10 +85,10 @@ final class FrozenGraph {
     }
 
     /**
-     * Searches for the k nearest rows that are in both of two sets; what was touched is reported to the context. The
+     * Searches for the k nearest rows that are in both of two sets, and reports the traffic to the context. The
      * query has been checked.
      *
-     * @throws DeadlineExceededException if the context says meanwhile that the result is no longer wanted
+     * @throws DeadlineExceededException if the search expires meanwhile
      */
     Neighbors search(float[] query, int k, int ef, AllowedRows alive, AllowedRows wanted, GraphVisit visit) {
         WalkScratch scratch = WalkScratch.take();
@@ -114,7 +114,7 @@ final class FrozenGraph {
         NodeSet allowed = scratch.both(image, alive.nodes(), wanted.nodes(), visit::requireWanted);
         int members = Math.min(nodes, allowed.size());
         int limit;
-        // A scan that is not through has found nothing of worth, a walk has.
+        // A scan that would exceed the visit limit is not begun: cut short, a scan is useless, but a graph search is not.
         if (WalkPlan.scanIsShorter(nodes, members, ef) && members <= visit.left()) {
             limit = ef;
             walk.scan(image, scratch, limit, allowed, 0, nodes, visit::requireWanted);
@@ -149,16 +149,16 @@ final class FrozenGraph {
     }
 
     /**
-     * Whether nodes that give nothing took the places of others. Of a node that stands for several rows one may be alive and
-     * another one wanted; and rows die while they are searched.
+     * Whether nodes without a result row filled the list. In a node with several rows, one may be alive and a
+     * different one wanted; and rows may be deleted during the search.
      *
-     * @param limit how many nodes there was room for
+     * @param limit max number of nodes in the list
      */
     private static boolean isCrowdedOut(Neighbors found, int k, FoundNodes nodes, int limit) {
         return found.size() < k && nodes.size() >= limit;
     }
 
-    /** The nodes that {@link #search} computes distances to, in that order, less those on the way to layer 0. */
+    /** The nodes of layer 0 that {@link #search} computes distances to, in that order. */
     int[] visits(float[] query, int k, int ef) {
         int nodes = image.shape().nodes();
         if (WalkPlan.scanIsShorter(nodes, nodes, ef)) {
@@ -174,7 +174,7 @@ final class FrozenGraph {
         }
     }
 
-    /** As {@link #search}, by looking at every node from {@code from} to {@code to} exclusive. */
+    /** As {@link #search}, by scanning every node from {@code from} to {@code to} exclusive. */
     Neighbors scan(float[] query, int k, AllowedRows alive, AllowedRows wanted, int from, int to, GraphVisit visit) {
         WalkScratch scratch = WalkScratch.take();
         try {
@@ -207,7 +207,7 @@ final class FrozenGraph {
     }
 
     /**
-     * Finds the k nearest rows of several queries that are in both of two sets, exactly: every node is looked at once for all of them.
+     * Finds the exact k nearest rows of several queries that are in both of two sets; each node is read once for all queries.
      * The queries have been checked.
      *
      * @param queries at most {@link GroupScratch#MAX_QUERIES}
@@ -244,26 +244,26 @@ final class FrozenGraph {
         }
     }
 
-    /** How many of the nodes that a walk finds by their codes are compared again by their vectors. */
+    /** The number of nodes found by codes that are reranked by their vectors. */
     private int reranked(int k, int width) {
-        // Of a node that stands for several rows none may be wanted; then the next one takes its place.
+        // With several rows per node, a node may have no wanted row; then the next node takes its place.
         if (!image.shape().coded() || image.hasGroups()) {
             return width;
         }
         return WalkPlan.reranked(k, width, image.shape().dimension());
     }
 
-    /** How many distances of a search are from vectors, after a walk by codes. */
+    /** The number of distances that a search over codes computes from vectors, for the rerank. */
     int comparedAgain(int k, int ef) {
         return image.shape().coded() ? reranked(k, width(k, ef)) : 0;
     }
 
-    /** A walk by codes loses neighbours at the end of its list, so it is a little wider than what it gives. */
+    /** The ef of the graph search. Codes misorder candidates at the end of the list, so a search over codes is a little wider than k. */
     private int width(int k, int ef) {
         return image.shape().coded() ? Math.max(ef, k + WalkPlan.WIDER_BY_CODE) : ef;
     }
 
-    /** The paper's estimate: N nodes, each a vector, or its codes, and a list of M neighbours, or what lies beside it. */
+    /** Counts traffic by the paper's estimate: per node a vector or its codes, and M neighbours; with neighbour codes the whole record. */
     private void touchedRecords(WalkScratch scratch, GraphVisit visit) {
         GraphImage.Shape shape = image.shape();
         if (shape.hasNeighborCodes()) {
@@ -282,11 +282,11 @@ final class FrozenGraph {
         visit.compared(scratch.computed(), 0, scratch.computed() * image.shape().dimension() * Float.BYTES);
     }
 
-    /** The k nearest rows of the nodes found that are in both sets, nearest first, ties by id. */
+    /** The k nearest rows of the found nodes that are in both sets, nearest first, ties by id. */
     private Neighbors nearest(FoundNodes found, GraphSpace.QueryScale scale, int k, NodeSet alive, NodeSet wanted) {
         int nodes = 0;
         int rows = 0;
-        // All nodes of one distance are taken, so that the smallest ids of that distance are among them.
+        // All nodes tied with the k-th distance are taken, so that the smallest ids of that distance win.
         while (nodes < found.size() && (rows < k || found.distance(nodes) == found.distance(nodes - 1))) {
             rows += count(found.node(nodes), alive, wanted);
             nodes++;
@@ -298,7 +298,7 @@ final class FrozenGraph {
             float distance = space.toCaller(scale, found.distance(i));
             int end = image.firstRow(found.node(i) + 1);
             for (int row = image.firstRow(found.node(i)); row < end; row++) {
-                // Rows only ever die, so there is room for all that are alive now.
+                // Live rows can only be deleted meanwhile, never added: the arrays are large enough.
                 if (alive.contains(row) && wanted.contains(row)) {
                     ids[size] = image.id(row);
                     distances[size++] = distance;
@@ -306,7 +306,7 @@ final class FrozenGraph {
             }
         }
         if (size < rows && nodes < found.size()) {
-            // One has died since it was counted: the next takes its place.
+            // A row was deleted after it was counted: the next one takes its place.
             return nearest(found, scale, k, alive, wanted);
         }
         sortTies(ids, distances, size);

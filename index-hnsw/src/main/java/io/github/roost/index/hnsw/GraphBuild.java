@@ -9,22 +9,21 @@ import io.github.roost.index.hnsw.walk.GraphInsertion;
 import io.github.roost.index.hnsw.walk.GraphWalks;
 
 /**
- * Builds a table's graph on an orchestrator's workers, from the caller's rows to its place in memory, giving way to
- * searches. Used once.
+ * Builds a table's graph on an orchestrator's workers, from the caller's rows to the frozen image, yielding to searches. Used once.
  */
 final class GraphBuild {
-    /** How much of a build is done when its rows are read, and when they are inserted. */
+    /** Progress of a build after its rows are read; {@code INSERTED} is its progress after they are inserted. */
     private static final double READ = .02;
 
     private static final double INSERTED = .97;
-    /** As jvector's: lists that the heuristic leaves half empty are filled by a milder rule. */
+    /** As in jvector: a list that the diversity heuristic leaves partly empty is filled by the heuristic with this slack. */
     private static final float ALPHA = 1.2f;
     /**
-     * Nodes that one worker inserts before all do: among fewer, those that are inserted at the same time would be each
-     * other's nearest, and not know of each other.
+     * Nodes inserted by one worker before all workers insert in parallel. In a smaller graph, nodes inserted concurrently would be
+     * likely to be each other's nearest, and would not see each other.
      */
     private static final int ALONE = 1_024;
-    /** Rows inserted before a worker turns to other batch work. */
+    /** Rows inserted per step of batch work. */
     private static final int RUN = 4;
 
     private final BuildWork work;
@@ -36,9 +35,9 @@ final class GraphBuild {
     }
 
     /**
-     * Builds a graph of rows that are read now, with one id per row.
+     * Reads the rows and builds their graph, with one id per row.
      *
-     * @throws IllegalArgumentException if a row is not as tables take it
+     * @throws IllegalArgumentException if a row is not finite, or zero under cosine
      */
     GraphImage run(long[] ids, VectorSource source) {
         work.phase(READ, source.size());
@@ -64,7 +63,7 @@ final class GraphBuild {
         try (GraphInsertion graph = new GraphInsertion(
                 vectors.dimension(), options.m(), options.efConstruction(), ALPHA, count, levels.counts())) {
             work.forEach(count, ALONE, node -> graph.setVector(node, vectors.of(nodes.row(node))));
-            // All that the graph reads is in its own memory now.
+            // The graph has copied the vectors into its own memory.
             rows.close();
             int alone = Math.min(count, ALONE);
             work.run(1, 1, (from, to) -> {

@@ -7,24 +7,24 @@ import io.github.roost.index.hnsw.walk.GraphLinks;
 import io.github.roost.index.hnsw.walk.GraphNumbering;
 
 /**
- * Copies a finished graph into off-heap memory, its nodes numbered anew. Used once; all steps are batch work on the workers
- * of an orchestrator, which publish what one step writes to the next.
+ * Copies a finished graph into an off-heap image and renumbers its nodes. Used once. All steps are batch work on the workers
+ * of an orchestrator, which make the writes of one step visible to the next.
  */
 final class GraphFreezer {
-    /** Nodes written before a worker turns to other batch work. */
+    /** Nodes written per step of batch work. */
     private static final int RUN = 64;
 
     private final BuildWork work;
     private final GraphLinks links;
     private final DistinctRows rows;
     private final NodeVectors vectors;
-    /** The first row of each node of the image; after the last node how many rows there are. */
+    /** The first row of each node of the image; the last element is the number of rows. */
     private final int[] firstRow;
 
     /** The vectors of a graph's nodes. */
     @FunctionalInterface
     interface NodeVectors {
-        /** Copies a node's vector to the beginning of an array; read by several workers at once. */
+        /** Copies a node's vector to the beginning of an array; called by several workers at once. */
         void read(int node, float[] into);
     }
 

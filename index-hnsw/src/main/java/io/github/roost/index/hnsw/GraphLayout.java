@@ -1,18 +1,18 @@
 package io.github.roost.index.hnsw;
 
-/** What the records of a table's graph have for searches to read. Distances that a search gives are exact in each. */
+/** The form in which a graph stores vectors for searches to read. The distances in results are exact in every layout. */
 public enum GraphLayout {
     /** The vector: 4 bytes per component. */
     FLOAT32,
     /**
-     * A byte per component (scalar quantisation, SQ8), and the vectors apart, 5 bytes per component in all: a search walks by
-     * the codes and compares its best candidates by the vectors.
+     * SQ8 codes, one byte per component, and the vectors in a separate array: 5 bytes per component in all. A search computes
+     * distances from codes, then reranks its best candidates by their vectors.
      */
     INT8,
     /**
-     * The vector, and one bit per component of each of its neighbours beside it (RaBitQ codes; Gao and Long, SIGMOD 2024), scored
-     * together as in SymphonyQG (Gou et al., SIGMOD 2025): a search goes only to the nodes that it expands. With the 32
-     * neighbours of an m of 16 that is 8 bytes per component, and 384 per row. Slower than {@link #FLOAT32} where the table is in
+     * The vector, and one bit per component for each of its neighbours (RaBitQ codes; Gao and Long, SIGMOD 2024), scored
+     * together as in SymphonyQG (Gou et al., SIGMOD 2025): a search reads only the records of nodes that it expands. With m = 16,
+     * so 32 neighbours, it takes 8 bytes per component plus 384 bytes per row. Slower than {@link #FLOAT32} if the table fits in
      * the cache.
      */
     NEIGHBOR_CODES

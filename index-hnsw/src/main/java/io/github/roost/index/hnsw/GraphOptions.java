@@ -6,13 +6,13 @@ import io.github.roost.core.vector.ElementType;
 import io.github.roost.index.hnsw.walk.GraphImage;
 
 /**
- * How graphs of a table are built.
+ * The build options of a table's graphs.
  *
- * @param metric how distances are measured
- * @param elementType what walks read of a component
- * @param m neighbours a node keeps in an upper layer, twice as many in layer 0; from 2 to 256
+ * @param metric the distance
+ * @param elementType the type of the components that graph searches read
+ * @param m max neighbours of a node in an upper layer, and half the max in layer 0; from 2 to 256
  * @param efConstruction width of the searches that find a new node's neighbours, from 1 to 10,000
- * @param buildMethod what finds them
+ * @param buildMethod the builder
  */
 record GraphOptions(Metric metric, ElementType elementType, int m, int efConstruction, BuildMethod buildMethod) {
     static final int MAX_M = 256;
@@ -20,7 +20,7 @@ record GraphOptions(Metric metric, ElementType elementType, int m, int efConstru
 
     static final GraphOptions DEFAULT = new GraphOptions(Metric.SQUARED_L2, ElementType.FLOAT32, 16, 200);
 
-    /** By {@link BuildMethod#NATIVE}. */
+    /** Options with {@link BuildMethod#NATIVE}. */
     GraphOptions(Metric metric, ElementType elementType, int m, int efConstruction) {
         this(metric, elementType, m, efConstruction, BuildMethod.NATIVE);
     }
@@ -33,7 +33,7 @@ record GraphOptions(Metric metric, ElementType elementType, int m, int efConstru
         Vectors.requireRange("efConstruction", efConstruction, 1, MAX_EF_CONSTRUCTION);
     }
 
-    /** What a graph of so many different rows takes, nearly. */
+    /** Bytes, approximately, of a graph of this many distinct rows. */
     long bytesOf(int rows, int dimension) {
         int[] levels = {Math.max(1, rows / m)};
         boolean coded = elementType == ElementType.INT8;

@@ -12,11 +12,11 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The rows of a table that is being built, in the space of its graph, off-heap. Written once, then immutable; thread-safe until
- * it is closed.
+ * Off-heap copy of the rows of a table under construction, in the space of its graph. Written once, then immutable; thread-safe
+ * until it is closed.
  */
 final class GraphRows implements AutoCloseable {
-    /** Rows read before a worker turns to other batch work. */
+    /** Rows read per step of batch work. */
     private static final int RUN = 64;
 
     private final int size;
@@ -33,9 +33,9 @@ final class GraphRows implements AutoCloseable {
     }
 
     /**
-     * Reads each row once, and brings it to the space of the graph.
+     * Reads each row once and transforms it into the space of the graph.
      *
-     * @throws IllegalArgumentException if a row is not as tables take it
+     * @throws IllegalArgumentException if a row is not finite, or zero under cosine
      */
     static GraphRows read(BuildWork work, VectorSource source, Metric metric) {
         GraphRows read = new GraphRows(source.size(), source.dimension(), metric);
@@ -52,7 +52,7 @@ final class GraphRows implements AutoCloseable {
     }
 
     private void fill(BuildWork work, VectorSource source, Metric metric) {
-        // Bits of floats from 0 up are in the order of the floats.
+        // The bits of nonnegative floats have the order of the floats.
         AtomicInteger most = new AtomicInteger();
         work.run(size, RUN, (from, to) -> {
             float[] values = new float[dimension];
@@ -110,7 +110,7 @@ final class GraphRows implements AutoCloseable {
         return MemorySegment.mismatch(rows, at(row), at(row + 1), rows, at(other), at(other + 1)) < 0;
     }
 
-    /** Equal for equal rows; {@code values} is overwritten. */
+    /** A hash that is equal for equal rows; {@code values} is scratch space. */
     int hash(int row, float[] values) {
         vector(row, values);
         return Arrays.hashCode(values);

@@ -4,48 +4,48 @@ import io.github.roost.core.Metric;
 import io.github.roost.index.hnsw.walk.QueryValues;
 
 /**
- * A table's rows and queries as its graph sees them, and the way back to the caller's distances.
+ * The scaling of a table's rows and queries into the space of its graph, and of distances back.
  *
- * <p>jvector ranks by 1 / (1 + squared distance) in float: under about 10<sup>-7</sup> all distances score the same, and
- * squares of very small or large values leave float's range. So rows out of the range in which scores differ are
- * multiplied by a power of two, which loses nothing, and distances are divided by it again. Under cosine rows and queries
- * are brought to length 1: half the squared distance of such vectors is one minus their cosine.
+ * <p>jvector scores by 1 / (1 + squared distance) in float: below about 10<sup>-7</sup> all distances have the same score, and
+ * squares of very small or large values leave the range of float. So rows outside the range in which scores differ are
+ * multiplied by a power of two, which is lossless, and distances are scaled back. Under cosine, rows and queries
+ * are normalised to length 1: half the squared distance of such vectors is one minus their cosine.
  *
- * @param metric how the caller measures distances
+ * @param metric the caller's metric
  * @param exponent every row has been multiplied by two to this power; 0 for cosine
- * @param largest exponent of the largest value of the rows, after scaling
+ * @param largest binary exponent of the largest absolute value of the rows, after scaling
  */
 record GraphSpace(Metric metric, int exponent, int largest) {
     /**
-     * Binary exponent that the largest value of a table is brought to unless it is from 0 to this already: room below
-     * for near neighbours, above for far queries.
+     * Binary exponent to which the largest value of a table is scaled, unless it is from 0 to this already. It leaves range below
+     * for near neighbours and above for far queries.
      */
     private static final int SCALED = 30;
-    /** What the largest value of the first of rows to come is brought to: they may be smaller, or larger, by far. */
+    /** Binary exponent to which the largest value of the first added row is scaled: later rows may be far smaller or larger. */
     private static final int FIRST = 10;
     /**
-     * Exponents between which the largest value of a row that is added later must be: squares stay in float's range, and
-     * what is larger would make a difference to the distance of a query that is cut off at {@link #MAX_IN_QUERY}.
+     * The range of the binary exponent of a later row's largest value, with {@code MAX_FITTING}. Squares stay in the range of float;
+     * a larger row would change the distance of a query clamped at {@link #MAX_IN_QUERY}.
      */
     private static final int MIN_FITTING = -30;
 
     private static final int MAX_FITTING = SCALED;
-    /** Largest value of a scaled query: at 4,096 dimensions its square is still a float. */
+    /** Max value of a scaled query: the squared norm of 4,096 such components is still in the range of float. */
     private static final float MAX_IN_QUERY = 0x1p56f;
 
     /**
-     * How a query was scaled.
+     * The scaling of a query.
      *
-     * @param exponent the power of two its values were multiplied by
-     * @param far whether they are so large that no row makes a difference to the float distance
-     * @param squaredNorm of the values before, where that is the distance
+     * @param exponent the values were multiplied by two to this power
+     * @param far whether the values are so large that no row changes the float distance
+     * @param squaredNorm if {@code far}, the squared norm of the unscaled query, which is the distance to every row
      */
     record QueryScale(int exponent, boolean far, float squaredNorm) {}
 
     /**
      * The space for a table's rows.
      *
-     * @param most the largest absolute value of them
+     * @param most the largest absolute value of the rows
      */
     static GraphSpace of(float most, Metric metric) {
         if (metric == Metric.COSINE) {
@@ -59,7 +59,7 @@ record GraphSpace(Metric metric, int exponent, int largest) {
         return new GraphSpace(metric, exponent, found + exponent);
     }
 
-    /** For rows that are added one after the other and have no graph, of which only the first is there. */
+    /** The space for a part that rows are appended to, chosen by its first row. */
     static GraphSpace around(float[] first, Metric metric) {
         float most = largestOf(first);
         return metric == Metric.COSINE || most == 0
@@ -67,28 +67,28 @@ record GraphSpace(Metric metric, int exponent, int largest) {
                 : new GraphSpace(metric, FIRST - exponentOf(most), FIRST);
     }
 
-    /** Whether a row that is not of those the space was made for can be told apart from them in it. */
+    /** Whether a later row is in the range of magnitudes that this space can represent. */
     boolean fits(float[] values) {
         float most = largestOf(values);
         int found = exponentOf(most) + exponent;
         return metric == Metric.COSINE || most == 0 || (found >= MIN_FITTING && found <= MAX_FITTING);
     }
 
-    /** The caller's values of a row; under cosine those of length 1. */
+    /** A row scaled back to the caller's values; under cosine the row of length 1. */
     float[] original(float[] row) {
         return metric == Metric.COSINE ? row : scale(row, -exponent);
     }
 
-    /** A row's values; the same array where nothing changes. */
+    /** A row scaled into this space; the same array if nothing changes. */
     float[] row(float[] values) {
         return metric == Metric.COSINE ? ofLengthOne(values) : scale(values, exponent);
     }
 
-    /** Copies a query's values to where a walk reads them. */
+    /** Writes a scaled query where a graph search reads it. */
     QueryScale write(float[] values, QueryValues into) {
         return switch (metric) {
             case SQUARED_L2 -> writeForL2(values, into);
-            // The order by inner product does not depend on the query's length: as long as the rows is best.
+            // The order by inner product does not depend on the query's norm, so the query is scaled to the rows' magnitude.
             case INNER_PRODUCT -> writeScaled(values, largest - exponentOf(largestOf(values)), into);
             case COSINE -> writeOfLengthOne(values, into);
         };
@@ -120,7 +120,7 @@ record GraphSpace(Metric metric, int exponent, int largest) {
         return new QueryScale(0, false, 0);
     }
 
-    /** A distance in the caller's scale, from that of the scaled vectors. */
+    /** Converts a distance between scaled vectors to the caller's scale. */
     float toCaller(QueryScale query, float distance) {
         if (metric == Metric.COSINE) {
             return distance / 2;
@@ -136,7 +136,7 @@ record GraphSpace(Metric metric, int exponent, int largest) {
         return most;
     }
 
-    /** Binary exponent of a value; that of the smallest normal float for what is less. */
+    /** Binary exponent of a nonnegative value, at least the exponent of the smallest normal float. */
     private static int exponentOf(float value) {
         return Math.getExponent(Math.max(value, Float.MIN_NORMAL));
     }
@@ -161,7 +161,7 @@ record GraphSpace(Metric metric, int exponent, int largest) {
         return scaled;
     }
 
-    /** In double, whose range holds the square of every float. */
+    /** Computed in double, whose range contains the square of every float. */
     static double squaredNorm(float[] values) {
         double sum = 0;
         for (float value : values) {

@@ -27,18 +27,18 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How tables of graphs are searched: one query is one task. A search looks every 50 us at most whether its result is still
- * wanted, and ends with a {@link io.github.roost.core.task.DeadlineExceededException} where it is not. Thread-safe.
+ * The search side of graph tables: one query is one task. A search checks at least every 50 us whether its deadline has passed or
+ * its future was cancelled; then it ends with a {@link io.github.roost.core.task.DeadlineExceededException}. Thread-safe.
  */
 abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveTable {
     private static final int MAX_EF = 100_000;
     private static final int MIN_DEFAULT_EF = 100;
-    /** Rows that are queries where a search asks for a recall. */
+    /** Rows used as queries to measure the ef for a target recall. */
     private static final int SAMPLE = 64;
-    /** The same rows each time, so that the same table gives the same effort. */
+    /** Fixed, so that the same table gives the same ef each time. */
     private static final long SAMPLE_SEED = 42;
 
-    /** The searches of a sample are no traffic of the table. */
+    /** The context of sample searches, which do not count as traffic of the table. */
     private static final SearchContext UNCOUNTED = SearchContext.outside((nodes, bytes) -> {});
 
     private final Orchestrator orchestrator;
@@ -63,23 +63,23 @@ abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveT
         this.dimension = dimension;
     }
 
-    /** The k nearest rows that a filter allows; the arguments have been checked. */
+    /** Finds the k nearest rows that a filter allows; the arguments have been checked. */
     abstract Neighbors find(float[] query, int k, int ef, IdFilter filter, GraphVisit visit);
 
-    /** The k nearest rows, by looking at each. */
+    /** Finds the k nearest rows by an exhaustive scan. */
     abstract Neighbors exact(float[] query, int k, GraphVisit visit);
 
-    /** The vector of a row, counted as they lie in memory, or null where it has been deleted. */
+    /** The vector of a row, numbered in memory order, or null if the row is deleted. */
     abstract float @Nullable [] vectorAt(int row);
 
-    /** One more than the number of the last row, deleted ones included. */
+    /** The number of rows, deleted ones included. */
     abstract int rows();
 
     Orchestrator orchestrator() {
         return orchestrator;
     }
 
-    /** The rows are others than before. */
+    /** Forgets the efforts that were measured on the old rows. */
     void rowsReplaced() {
         efforts.clear();
     }
@@ -95,12 +95,12 @@ abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveT
         }
     }
 
-    /** Uses the table in this thread: its memory stays until the hold is closed. */
+    /** Registers this thread as a user of the table: the memory is not freed until the hold is closed. */
     TableUse.Hold use() {
         return registration.use().hold();
     }
 
-    /** {@link #use} for a change, which a closed orchestrator would never merge. */
+    /** As {@link #use}, for a change. Refused if the orchestrator is closed, because the change would never be merged. */
     TableUse.Hold change() {
         requireOpen();
         orchestrator.indexing().requireOpen();
@@ -136,7 +136,7 @@ abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveT
         try {
             return efforts.search(request, this::submit);
         } catch (RuntimeException refused) {
-            // Others have begun: the caller must get their futures.
+            // Other searches of the list have begun: the caller must get their futures.
             return CompletableFuture.failedFuture(refused);
         }
     }
@@ -152,11 +152,11 @@ abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveT
     }
 
     /**
-     * The search as a part of a fan-out, of several tables or with something done to its result by the same worker.
+     * A search as part of a fan-out: to search several tables, or to process the result on the same worker.
      *
-     * @param request what to find; with the table's default effort where it gives none: a target recall is not measured here. Deadline and
-     *     priority are those of the fan-out
-     * @return to be submitted once or several times, while the table is open
+     * @param request the search; without an effort the table's default is used, and a target recall is ignored. The deadline and
+     *     priority are set by the fan-out
+     * @return the part, to be submitted once or several times while the table is open
      */
     public Part<SearchRequest, SearchResult> part(SearchRequest request) {
         check(request);
@@ -189,20 +189,19 @@ abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveT
     }
 
     /**
-     * A search that finds only what a filter allows; as {@link #searchFunction(int, int)}. The search goes through all nodes
-     * and keeps the allowed ones; where so few are allowed that it would take longer than looking at every one of them, that is
-     * done instead, and the result is exact.
+     * A filtered search; otherwise as {@link #searchFunction(int, int)}. The graph search traverses all nodes and keeps the allowed
+     * ones. If so few rows are allowed that an exhaustive scan of them is cheaper, they are scanned, and the result is exact.
      *
-     * @param k how many rows at most, from 1 to 10,000
+     * @param k max number of rows, from 1 to 10,000
      * @param ef width of the search, from k to 100,000
-     * @param filter which rows may be found
-     * @return what to run
+     * @param filter the rows that may be found
+     * @return the function to submit
      */
     public SearchFunction<float[], Neighbors> searchFunction(int k, int ef, IdFilter filter) {
         requireWidth(k, ef);
         SearchFunction<float[], Neighbors> function = function(k, ef, filter);
         return (query, context) -> {
-            // Whoever runs it need not be a task of this table.
+            // The function may run outside a task of this table, so it holds the table itself.
             try (var _ = registration.use().holdFromInside()) {
                 return function.search(query, context);
             }
@@ -245,7 +244,7 @@ abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveT
         return orchestrator.submit(sampled, query, mappingId(), SubmitOptions.BATCH);
     }
 
-    /** By rows as queries: each finds itself too, so one neighbour more is looked for, which every search finds. */
+    /** Measures with rows as queries. Each query also finds itself, so the target is adjusted to k + 1 neighbours, one of them certain. */
     private int effortByOwnRows(double recall, int k) {
         float[][] sample = ownRows();
         if (sample.length == 0) {
@@ -268,16 +267,16 @@ abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveT
         }
     }
 
-    /** {@return where searches of this table belong whose query is not known; any may be submitted there} */
+    /** {@return the mapping id for searches whose query is not known; any search of this table may be submitted under it} */
     public MappingId mappingId() {
         return registration.id(0);
     }
 
     /**
-     * Where a search belongs: a table that is larger than a domain's cache may have a mapping id for each of several regions.
+     * The mapping id for a search. A table that is larger than a domain's cache may have one mapping id per region.
      *
      * @param query of the table's dimension
-     * @return the mapping id of the region that the query is nearest to; {@link #mappingId()} where there is one
+     * @return the mapping id of the region nearest to the query; {@link #mappingId()} if the table has one region
      */
     public MappingId mappingId(float[] query) {
         return mappingId();

@@ -12,7 +12,7 @@ import io.github.roost.topology.DomainMemory;
 import java.util.Objects;
 
 /**
- * The options that tables of a graph share. Not thread-safe.
+ * The options that all graph tables share. Not thread-safe.
  *
  * @param <B> the builder itself
  */
@@ -35,9 +35,9 @@ abstract class GraphTableBuilder<B extends GraphTableBuilder<B>> {
     }
 
     /**
-     * Sets the name under which the table shows in reports.
+     * Sets the table's name in reports.
      *
-     * @param value default {@code hnsw}, {@code live} for a live table
+     * @param value default {@code hnsw}, or {@code live} for a live table
      * @return this builder
      */
     public B name(String value) {
@@ -46,7 +46,7 @@ abstract class GraphTableBuilder<B extends GraphTableBuilder<B>> {
     }
 
     /**
-     * Sets how distances are measured.
+     * Sets the metric.
      *
      * @param value default squared L2
      * @return this builder
@@ -57,14 +57,14 @@ abstract class GraphTableBuilder<B extends GraphTableBuilder<B>> {
     }
 
     /**
-     * Sets what walks read of each component.
+     * Sets the type of the components that graph searches read.
      *
-     * @param value {@link ElementType#FLOAT32} or {@link ElementType#INT8}: a search reads a quarter of the memory and
-     *     compares its best candidates again by the floats, which the table keeps too, 5 bytes per component in all;
-     *     distances are exact. Rows of a live table that are not yet frozen are always compared by floats. The default of a {@link LiveTable} is FLOAT32; an {@link HnswTable}
-     *     chooses, see {@link HnswTable.Builder#layout}
+     * @param value {@link ElementType#FLOAT32} or {@link ElementType#INT8}. With INT8 a search reads SQ8 codes, a quarter of the
+     *     memory, and reranks its best candidates by the vectors, which the table keeps too: 5 bytes per component in all;
+     *     distances in results are exact. Rows of a live table that are not yet frozen are always compared as floats. The default
+     *     of a {@link LiveTable} is FLOAT32; an {@link HnswTable} chooses, see {@link HnswTable.Builder#layout}
      * @return this builder
-     * @throws IllegalArgumentException if it is {@link ElementType#FLOAT16}
+     * @throws IllegalArgumentException if the value is {@link ElementType#FLOAT16}
      */
     public B elementType(ElementType value) {
         options = options.withElementType(Objects.requireNonNull(value, "elementType must not be null"));
@@ -72,10 +72,11 @@ abstract class GraphTableBuilder<B extends GraphTableBuilder<B>> {
     }
 
     /**
-     * Sets how many neighbours a node keeps in each upper layer; in layer 0 twice as many.
+     * Sets HNSW's m, the max neighbours of a node in each upper layer. The max in layer 0 is twice as many.
      *
      * @param value from 2 to 256, default 16
      * @return this builder
+     * @throws IllegalArgumentException if the value is out of range
      */
     public B m(int value) {
         options = options.withM(value);
@@ -87,6 +88,7 @@ abstract class GraphTableBuilder<B extends GraphTableBuilder<B>> {
      *
      * @param value from 1 to 10,000; default 200
      * @return this builder
+     * @throws IllegalArgumentException if the value is out of range
      */
     public B efConstruction(int value) {
         options = options.withEfConstruction(value);
@@ -94,7 +96,7 @@ abstract class GraphTableBuilder<B extends GraphTableBuilder<B>> {
     }
 
     /**
-     * Sets what builds graphs.
+     * Sets the builder of graphs.
      *
      * @param value default {@link BuildMethod#NATIVE}
      * @return this builder
@@ -108,10 +110,10 @@ abstract class GraphTableBuilder<B extends GraphTableBuilder<B>> {
     }
 
     /**
-     * Sets what the table's rows may take outside the Java heap, from the build on; see {@link
-     * io.github.roost.core.vector.VectorTable#memoryLimit(long)}. A build of more rows is refused before it begins.
+     * Sets the max off-heap bytes of the table's rows; see {@link io.github.roost.core.vector.VectorTable#memoryLimit(long)}. The limit
+     * applies from the build on: a build that would exceed it is refused before it begins.
      *
-     * @param bytes at least 1; no limit by default
+     * @param bytes at least 1; default no limit
      * @return this builder
      */
     public B memoryLimit(long bytes) {
@@ -127,19 +129,19 @@ abstract class GraphTableBuilder<B extends GraphTableBuilder<B>> {
         MemoryLimit.admit(name, memoryLimit, options.bytesOf(rows, dimension));
     }
 
-    /** What the build shows as in reports. */
+    /** The build's steps, under the build's name in reports. */
     BuildWork work(Orchestrator orchestrator) {
         return new BuildWork(orchestrator, name + " (build)");
     }
 
-    /** Checks what can be told before rows are read. */
+    /** Checks everything that can be checked before rows are read. */
     static void requireSource(long[] ids, VectorSource rows) {
         Vectors.requireRange("number of vectors", rows.size(), 1, Integer.MAX_VALUE - 8);
         Vectors.requireRange("dimension", rows.dimension(), 1, Vectors.MAX_DIMENSIONS);
         Vectors.requireIds(ids, rows.size());
     }
 
-    /** What was built is known to fit only now. */
+    /** Sets the limit; closes and refuses a table that exceeds it, because its exact size is known only after the build. */
     <T extends GraphTable> T limited(T table, long most) {
         long bytes = table.bytes();
         if (bytes > most) {
@@ -154,13 +156,13 @@ abstract class GraphTableBuilder<B extends GraphTableBuilder<B>> {
         return mover;
     }
 
-    /** What moves the table's memory, for tests. */
+    /** Sets the mover of the table's memory, for tests. */
     B mover(TableMemory.Mover value) {
         mover = value;
         return self();
     }
 
-    @SuppressWarnings("unchecked") // a builder extends this with itself
+    @SuppressWarnings("unchecked") // B is the builder's own type
     private B self() {
         return (B) this;
     }

@@ -4,7 +4,7 @@ import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.vector.SearchCost;
 
-/** One search on its way through graphs: whether its result is still wanted, and what it has cost. Belongs to the search. */
+/** The state of one search across graphs: expiry check, visit limit and cost. Used by one thread at a time. */
 final class GraphVisit {
     private final SearchContext context;
     private final long limit;
@@ -16,25 +16,25 @@ final class GraphVisit {
         this(context, Long.MAX_VALUE);
     }
 
-    /** @param limit how many vectors may be compared */
+    /** @param limit max number of vectors to compare */
     GraphVisit(SearchContext context, long limit) {
         this.context = context;
         this.limit = limit;
     }
 
-    /** How many vectors may still be compared. */
+    /** The number of vectors that may still be compared. */
     long left() {
         return Math.max(0, limit - visited);
     }
 
-    /** Whether a search that has compared so many vectors more is to end; from then on it is one that was cut short. */
+    /** Whether a search must end after this many more vectors; if so, the search counts as cut short. */
     boolean endsAt(long compared) {
         boolean ends = visited + compared >= limit;
         cutShort |= ends;
         return ends;
     }
 
-    /** Of rows {@code from} to {@code end} exclusive after which one the search is to end. */
+    /** The exclusive end of the rows to scan from {@code from}: {@code end}, or less if the visit limit cuts the scan short. */
     int lastOf(int from, int end) {
         int last = (int) Math.min(end, from + Math.min(left(), Integer.MAX_VALUE));
         cutShort |= last < end;
@@ -45,22 +45,22 @@ final class GraphVisit {
         return cutShort;
     }
 
-    /** Ends a search whose result nobody wants any more; to be asked at least every 50 us. */
+    /** Throws if the search has expired; must be called at least every 50 us. */
     void requireWanted() {
         if (context.expired()) {
-            // Where it was cancelled the future is done, and what is thrown is seen by nobody.
+            // If the search was cancelled, its future is already done and nobody sees this exception.
             throw new DeadlineExceededException();
         }
     }
 
-    /** Counts vectors that were compared, which are traffic of the table too. */
+    /** Counts compared vectors, and reports them as traffic of the table. */
     void compared(long vectors, long nodesExpanded, long bytes) {
         visited += vectors;
         expanded += nodesExpanded;
         context.touched(vectors, bytes);
     }
 
-    /** Counts vectors that were compared with several queries, and read once. */
+    /** Counts vectors that were compared with several queries but read once. */
     void comparedOnce(long vectors, int queries, long bytes) {
         visited += vectors * queries;
         context.touched(vectors * queries, bytes);

@@ -18,8 +18,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * For authors of indexes: one HNSW graph (Malkov and Yashunin, IEEE TPAMI 42(4), 2020) with its rows and their ids in one piece of
- * memory. The memory may be copied elsewhere, over a network too, and searched there in place: it holds offsets, no addresses.
+ * An HNSW graph (Malkov and Yashunin, IEEE TPAMI 42(4), 2020) with its rows and ids in one memory segment, for authors of indexes.
+ * The memory holds offsets, no addresses, so it can be copied, also over a network, and searched in place there.
  * Immutable; thread-safe.
  */
 public final class HnswGraph {
@@ -30,16 +30,16 @@ public final class HnswGraph {
     }
 
     /**
-     * Builds a graph as batch work, and waits for it.
+     * Builds a graph as batch work. Blocks.
      *
-     * @param work its steps; of this build alone
-     * @param metric how distances are measured
-     * @param m neighbours that a row keeps in an upper layer, twice as many in layer 0; from 2 to 256
+     * @param work runs the steps; used for this build only
+     * @param metric the distance
+     * @param m max neighbours of a row in an upper layer, and half the max in layer 0; from 2 to 256
      * @param efConstruction width of the searches that find a new row's neighbours, from 1 to 10,000
      * @param ids one external id per row
      * @param rows at least one, of 1 to 4,096 dimensions, finite, not zero for cosine
-     * @return the graph, in memory of its own
-     * @throws IllegalArgumentException if a number or a row is invalid
+     * @return the graph, in newly allocated memory
+     * @throws IllegalArgumentException if an argument or a row is invalid
      */
     public static HnswGraph build(
             BuildWork work, Metric metric, int m, int efConstruction, long[] ids, VectorSource rows) {
@@ -54,15 +54,15 @@ public final class HnswGraph {
     }
 
     /**
-     * Opens a graph where it lies. Its head is checked against the memory's size; that the other bytes are those of a graph is
-     * for a checksum of the caller's to tell. Walks check each neighbour that they follow.
+     * Opens a graph in place. Only its head is validated, against the memory's size; the caller must verify the other bytes with a
+     * checksum of its own. Searches check the bounds of each neighbour that they follow.
      *
-     * @param name what the graph is called in messages
-     * @param memory all bytes of {@link #memory()} of a graph, off-heap, at a multiple of 8; it must stay accessible while the
-     *     graph is used, and its bytes the same
+     * @param name the graph's name in messages
+     * @param memory a copy of all bytes of a graph's {@link #memory()}, off-heap, aligned to 8 bytes; it must stay accessible and
+     *     unchanged while the graph is used
      * @return the graph
-     * @throws TableFileException if the head is not that of a graph of this size
-     * @throws IllegalArgumentException if the memory is on the heap, or begins at no multiple of 8
+     * @throws TableFileException if the head does not describe a graph of this size
+     * @throws IllegalArgumentException if the memory is on the heap, or not aligned to 8 bytes
      */
     public static HnswGraph open(String name, MemorySegment memory) throws TableFileException {
         if (!GraphImage.canLieAt(memory)) {
@@ -72,17 +72,18 @@ public final class HnswGraph {
     }
 
     /**
-     * Finds the nearest rows that two filters allow, as a search of an {@link HnswTable} does.
+     * Finds the nearest rows that both of two filters allow, as a search of an {@link HnswTable} does.
      *
      * @param query of the graph's dimension, finite, not zero for cosine
-     * @param k how many rows at most, from 1 to 10,000
+     * @param k max number of rows, from 1 to 10,000
      * @param ef width of the search, from k to 100,000
-     * @param alive the rows that are still there; asked about each row once, and kept as long as it lives
-     * @param wanted the rows that may be found; likewise
-     * @param visitLimit how many vectors may be compared, at least 1
-     * @param context told of what is touched; asked whether the result is still wanted
-     * @return what was found and what it cost
-     * @throws io.github.roost.core.task.DeadlineExceededException if the result is no longer wanted
+     * @param alive the rows that are not deleted; evaluated once for every row, and cached as long as the filter object lives
+     * @param wanted the rows that may be found; cached likewise
+     * @param visitLimit max number of vectors to compare, at least 1
+     * @param context receives the traffic, and says whether the search has expired
+     * @return the rows found and the cost of the search
+     * @throws IllegalArgumentException if an argument is invalid
+     * @throws io.github.roost.core.task.DeadlineExceededException if the search expires
      */
     public SearchResult search(
             float[] query, int k, int ef, IdFilter alive, IdFilter wanted, long visitLimit, SearchContext context) {
@@ -94,18 +95,19 @@ public final class HnswGraph {
     }
 
     /**
-     * Finds the nearest rows of several queries that two filters allow, exactly: by comparing every allowed row with all of them, so
-     * that each row is read from memory once. For a few thousand rows and some tens of queries that is several times faster than
-     * {@link #search} for each.
+     * Finds the exact nearest rows of several queries that both of two filters allow. Every allowed row is compared with all queries,
+     * so each row is read from memory once. For a few thousand rows and some tens of queries this is several times faster than
+     * {@link #search} for each query.
      *
      * @param queries from 1 to 1,024, each of the graph's dimension, finite, not
      *     zero for cosine
-     * @param k how many rows at most for each, from 1 to 10,000
-     * @param alive the rows that are still there; asked about each row once, and kept as long as it lives
-     * @param wanted the rows that may be found; likewise
-     * @param context told of what is touched, bytes once for all queries; asked whether the results are still wanted
-     * @return what was found and what it cost, one per query in their order
-     * @throws io.github.roost.core.task.DeadlineExceededException if the results are no longer wanted
+     * @param k max number of rows per query, from 1 to 10,000
+     * @param alive the rows that are not deleted; evaluated once for every row, and cached as long as the filter object lives
+     * @param wanted the rows that may be found; cached likewise
+     * @param context receives the traffic, with the bytes counted once for all queries; says whether the searches have expired
+     * @return the rows found and the cost, per query in the order of the queries
+     * @throws IllegalArgumentException if an argument is invalid
+     * @throws io.github.roost.core.task.DeadlineExceededException if the searches expire
      */
     public List<SearchResult> scanTogether(
             List<float[]> queries, int k, IdFilter alive, IdFilter wanted, SearchContext context) {
@@ -123,7 +125,7 @@ public final class HnswGraph {
         return graph.image().memory().asReadOnly();
     }
 
-    /** {@return how distances are measured} */
+    /** {@return the metric} */
     public Metric metric() {
         return graph.image().shape().metric();
     }
@@ -142,7 +144,8 @@ public final class HnswGraph {
      * The external id of a row.
      *
      * @param row from 0 to {@link #rows()} exclusive
-     * @return its id
+     * @return the id
+     * @throws IllegalArgumentException if there is no such row
      */
     public long id(int row) {
         Vectors.requireRange("row", row, 0, rows() - 1L);
@@ -150,20 +153,21 @@ public final class HnswGraph {
     }
 
     /**
-     * The row of an external id; the first call sorts the ids, 12 bytes per row of the Java heap from then on.
+     * The row of an external id. The first call sorts the ids into an index on the Java heap, 12 bytes per row, which the graph keeps.
      *
-     * @param id any
-     * @return from 0 to {@link #rows()} exclusive, or -1 where there is none
+     * @param id any id
+     * @return from 0 to {@link #rows()} exclusive, or -1 if there is no such id
      */
     public int row(long id) {
         return graph.row(id);
     }
 
     /**
-     * The vector of a row, as the graph keeps it: scaled to length 1 for cosine.
+     * The vector of a row as the graph stores it: scaled to length 1 for cosine.
      *
      * @param row from 0 to {@link #rows()} exclusive
      * @return a copy
+     * @throws IllegalArgumentException if there is no such row
      */
     public float[] vector(int row) {
         Vectors.requireRange("row", row, 0, rows() - 1L);

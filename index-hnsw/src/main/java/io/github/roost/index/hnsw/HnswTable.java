@@ -26,8 +26,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One HNSW table (Malkov and Yashunin, IEEE TPAMI 42(4), 2020): a graph that is built in C or by jvector, frozen into off-heap
- * memory, and placed by an orchestrator as one mapping id, or as up to 64 if it is larger than a cache. One query is one task:
+ * An HNSW table (Malkov and Yashunin, IEEE TPAMI 42(4), 2020) whose rows are fixed. The graph is built in C or by jvector, frozen
+ * into off-heap memory, and placed by an orchestrator as one mapping id, or as up to 64 if it is larger than a cache. One query
+ * is one task:
  *
  * <pre>{@code
  * HnswTable table = HnswTable.builder().name("products").build(orchestrator, vectors);
@@ -35,18 +36,18 @@ import org.jspecify.annotations.Nullable;
  *         orchestrator.submit(table.searchFunction(10, 64), query, table.mappingId(query));
  * }</pre>
  *
- * <p>The graph is searched in C (in Java where no native library can be loaded). Each search has its own marks and heaps, so
- * searches share nothing that is written. The rows are fixed: {@link LiveTable} takes changes. A search whose request gives no
- * effort has an ef of 100, or 2 k where that is more. On a machine of several NUMA nodes the table's memory follows its home,
- * unless it is mapped from a file ({@link TableMemory}). Thread-safe.
+ * <p>The graph is searched in C, or in Java if no native library can be loaded. Each search has its own visited marks and heaps, so
+ * searches share no writable memory. For rows that change use a {@link LiveTable}. The default ef of a search is max(100, 2 k). On
+ * a machine with several NUMA nodes the table's memory follows its home, unless it is mapped from a file ({@link TableMemory}).
+ * Thread-safe.
  */
 public final class HnswTable extends GraphTable {
-    /** Of the sample by which regions are found. */
+    /** Sampled rows per region, for the k-means that finds the regions. */
     private static final int ROWS_PER_REGION = 64;
 
     private static final long REGIONS_SEED = 25;
 
-    /** Read once by each search, which so sees one graph from beginning to end. */
+    /** Each search reads this field once, so it sees one graph even if {@link #swap} replaces it meanwhile. */
     private volatile FrozenGraph graph;
 
     private volatile LayoutChoice choice;
@@ -87,7 +88,7 @@ public final class HnswTable extends GraphTable {
         this.memory = TableMemory.keepAtHome(
                 orchestrator,
                 registration(),
-                // Rows of a region do not lie together: the memory of several is nobody's.
+                // The rows of a region are scattered over the image: with several regions no memory belongs to one home.
                 cluster -> regions.regions() > 1
                         ? Stream.empty()
                         : Stream.of(this.graph.image().memory()),
@@ -113,7 +114,7 @@ public final class HnswTable extends GraphTable {
         return count == 1 ? RegionRouter.ONE : regions(graph, count);
     }
 
-    /** By a sample of the rows. */
+    /** Finds the regions from a random sample of the rows. */
     static RegionRouter regions(FrozenGraph graph, int count) {
         float[][] sample = new Random(REGIONS_SEED)
                 .ints(0, graph.rows())
@@ -150,7 +151,7 @@ public final class HnswTable extends GraphTable {
     @Override
     float[] vectorAt(int row) {
         FrozenGraph read = graph;
-        // Rows that have been replaced meanwhile may be fewer.
+        // A swap after the row was chosen may have left fewer rows.
         return read.vectorOfRow(Math.min(row, read.rows() - 1));
     }
 
@@ -160,13 +161,13 @@ public final class HnswTable extends GraphTable {
     }
 
     /**
-     * What a search reads, for studies of locality: the nodes of layer 0 that it computes distances to, in that order.
-     * Nodes are numbered as they lie in memory, from 0. Runs in the calling thread, many times slower than a search.
+     * The access trace of a search, for studies of locality: the nodes of layer 0 that it computes distances to, in that order.
+     * Nodes are numbered from 0 in their order in memory. Runs in the calling thread, many times slower than a search.
      *
      * @param query finite, of the table's dimension
-     * @param k neighbours wanted, from 1 to 10,000
+     * @param k number of neighbours, from 1 to 10,000
      * @param ef width of the search, from k to 100,000
-     * @return numbers of nodes
+     * @return node numbers
      */
     public int[] visits(float[] query, int k, int ef) {
         requireWidth(k, ef);
@@ -196,7 +197,7 @@ public final class HnswTable extends GraphTable {
                 "the rows of HNSW table " + name() + " are fixed: use a LiveTable for rows that change");
     }
 
-    /** The first call sorts the ids, which takes 12 bytes per row of the Java heap from then on. */
+    /** The first call sorts the ids into an index on the Java heap, 12 bytes per row, which the table keeps. */
     @Override
     public float @Nullable [] vector(long id) {
         try (var _ = use()) {
@@ -211,12 +212,12 @@ public final class HnswTable extends GraphTable {
         return graph.rows();
     }
 
-    /** {@return what searches of this table read} */
+    /** {@return the form of the vectors that searches of this table read} */
     public GraphLayout layout() {
         return layout(graph);
     }
 
-    /** {@return what searches of this table read, and why: what the builder was told or has measured, or what a file had} */
+    /** {@return the table's layout and the reason for it: set in the builder, chosen by the builder, or read from a file} */
     public LayoutChoice layoutChoice() {
         return choice;
     }
@@ -237,10 +238,10 @@ public final class HnswTable extends GraphTable {
     }
 
     /**
-     * Saves the table as a file, replacing one of that name. Written beside it under a temporary name, synced and moved
-     * into place: a process that dies at any point leaves the old file or the new one, whole.
+     * Saves the table to a file, replacing any file of that name. The file is written under a temporary name in the same directory,
+     * synced and renamed: if the process dies at any point, either the old or the new file is there, complete.
      *
-     * @param file to write or replace
+     * @param file the file to write or replace
      * @throws IOException if it cannot be written; the old file is as it was, unless only the last sync failed
      */
     @Override
@@ -251,43 +252,44 @@ public final class HnswTable extends GraphTable {
     }
 
     /**
-     * Opens a saved table. The file is read once to check it, then mapped into memory; it must not be changed while the
+     * Opens a saved table. The file is read once to verify its checksums, then mapped into memory. It must not be modified while the
      * table is open, but may be replaced by {@link #save} or deleted.
      *
      * @param orchestrator places the table
-     * @param name under which the table shows in reports
-     * @param file that {@link #save} has written
-     * @return the table
-     * @throws IOException if the file cannot be read or holds no whole table; the message says what is wrong where
+     * @param name the table's name in reports
+     * @param file a file written by {@link #save}
+     * @return the table, to be closed
+     * @throws IOException if the file cannot be read or is not a complete table; the message names the fault and its offset
      */
     public static HnswTable open(Orchestrator orchestrator, String name, Path file) throws IOException {
         return new HnswTable(orchestrator, name, saved(ImageFile.open(file)), DomainMemory::migrate);
     }
 
     /**
-     * As {@link #open}, but copies the file to memory of the table's own, as a build leaves it: on huge pages where the kernel has
-     * any, which searches of tables larger than the cache gain by, and moved to the table's home. It takes longer, and nothing
-     * of the memory is shared with other processes. The file may be changed afterwards.
+     * Loads a saved table into private memory, as a build leaves it: on huge pages where the kernel has any, which makes searches of
+     * tables larger than the cache faster, and migrated to the table's home. Takes longer than {@link #open}, and shares no memory
+     * with other processes. The file may be modified afterwards.
      *
      * @param orchestrator places the table
-     * @param name under which the table shows in reports
-     * @param file that {@link #save} has written
-     * @return the table
-     * @throws IOException if the file cannot be read or holds no whole table; the message says what is wrong where
-     * @throws OutOfMemoryError if there is no room for a copy
+     * @param name the table's name in reports
+     * @param file a file written by {@link #save}
+     * @return the table, to be closed
+     * @throws IOException if the file cannot be read or is not a complete table; the message names the fault and its offset
+     * @throws OutOfMemoryError if there is no memory for the copy
      */
     public static HnswTable load(Orchestrator orchestrator, String name, Path file) throws IOException {
         return new HnswTable(orchestrator, name, saved(ImageFile.load(file)), DomainMemory::migrate);
     }
 
     /**
-     * Takes over the rows of another table, which is closed: from then on searches of this table, submitted ones that have not
-     * begun included, search the new rows. No search fails, and none sees rows of both. The garbage collector frees the memory of
-     * the old rows when no search reads them any more.
+     * Replaces this table's rows with the rows of another table, and closes the other table. Searches of this table that begin
+     * afterwards, including those already queued, search the new rows. No search fails, and none sees rows of both tables. The
+     * garbage collector frees the old rows once no search reads them.
      *
      * @param next another table, of the same dimension and metric
-     * @throws io.github.roost.core.task.TableClosedException if one of them is closed
-     * @throws io.github.roost.core.task.TableFullException if the rows are more than this table's memory limit
+     * @throws IllegalArgumentException if it is this table, or of another dimension or metric
+     * @throws io.github.roost.core.task.TableClosedException if one of the tables is closed
+     * @throws io.github.roost.core.task.TableFullException if the new rows exceed this table's memory limit
      */
     public void swap(HnswTable next) {
         if (next == this) {
@@ -322,7 +324,7 @@ public final class HnswTable extends GraphTable {
 
     /** Collects the options of a table. Not thread-safe. */
     public static final class Builder extends GraphTableBuilder<Builder> {
-        /** Null where the builder chooses. */
+        /** Null if the builder chooses. */
         private @Nullable GraphLayout layout;
 
         private double targetRecall = .95;
@@ -332,12 +334,13 @@ public final class HnswTable extends GraphTable {
         }
 
         /**
-         * Sets what searches read; {@link #elementType} sets one of the first two.
+         * Sets the form of the vectors that searches read; {@link #elementType} sets the same option, to one of the first two layouts.
          *
-         * @param value by default {@link GraphLayout#FLOAT32} or {@link GraphLayout#INT8}: the former where vectors have fewer than 64
-         *     components, are less than 8 MiB in all, or a memory limit ({@code memoryLimit}) asks for it; else what would take less time
-         *     for searches of a sample of the rows at the {@linkplain #targetRecall recall}. For the sample both are in memory at the same
-         *     time. {@link HnswTable#layoutChoice} says what was chosen and why
+         * @param value if not set, the builder chooses: {@link GraphLayout#FLOAT32} if vectors have fewer than 64 components, take
+         *     less than 8 MiB in all, or if codes would exceed the memory limit ({@code memoryLimit}); otherwise {@link
+         *     GraphLayout#INT8} if a sample of searches at the {@linkplain #targetRecall target recall} shows that it saves at least a
+         *     tenth of their time. While the sample is searched, both graphs are in memory. {@link HnswTable#layoutChoice} reports the
+         *     choice
          * @return this builder
          */
         public Builder layout(GraphLayout value) {
@@ -354,11 +357,11 @@ public final class HnswTable extends GraphTable {
         }
 
         /**
-         * Sets the recall of the 10 nearest at which layouts are compared, where {@link #layout} is not set.
+         * Sets the recall@10 at which layouts are compared if {@link #layout} is not set.
          *
-         * @param value over 0, at most 1; default .95
+         * @param value above 0, at most 1; default .95
          * @return this builder
-         * @throws IllegalArgumentException if it is invalid
+         * @throws IllegalArgumentException if the value is out of range
          */
         public Builder targetRecall(double value) {
             targetRecall = RecallSample.requireRecall(value);
@@ -366,9 +369,9 @@ public final class HnswTable extends GraphTable {
         }
 
         /**
-         * As {@link #build(Orchestrator, long[], float[][])}, with the rows' ordinals as ids.
+         * Builds a table as {@link #build(Orchestrator, long[], float[][])} does, with the row numbers, from 0, as ids.
          *
-         * @param orchestrator places the table, and builds it
+         * @param orchestrator builds and places the table
          * @param rows at least one, all of one dimension from 1 to 4,096, finite; must not change during the build
          * @return the table, to be closed
          */
@@ -377,10 +380,10 @@ public final class HnswTable extends GraphTable {
         }
 
         /**
-         * Builds a table on the orchestrator's workers, as batch work beside what they serve.
+         * Builds a table as batch work on the orchestrator's workers, yielding to searches. Blocks.
          *
-         * @param orchestrator places the table, and builds it
-         * @param ids one external id per row, none twice
+         * @param orchestrator builds and places the table
+         * @param ids one external id per row, all different
          * @param rows at least one, all of one dimension from 1 to 4,096, finite; must not change during the build
          * @return the table, to be closed
          * @throws IllegalArgumentException if a row or id is invalid
@@ -401,14 +404,15 @@ public final class HnswTable extends GraphTable {
         }
 
         /**
-         * Begins to build a table of rows from wherever they are, on the orchestrator's workers, as batch work beside what they
-         * serve. The rows are read once, into memory outside the Java heap. The builder may be used again at once.
+         * Starts to build a table from any source of rows, as batch work on the orchestrator's workers, yielding to searches. The
+         * rows are read once, into memory outside the Java heap. The builder may be reused at once.
          *
-         * @param orchestrator places the table, and builds it
-         * @param ids one external id per row, none twice; must not change during the build
+         * @param orchestrator builds and places the table
+         * @param ids one external id per row, all different; must not change during the build
          * @param rows at least one, of 1 to 4,096 dimensions; a row that is not finite, or zero for cosine, fails the build
-         * @return under way; its result is to be closed
-         * @throws IllegalArgumentException if ids or dimension are invalid
+         * @return the running build; its result is to be closed
+         * @throws IllegalArgumentException if the ids or the dimension are invalid
+         * @throws io.github.roost.core.task.TableFullException if the rows exceed the memory limit
          */
         public TableBuild<HnswTable> start(Orchestrator orchestrator, long[] ids, VectorSource rows) {
             requireSource(ids, rows);

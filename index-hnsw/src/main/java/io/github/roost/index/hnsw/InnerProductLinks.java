@@ -9,24 +9,24 @@ import java.util.Arrays;
 import java.util.function.IntConsumer;
 
 /**
- * Gives the nodes of a graph for inner product a second kind of neighbours: those whose product with the node is largest.
- * What has a large product with a query has one with the rows near the query's direction, so that a walk that has come to
- * any of these is one step from it, although it is far away (after Liu et al., "Understanding and Improving Proximity
- * Graph Based Maximum Inner Product Search", AAAI 2020, who keep two graphs). Used once, before the image is searched.
+ * Adds a second kind of neighbours to an inner-product graph: the nodes with the largest product with each node. A node that has a
+ * large product with a query also has one with rows in the query's direction. So a search that has reached such a row is one
+ * step from the node, although the node is far away (after Liu et al., "Understanding and Improving Proximity
+ * Graph Based Maximum Inner Product Search", AAAI 2020, which keeps two graphs). Used once, before the image is searched.
  */
 final class InnerProductLinks {
-    /** Nodes handled before a worker may turn to something else. */
+    /** Nodes per step of batch work. */
     private static final int RUN = 16;
-    /** The second pass finds better neighbours, by those of the first. */
+    /** The second pass finds better neighbours by searching with the links of the first. */
     private static final int PASSES = 2;
 
     private final BuildWork work;
     private final GraphImage image;
     private final GraphWalk walk;
     private final int width;
-    /** The neighbours that each node has by distance, nearest first as the build left them. */
+    /** Each node's neighbours by distance, nearest first as the build left them. */
     private final int[][] near;
-    /** Those with the largest products, largest first. */
+    /** Each node's neighbours by inner product, largest first. */
     private final int[][] large;
 
     InnerProductLinks(BuildWork work, GraphImage image, GraphWalk walk, int width) {
@@ -42,7 +42,7 @@ final class InnerProductLinks {
         onAll(node -> near[node] = neighbors(node));
         for (int pass = 0; pass < PASSES; pass++) {
             onAll(this::search);
-            // Only now: the searches read what this writes.
+            // After all searches of the pass, because they read the lists that this writes.
             onAll(this::link);
         }
     }
@@ -80,7 +80,7 @@ final class InnerProductLinks {
         return Arrays.stream(found).filter(other -> other != node).toArray();
     }
 
-    /** Half of the list for each kind; what one leaves free the other takes. */
+    /** Fills half of the list with each kind; places that one kind leaves free go to the other. */
     private void link(int node) {
         int degree = image.shape().degree();
         int[] links = new int[degree];
@@ -90,7 +90,7 @@ final class InnerProductLinks {
         image.setNeighbors(0, node, links, count);
     }
 
-    /** Appends nodes that are not among the links until there are {@code most}; returns how many there are. */
+    /** Appends nodes that are not yet in the links until there are {@code most}; returns the new number of links. */
     private static int add(int[] links, int count, int[] nodes, int most) {
         int size = count;
         for (int i = 0; i < nodes.length && size < most; i++) {

@@ -9,29 +9,29 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ForkJoinPool;
 
-/** A graph that jvector has built, whose neighbour lists have been brought back to their length. */
+/** A graph built by jvector, with neighbour lists trimmed to their max length. */
 record JvectorGraph(OnHeapGraphIndex graph) implements GraphLinks {
     private static final float NEIGHBOR_OVERFLOW = 1.2f;
     private static final float ALPHA = 1.2f;
-    /** Rows inserted before a worker turns to other batch work. */
+    /** Rows inserted per step of batch work. */
     private static final int RUN = 4;
-    /** Rows whose surplus neighbours are dropped before a worker turns to other batch work: a thousandth of the work. */
+    /** Rows trimmed per step of batch work; trimming takes a thousandth of the time of inserting. */
     private static final int TRIM_RUN = 64;
 
     static JvectorGraph build(BuildWork work, RowScores scores, GraphOptions options) {
-        // Two degrees, the second for all upper layers: one alone would make a graph without layers.
+        // Two degrees, the second for all upper layers: with one degree jvector would build a graph without layers.
         GraphIndexBuilder builder = GraphIndexBuilder.builder(
                         scores, scores.dimension(), List.of(2 * options.m(), options.m()))
                 .withBeamWidth(options.efConstruction())
                 .withNeighborOverflow(NEIGHBOR_OVERFLOW)
                 .withAlpha(ALPHA)
-                // Neither is used: what jvector would run on them is done below on the workers.
+                // Neither executor is used: the work that jvector would run on them is done on the workers below.
                 .withSimdExecutor(ForkJoinPool.commonPool())
                 .withParallelExecutor(ForkJoinPool.commonPool())
                 .build();
         work.forEach(scores.size(), RUN, row -> builder.addGraphNode(row, scores.searchProviderFor(row)));
         OnHeapGraphIndex graph = (OnHeapGraphIndex) builder.getGraph();
-        // Neighbour lists that the build let grow over their length are brought back to it, the most diverse staying.
+        // The build lets neighbour lists overflow; this trims them to their max length, keeping the most diverse neighbours.
         work.forEach(scores.size(), TRIM_RUN, graph::enforceDegree);
         return new JvectorGraph(graph);
     }

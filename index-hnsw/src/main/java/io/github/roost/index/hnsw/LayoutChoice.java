@@ -1,9 +1,9 @@
 package io.github.roost.index.hnsw;
 
 /**
- * What the searches of a table read, and why.
+ * The layout of a table and the reason for it.
  *
- * @param layout what was chosen
- * @param reason for people to read
+ * @param layout the layout
+ * @param reason the reason, as text for people
  */
 public record LayoutChoice(GraphLayout layout, String reason) {}

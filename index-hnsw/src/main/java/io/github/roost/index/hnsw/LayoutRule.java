@@ -4,47 +4,47 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * Which layout a table is given whose builder names none: {@link GraphLayout#FLOAT32} or {@link GraphLayout#INT8}. Where its shape
- * does not tell, a sample of searches of both does, by what they would cost; not by a clock, which other work of the machine moves.
- * {@link GraphLayout#NEIGHBOR_CODES} is never chosen: it takes the most memory, and has been slower than FLOAT32 wherever
- * both were measured. Stateless.
+ * Chooses the layout of a table whose builder sets none: {@link GraphLayout#FLOAT32} or {@link GraphLayout#INT8}. If the table's shape
+ * does not decide, a sample of searches of both does. Their cost is computed from counts rather than measured by a clock, which other
+ * load on the machine would disturb. {@link GraphLayout#NEIGHBOR_CODES} is never chosen: it takes the most memory, and was slower
+ * than FLOAT32 in all measurements. Stateless.
  */
 final class LayoutRule {
-    /** Below, a code is hardly shorter than what else a walk reads of a node. */
+    /** With fewer dimensions, codes save little compared with the rest of the node's record that a search reads. */
     static final int MIN_DIMENSION = 64;
-    /** Vectors of less lie in caches, where walks over codes gain nothing. */
+    /** Smaller tables are in the caches, where a search over codes saves nothing. */
     static final long MIN_VECTOR_BYTES = 8L << 20;
-    /** What a distance costs besides the bytes it reads, in nanoseconds; fitted to walks of 128, 384 and 960 dimensions on Zen 3. */
+    /** Nanoseconds per distance, besides {@code PER_BYTE}; fitted to searches of 128, 384 and 960 dimensions on Zen 3. */
     private static final double PER_DISTANCE = 22;
 
     private static final double PER_BYTE = .04;
-    /** A table by codes takes a quarter more memory: less than this share of the time is saved for nothing. */
+    /** Min share of the search time that codes must save, because they take a quarter more memory. */
     private static final double MIN_GAIN = .1;
 
     private LayoutRule() {}
 
     /**
-     * What the searches of a sample take in one layout.
+     * The cost of the sample searches in one layout.
      *
-     * @param ef the narrowest width that reaches the recall
-     * @param recall that it reaches; less than was asked for where no width does
-     * @param walked distances per search of the walk
-     * @param walkedBytes that each of them reads
-     * @param again distances per search from vectors, after a walk by codes
-     * @param vectorBytes of a vector
+     * @param ef the smallest tried ef that reaches the target recall
+     * @param recall the recall at that ef; below the target if no ef reaches it
+     * @param walked distances per search that the graph search computes
+     * @param walkedBytes bytes per such distance
+     * @param again distances per search that the rerank computes from vectors, after a search over codes
+     * @param vectorBytes bytes per vector
      */
     record Cost(int ef, double recall, double walked, long walkedBytes, double again, long vectorBytes) {
-        /** Nanoseconds of a search, nearly. */
+        /** Estimated nanoseconds per search. */
         double nanos() {
             return walked * (PER_DISTANCE + PER_BYTE * walkedBytes) + again * (PER_DISTANCE + PER_BYTE * vectorBytes);
         }
     }
 
     /**
-     * The choice where the table's shape tells.
+     * The choice, if the table's shape decides it.
      *
-     * @param codedBytes what it takes by codes
-     * @param memoryLimit what it may take
+     * @param codedBytes bytes of the table with codes
+     * @param memoryLimit max bytes of the table
      */
     static Optional<LayoutChoice> withoutSample(int dimension, int rows, long codedBytes, long memoryLimit) {
         long vectorBytes = (long) rows * dimension * Float.BYTES;
@@ -68,11 +68,11 @@ final class LayoutRule {
     }
 
     /**
-     * The choice by a sample.
+     * The choice by sample searches.
      *
-     * @param target recall that is asked for
-     * @param floats of walks by vectors
-     * @param codes of walks by codes
+     * @param target the target recall
+     * @param floats cost of searches over vectors
+     * @param codes cost of searches over codes
      */
     static LayoutChoice bySample(double target, Cost floats, Cost codes) {
         String measured = String.format(

@@ -10,11 +10,11 @@ import java.util.Random;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Some rows of a table as queries, and their true neighbours, by which layouts are compared. All of it is batch work on the
- * workers of an orchestrator. Belongs to one thread.
+ * A sample of a table's rows as queries, with their true neighbours, to compare layouts. Searches run as batch work on the
+ * workers of an orchestrator. Used by one thread.
  */
 final class LayoutSample {
-    /** Neighbours looked for, besides the row itself. */
+    /** Neighbours per query, besides the row itself. */
     static final int K = 10;
 
     private static final int QUERIES = 64;
@@ -23,7 +23,7 @@ final class LayoutSample {
 
     private final BuildWork work;
     private final List<float[]> queries;
-    /** Distance of the last true neighbour of each query: what is no farther is found rightly. */
+    /** Distance of the last true neighbour of each query: a found row within it counts as a hit. */
     private final float[] reach;
 
     private final int truths;
@@ -48,7 +48,7 @@ final class LayoutSample {
         this.truths = all;
     }
 
-    /** What searches of the sample take in one layout, as wide as it takes for a recall. */
+    /** The cost of the sample searches in one layout, at the smallest tried ef that reaches the target recall. */
     LayoutRule.Cost cost(FrozenGraph graph, double target) {
         LayoutRule.Cost cost = costAt(graph, K + 1);
         while (cost.recall() < target && cost.ef() < MAX_EF) {
@@ -68,7 +68,7 @@ final class LayoutSample {
             }
             compared.add(visit.cost().visited());
         });
-        // Each query finds itself, whatever the width.
+        // Each query finds itself at every ef, so these hits are not counted.
         int self = queries.size();
         double recall = truths <= self ? 1 : (hits.sum() - self) / (double) (truths - self);
         int again = graph.comparedAgain(K + 1, ef);
@@ -83,11 +83,11 @@ final class LayoutSample {
                 vectorBytes);
     }
 
-    /** The context of searches that are batch work: they let others go first where they could end. */
+    /** The context of sample searches: where a search would check for expiry, it yields to other searches instead. */
     private record GivingWay(BuildWork work) implements SearchContext {
         @Override
         public void touched(long nodes, long bytes) {
-            // The table is not there yet.
+            // There is no table yet to count traffic for.
         }
 
         @Override

@@ -8,27 +8,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gives a graph of vectors the layout that {@link LayoutRule} chooses: where a sample has to tell, a copy by codes is made, both are
- * searched, and one of them goes. Stateless.
+ * Brings a graph of vectors into the layout that {@link LayoutRule} chooses. If a sample has to decide, makes a copy with codes,
+ * searches both graphs, and frees one of them. Stateless.
  */
 final class LayoutSelection {
     private static final Logger LOG = LoggerFactory.getLogger(LayoutSelection.class);
 
-    /** Nodes copied before a worker turns to other batch work. */
+    /** Nodes copied per step of batch work. */
     private static final int RUN = 64;
 
     private LayoutSelection() {}
 
-    /** A graph and why it is as it is. */
+    /** A graph, and its layout with the reason for it. */
     record Selected(FrozenGraph graph, LayoutChoice choice) {}
 
     /**
-     * Chooses.
+     * Chooses the layout.
      *
-     * @param name the table's, for the log
-     * @param plain of vectors; not to be used any more
+     * @param name the table's name, for the log
+     * @param plain the graph of vectors; must not be used afterwards
      * @param target recall at which layouts are compared
-     * @param memoryLimit of the table
+     * @param memoryLimit max bytes of the table
      */
     static Selected of(BuildWork work, String name, GraphImage plain, double target, long memoryLimit) {
         GraphImage.Shape shape = plain.shape();

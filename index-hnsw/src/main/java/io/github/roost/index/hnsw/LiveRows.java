@@ -10,22 +10,22 @@ import java.lang.invoke.VarHandle;
 import java.util.List;
 
 /**
- * A part of a live table: rows in one image, and which of them are alive. Either all rows are there from the beginning and
- * have a graph, or rows are added one after the other and searches look at each.
+ * A part of a live table: rows in one image, and the set of live rows. A part either has a graph, and all its rows from
+ * the beginning, or has no graph, and rows are appended and scanned exhaustively.
  *
- * <p>Any number of threads search while one at a time adds or removes. An added row is written before {@code count} is
- * raised over it (volatile), and searches look only at rows below the count they have read, so they see rows whole. A row
- * is removed by one bit (see {@code NodeSet}); what it held stays until the part is merged into another.
+ * <p>Any number of threads search while one thread at a time adds or removes. An added row is written before the volatile {@code
+ * count} is raised past it, and searches read only rows below the count, so they never see a row half written. Removing a row
+ * clears one bit (see {@code NodeSet}); its memory is kept until the part is merged into another.
  */
 final class LiveRows {
     private final FrozenGraph rows;
     private final AllowedRows alive;
     private final boolean hasGraph;
-    /** Rows added so far. Written by the thread that adds. */
+    /** Rows added so far. Written by the adding thread. */
     private volatile int count;
-    /** Whether no more rows are added. Written by the thread that adds. */
+    /** Whether the part takes no more rows. Written by the adding thread. */
     private boolean sealed;
-    /** Given by {@link RowPlaces}; of the thread that adds. */
+    /** Assigned by {@link RowPlaces}; used only by the adding thread. */
     private int number;
 
     private LiveRows(FrozenGraph rows, boolean hasGraph, int count) {
@@ -40,7 +40,7 @@ final class LiveRows {
         return new LiveRows(graph, true, graph.rows());
     }
 
-    /** Room for rows to be added, in the scale of the first. */
+    /** An empty part with room for {@code capacity} rows, in a scale chosen by the first. */
     static LiveRows empty(Metric metric, float[] first, int capacity) {
         GraphSpace space = GraphSpace.around(first, metric);
         return new LiveRows(new FrozenGraph(roomFor(capacity, first.length, space)), false, 0);
@@ -52,14 +52,14 @@ final class LiveRows {
     }
 
     /**
-     * The rows that were there at a moment. The image belongs to the part: what is added to it later lies behind.
+     * A snapshot of a part. It shares the part's image: rows added later are behind {@code rows}.
      *
-     * @param image what holds the rows, perhaps with room for more
-     * @param rows how many were there, at least one
-     * @param alive one bit per row, in words of 64
+     * @param image the image of the rows, perhaps with spare capacity
+     * @param rows number of rows, at least one
+     * @param alive bit set of the live rows
      */
     record Moment(GraphImage image, int rows, long[] alive) {
-        /** An image of the rows without the room for more. */
+        /** An image of the rows without spare capacity. */
         GraphImage rowsAlone() {
             return rows == image.shape().rows() ? image : copy(image, rows, rows);
         }
@@ -69,7 +69,7 @@ final class LiveRows {
         }
     }
 
-    /** A copy of the first rows of an image without a graph, with room for more. */
+    /** A copy of the first rows of an image without a graph, with room for {@code capacity} rows. */
     private static GraphImage copy(GraphImage from, int rows, int capacity) {
         GraphImage.Shape shape = from.shape();
         GraphImage image =
@@ -83,7 +83,7 @@ final class LiveRows {
         return image;
     }
 
-    /** The rows as they are; called by the thread that adds and removes. */
+    /** A snapshot; called by the thread that adds and removes. */
     Moment now() {
         long[] bits = new long[(count + Long.SIZE - 1) / Long.SIZE];
         for (int row = 0; row < count; row++) {
@@ -93,9 +93,9 @@ final class LiveRows {
     }
 
     /**
-     * A part as it was at a moment.
+     * Restores a part from a snapshot.
      *
-     * @param capacity room for rows in all, where they have no graph
+     * @param capacity max rows of the part, if it has no graph
      */
     static LiveRows of(Moment moment, int capacity) {
         boolean hasGraph = hasGraph(moment.image());
@@ -109,7 +109,7 @@ final class LiveRows {
         return part;
     }
 
-    /** Whether an image is of rows with a graph. */
+    /** Whether an image has a graph. */
     static boolean hasGraph(GraphImage image) {
         return image.shape().degree() > 0;
     }
@@ -130,12 +130,12 @@ final class LiveRows {
         return alive.rows().contains(row);
     }
 
-    /** Whether one more row can be added, and be told apart from the others. */
+    /** Whether one more row can be added and is in the range of magnitudes that the part's scale can represent. */
     boolean hasRoomFor(float[] vector) {
         return !sealed && count < rows.rows() && rows.space().fits(vector);
     }
 
-    /** Ends the adding of rows. */
+    /** Makes the part refuse more rows. */
     void seal() {
         sealed = true;
     }
@@ -144,7 +144,7 @@ final class LiveRows {
         return sealed;
     }
 
-    /** Adds a row, which searches that begin after this returns find; returns its number. */
+    /** Adds a row and returns its number; searches that begin after this returns find it. */
     int add(long id, float[] vector) {
         int row = count;
         rows.image().setVector(row, rows.space().row(vector));
@@ -153,27 +153,27 @@ final class LiveRows {
         return row;
     }
 
-    /** Takes a row out; searches that begin after this returns do not find it. */
+    /** Removes a row; searches that begin after this returns do not find it. */
     void remove(int row) {
         alive.remove(rows.image(), row);
     }
 
-    /** Rows added, alive or not. */
+    /** Rows added, removed ones included. */
     int count() {
         return count;
     }
 
-    /** Rows alive. */
+    /** Live rows. */
     int size() {
         return alive.rows().size() - (rows.rows() - count);
     }
 
-    /** What the rows lie in. */
+    /** The memory of the rows. */
     MemorySegment memory() {
         return rows.image().memory();
     }
 
-    /** What the rows and their marks take off-heap. */
+    /** Off-heap bytes of the rows and their tombstones. */
     long bytes() {
         return rows.image().bytes() + alive.bytes();
     }
@@ -191,17 +191,17 @@ final class LiveRows {
         return rows.vectorOfRow(row);
     }
 
-    /** Finds the k nearest rows alive among all, by looking at each. */
+    /** Finds the k nearest live rows by an exhaustive scan. */
     Neighbors exact(float[] query, int k, GraphVisit visit) {
         int nodes = hasGraph ? rows.image().shape().nodes() : count;
         return rows.scan(query, k, alive, AllowedRows.ALL, 0, nodes, visit);
     }
 
     /**
-     * Refuses a row that no table has written: in a damaged file one may be zero under cosine, or infinite once scaled back, and
-     * all others that it is built with would be scaled to nothing.
+     * Refuses a row that no table can have written. In a damaged file a row may be zero under cosine, or infinite once scaled back;
+     * built into a graph, it would scale all other rows to zero.
      *
-     * @throws IllegalArgumentException names the row by its id
+     * @throws IllegalArgumentException if the row is invalid; the message names its id
      */
     void requireSound(int row) {
         float[] original = vector(row);
@@ -213,10 +213,10 @@ final class LiveRows {
     }
 
     /**
-     * Appends a list of the k nearest rows alive that a filter allows.
+     * Appends the list of the k nearest live rows that a filter allows.
      *
-     * @param from of rows that have no graph the first to look at; others are searched whole
-     * @return how many rows there were then: those behind are still to be searched
+     * @param from first row to scan in a part without a graph; a part with a graph is always searched whole
+     * @return the number of rows when the search began: rows from there on are still to be searched
      */
     int search(float[] query, int k, int ef, IdFilter filter, int from, GraphVisit visit, List<Neighbors> found) {
         int end = count;
@@ -227,7 +227,7 @@ final class LiveRows {
             int last = visit.lastOf(from, end);
             found.add(last == from ? Neighbors.EMPTY : rows.scan(query, k, alive, wanted, from, last, visit));
         }
-        // Who was seen dead here has a successor that what is read afterwards shows.
+        // If a row was seen as removed here, later reads see the successor that was added before the removal.
         VarHandle.acquireFence();
         return end;
     }

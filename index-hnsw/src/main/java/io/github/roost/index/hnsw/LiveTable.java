@@ -23,16 +23,16 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An HNSW table that is changed while it is searched, placed by an orchestrator as one mapping id.
+ * An HNSW table that can be changed while it is searched, placed by an orchestrator as one mapping id.
  *
- * <p>It is made of parts, after the log-structured merge tree (O'Neil et al., Acta Informatica 33(4), 1996): frozen graphs,
- * and recently added rows, each of which searches compare. When there are enough of them, they are built into a graph on the
- * orchestrator's workers, as batch work, together with older parts that are not much larger or mostly tombstones; then the new
- * part replaces the old ones in one step. Tombstones in frozen parts are skipped until then. So the number of parts grows with
- * the logarithm of the rows, and so does the number of times that a row is built into a graph.
+ * <p>The table is a log-structured merge tree (O'Neil et al., Acta Informatica 33(4), 1996) of parts: frozen graphs, and recently
+ * added rows, which searches scan exhaustively. When enough rows have been added, they are built into a graph as batch work on the
+ * orchestrator's workers, together with older parts that are not much larger or are mostly tombstones; the new part then replaces
+ * the old ones atomically. Until then, searches skip the tombstones of frozen parts. The number of parts, and the number of
+ * times that a row is built into a graph, are logarithmic in the number of rows.
  *
- * <p>Besides its rows the table keeps where each id is, 20 to 40 bytes per row outside the heap. Under more changes than the
- * workers can build, the rows not yet frozen grow, and searches slow down with them. On a machine of several NUMA nodes the
+ * <p>The table also keeps an off-heap map from ids to rows, 20 to 40 bytes per row. If changes arrive faster than the workers can
+ * build, the rows without a graph accumulate and searches get slower. On a machine with several NUMA nodes the
  * memory of frozen parts follows the table's home ({@link TableMemory}), unless it is mapped from a file; rows not yet
  * frozen stay on the node of the thread that wrote them until the home moves.
  *
@@ -47,29 +47,29 @@ public final class LiveTable extends GraphTable {
     private final BackgroundFreeze freeze;
 
     /**
-     * All parts: those with a graph, then those without, older ones first. Replaced by the holder of the
-     * lock only. How searches lose nothing is said at {@link #find(float[], int, int, IdFilter, GraphVisit)}.
+     * All parts: the parts with a graph, then the parts without, older ones first. Replaced only under the lock. {@link
+     * #find(float[], int, int, IdFilter, GraphVisit)} explains why concurrent searches miss no row.
      */
     private volatile List<LiveRows> parts = List.of();
 
     /**
-     * The parts that rows are added to, which have fewer than {@code freezeAfter} rows together, or as many. There are several
-     * where rows differ so much in magnitude that no part can tell all of them apart: one for each 20 binary orders or
-     * more, so 15 at most. Guarded by the lock.
+     * The parts that rows are added to, at most {@code freezeAfter} rows in all. There are several if rows differ so much in magnitude
+     * that one part cannot represent the distances of all: each part covers at least 20 binary exponents, so there are at most 15.
+     * Guarded by the lock.
      */
     private final List<LiveRows> open = new ArrayList<>(16);
 
-    /** Where the row of each id is, always alive; the number of every part. Guarded by the lock, which is this. */
+    /** The place of each id's live row, and the number of each part. This object is the lock, and is guarded by it. */
     private final RowPlaces places = new RowPlaces();
 
-    /** These two say what {@link #places} are, to those who do not have the lock. Written by {@link #count}. */
+    /** This and {@code placeBytes} copy the size and bytes of {@link #places}, for reads without the lock. Written by {@link #count}. */
     private volatile int size;
 
     private volatile long placeBytes;
 
     private final TableMemory memory;
 
-    /** Parts that others have replaced, and that searches may still read. Guarded by the lock. */
+    /** Parts that have been replaced but that searches may still read. Guarded by the lock. */
     private final List<WeakReference<LiveRows>> replaced = new ArrayList<>();
 
     private LiveTable(
@@ -87,7 +87,7 @@ public final class LiveTable extends GraphTable {
                 orchestrator, registration(), cluster -> parts.stream().map(LiveRows::memory), mover);
     }
 
-    /** Takes over the first parts; returns whether no id is alive twice in them. */
+    /** Sets the initial parts; returns false if two live rows have the same id. */
     private boolean begin(List<LiveRows> first) {
         synchronized (places) {
             for (LiveRows part : first) {
@@ -111,7 +111,7 @@ public final class LiveTable extends GraphTable {
         return new Builder();
     }
 
-    /** A search that runs meanwhile finds the old row or the new one. */
+    /** A concurrent search finds the old row or the new one. */
     @Override
     public boolean put(long id, float[] vector) {
         Vectors.require("vector", vector, dimension(), metric());
@@ -131,7 +131,7 @@ public final class LiveTable extends GraphTable {
             try {
                 old = places.put(id, part, row);
             } catch (Throwable failed) {
-                // A row that no place names could never be removed.
+                // A row without a place could never be removed.
                 part.remove(row);
                 throw failed;
             }
@@ -191,13 +191,13 @@ public final class LiveTable extends GraphTable {
                 parts.stream().map(part -> part.exact(query, k, visit)).toList(), k);
     }
 
-    /** Tells those without the lock of the places what these are now; called under it. */
+    /** Publishes the size and bytes of the places to readers without the lock; called under the lock. */
     private void count() {
         size = places.size();
         placeBytes = places.bytes();
     }
 
-    /** The part to add a row to. When the open ones have enough rows together, these are left to be frozen. */
+    /** The part to add a row to. If the open parts have {@code freezeAfter} rows, seals them and requests their freeze. */
     private LiveRows partFor(float[] vector) {
         boolean full = open.stream().mapToInt(LiveRows::count).sum() >= freezeAfter;
         for (LiveRows part : open) {
@@ -222,7 +222,7 @@ public final class LiveTable extends GraphTable {
         return next;
     }
 
-    /** Rows that are not frozen yet count as what they will be: their graph must have room, too. */
+    /** Rows that are not frozen yet count as the bytes of their future graph, which must fit into the limit too. */
     private long bytesWithAnotherPart() {
         return options.bytesOf(freezeAfter, dimension()) + bytesOf(parts) + places.bytes();
     }
@@ -250,20 +250,19 @@ public final class LiveTable extends GraphTable {
     }
 
     /**
-     * Searches all parts. A row that is replaced dies after its successor has been added: a search that comes to the row when
-     * it is dead finds the successor if it looks afterwards at all rows that have been added meanwhile, in whatever part. So
-     * it looks again when it is through, until nothing has been added. If all parts that it has searched are still where they
-     * were, what it has not seen is at their ends, or in parts behind them, whether rows were added there or moved there from
-     * each other, and the search goes on with those. If not, rows that it has searched may have been moved, and it begins
-     * again; that happens once in {@code freezeAfter} changes, so it is rare. A search that sees several rows of one id,
-     * because they replace each other meanwhile, looks for as many more as it needs to find k ids.
+     * Searches all parts. A replaced row is removed only after its successor has been added. So a search that skips a removed row finds
+     * the successor if it afterwards searches all rows added meanwhile, in any part; it repeats this until no row has been
+     * added. If the parts already searched are still the first of the list, all rows not yet searched are at the ends of these parts,
+     * or in parts after them, and the search continues there. Otherwise rows already searched may have been moved to another
+     * part, and the search starts over; this is rare, once in {@code freezeAfter} changes. A search that sees several rows of one id,
+     * because one replaces another, searches again for more rows until it has k ids.
      */
-    @SuppressWarnings("ReferenceEquality") // whether the parts are still the list that was read, not one like it
+    @SuppressWarnings("ReferenceEquality") // tests whether parts is still the same list object
     @Override
     Neighbors find(float[] query, int k, int ef, IdFilter filter, GraphVisit visit) {
         List<Neighbors> found = new ArrayList<>();
         List<LiveRows> searched = List.of();
-        // Of each part the rows that have been searched.
+        // The number of rows searched so far in each part.
         int[] rows = {};
         for (int wanted = k; true; visit.requireWanted()) {
             List<LiveRows> all = parts;
@@ -295,7 +294,7 @@ public final class LiveTable extends GraphTable {
         }
     }
 
-    /** Whether parts have no more rows than have been searched. */
+    /** Whether all rows of the parts have been searched. */
     private static boolean isUpTo(List<LiveRows> all, int[] rows) {
         for (int i = 0; i < rows.length; i++) {
             if (all.get(i).count() > rows[i]) {
@@ -310,12 +309,12 @@ public final class LiveTable extends GraphTable {
     }
 
     /**
-     * Freezes all rows, and waits until that is done and no more merging is due. Not for a worker's thread, which is
+     * Freezes all rows, and blocks until that is done and no merge is due. Must not be called on a worker thread, which is
      * needed for the work.
      *
      * @throws io.github.roost.core.task.TableClosedException if the table is closed
      * @throws IllegalStateException if a graph cannot be built
-     * @throws InterruptedException if the calling thread is interrupted; the work goes on
+     * @throws InterruptedException if the calling thread is interrupted; the freeze continues
      */
     public void freeze() throws InterruptedException {
         synchronized (places) {
@@ -326,7 +325,7 @@ public final class LiveTable extends GraphTable {
         freeze.await();
     }
 
-    /** Merges what is due; whether anything was. Run by the background thread alone. */
+    /** Does one merge that is due; returns false if none is. Run only by the background thread. */
     private boolean mergeOnce() {
         List<LiveRows> merged;
         synchronized (places) {
@@ -339,7 +338,7 @@ public final class LiveTable extends GraphTable {
             return false;
         }
         AliveRows alive = new AliveRows(merged, dimension(), this::use);
-        // The table is not held meanwhile: who closes it need not wait for a build.
+        // The build holds the table only row by row, so closing it need not wait for the build.
         LiveRows built = alive.size() == 0 ? null : build(alive);
         try (var _ = use()) {
             synchronized (places) {
@@ -358,8 +357,8 @@ public final class LiveTable extends GraphTable {
     }
 
     /**
-     * Puts a part in the place of those it was built of. A row that died or was replaced while it was built is no longer
-     * at a place in those parts: it dies in the new one too.
+     * Replaces the merged parts by the part that was built from them. If a row was removed or replaced during the build, its id has no
+     * place in the merged parts: the row is removed from the new part too.
      */
     private void replace(List<LiveRows> merged, @Nullable LiveRows built) {
         Set<LiveRows> gone = new HashSet<>(merged);
@@ -369,7 +368,7 @@ public final class LiveTable extends GraphTable {
         }
         replaced.removeIf(part -> part.get() == null);
         merged.forEach(part -> replaced.add(new WeakReference<>(part)));
-        // From here on no memory is needed: the change is whole.
+        // Nothing below allocates, so the change cannot stop halfway.
         for (int row = 0; built != null && row < built.count(); row++) {
             long place = places.get(built.id(row));
             if (place != RowPlaces.NOWHERE && gone.contains(places.part(place))) {
@@ -384,7 +383,7 @@ public final class LiveTable extends GraphTable {
         parts = left;
     }
 
-    /** The parts, those with a graph first, with a new one in the place of those that are gone. */
+    /** The parts, with the merged ones replaced by the new one; parts with a graph first. */
     private List<LiveRows> partsWith(@Nullable LiveRows built, Set<LiveRows> gone) {
         List<LiveRows> frozen = new ArrayList<>();
         List<LiveRows> added = new ArrayList<>();
@@ -400,7 +399,7 @@ public final class LiveTable extends GraphTable {
         return List.copyOf(frozen);
     }
 
-    /** For tests of what fails. */
+    /** For tests of failures. */
     RowPlaces places() {
         return places;
     }
@@ -415,7 +414,7 @@ public final class LiveTable extends GraphTable {
         return (int) parts.stream().filter(LiveRows::hasGraph).count();
     }
 
-    /** How many parts have no graph. */
+    /** The number of parts without a graph. */
     int unfrozenParts() {
         return parts.size() - frozenParts();
     }
@@ -435,15 +434,15 @@ public final class LiveTable extends GraphTable {
     }
 
     /**
-     * Saves the table as it is at one moment as a file, replacing one of that name: every change that has returned is in
-     * it, and of concurrent changes all up to that moment. Changes wait while the snapshot is taken, a few nanoseconds per row;
-     * while the file is written they go on, as searches and freezing do. The file is written under a temporary name, synced and
-     * renamed: a process that dies at any point leaves the old file or the new one, whole.
+     * Saves a snapshot of the table to a file, replacing any file of that name. The snapshot contains every change that had returned
+     * before the call, and concurrent changes up to one moment. Changes wait while the snapshot is taken, a few nanoseconds per row;
+     * while the file is written, changes, searches and freezes continue. The file is written under a temporary name, synced and
+     * renamed: if the process dies at any point, either the old or the new file is there, complete.
      *
-     * <p>The whole table is written each time, with the tombstones of frozen parts that are not yet merged: a {@link #freeze()}
-     * before leaves at most half of them. The memory of the parts is kept until the file is written.
+     * <p>The whole table is written each time, including rows of frozen parts that are tombstones; after a {@link #freeze()} these
+     * are less than half of each part. The memory of the parts is kept until the file is written.
      *
-     * @param file to write or replace
+     * @param file the file to write or replace
      * @throws IOException if it cannot be written; the old file is as it was, unless only the last sync failed
      */
     @Override
@@ -453,7 +452,7 @@ public final class LiveTable extends GraphTable {
         }
     }
 
-    /** What the table is at one moment: noted while no change is made, and not changed by those that follow. */
+    /** A snapshot of the table, taken under the lock. Later changes do not affect it. */
     LiveTableFile moment() {
         synchronized (places) {
             return new LiveTableFile(
@@ -468,21 +467,21 @@ public final class LiveTable extends GraphTable {
     }
 
     /**
-     * Opens a saved table, which is live again: with the options it was built with, its graphs mapped from the file,
-     * and the rows that were not yet frozen in memory. The file is read once to check it; it must not be changed while
-     * the table is open, but may be replaced by {@link #save} or deleted.
+     * Opens a saved table, which can be changed again. It has the options it was built with; its graphs are mapped from the file,
+     * and rows that were not yet frozen are read into memory. The file is read once to verify its checksums. It must not be modified
+     * while the table is open, but may be replaced by {@link #save} or deleted.
      *
      * @param orchestrator places the table, and freezes its rows
-     * @param name under which the table shows in reports
-     * @param file that {@link #save} has written
+     * @param name the table's name in reports
+     * @param file a file written by {@link #save}
      * @return the table, to be closed
-     * @throws IOException if the file cannot be read or holds no whole live table; the message says what is wrong where
+     * @throws IOException if the file cannot be read or is not a complete live table; the message names the fault and its offset
      */
     public static LiveTable open(Orchestrator orchestrator, String name, Path file) throws IOException {
         LiveTableFile saved = LiveTableFile.open(file);
         List<LiveRows> parts = new ArrayList<>();
         for (Moment part : saved.parts()) {
-            // Rows are added to the last part alone: room in each could be more memory by far than the file has bytes.
+            // Only the last part takes new rows: spare capacity in each could take far more memory than the file's size.
             boolean last = parts.size() == saved.parts().size() - 1;
             parts.add(LiveRows.of(part, last ? saved.freezeAfter() : part.rows()));
             if (!last) {
@@ -495,14 +494,14 @@ public final class LiveTable extends GraphTable {
             table.close();
             throw new TableFileException(file, 0, "holds two rows of one id");
         }
-        // What was being frozen when the table was saved.
+        // Resumes a freeze that was under way when the table was saved.
         table.freeze.request();
         return table;
     }
 
     @Override
     public void close() {
-        // First, so that what ends it does not count as a failure.
+        // Closed first, so that a build that ends because the table closes is not reported as a failure.
         freeze.close();
         orchestrator().indexing().closeTable(registration(), this::free);
     }
@@ -529,7 +528,7 @@ public final class LiveTable extends GraphTable {
         }
 
         /**
-         * Sets how many rows are added before they are frozen. Searches look at each of them until then.
+         * Sets the number of added rows after which they are frozen. Until then, searches scan them exhaustively.
          *
          * @param value from 64 to 1,000,000; default 2,048
          * @return this builder
@@ -541,10 +540,10 @@ public final class LiveTable extends GraphTable {
         }
 
         /**
-         * Makes an empty table.
+         * Creates an empty table.
          *
          * @param orchestrator places the table, and freezes its rows
-         * @param dimension of the vectors to come, from 1 to 4,096
+         * @param dimension components per vector, from 1 to 4,096
          * @return the table, to be closed
          */
         public LiveTable build(Orchestrator orchestrator, int dimension) {
@@ -554,12 +553,13 @@ public final class LiveTable extends GraphTable {
         }
 
         /**
-         * Makes a table of some rows to begin with, built on the orchestrator's workers.
+         * Creates a table with initial rows, whose graph is built on the orchestrator's workers. Blocks.
          *
-         * @param orchestrator places the table, and builds it
-         * @param ids one external id per row, none twice
+         * @param orchestrator builds and places the table
+         * @param ids one external id per row, all different
          * @param rows at least one, all of one dimension from 1 to 4,096, finite; must not change during the build
          * @return the table, to be closed
+         * @throws IllegalArgumentException if a row or id is invalid
          */
         public LiveTable build(Orchestrator orchestrator, long[] ids, float[][] rows) {
             int dimension = Vectors.requireTable(rows, options().metric());
@@ -572,14 +572,15 @@ public final class LiveTable extends GraphTable {
         }
 
         /**
-         * Begins to build a table of rows from wherever they are, on the orchestrator's workers, as batch work beside what they
-         * serve. The rows are read once, into memory outside the Java heap. The builder may be used again at once.
+         * Starts to build a table from any source of rows, as batch work on the orchestrator's workers, yielding to searches. The
+         * rows are read once, into memory outside the Java heap. The builder may be reused at once.
          *
-         * @param orchestrator places the table, and builds it
-         * @param ids one external id per row, none twice; must not change during the build
+         * @param orchestrator builds and places the table
+         * @param ids one external id per row, all different; must not change during the build
          * @param rows at least one, of 1 to 4,096 dimensions; a row that is not finite, or zero for cosine, fails the build
-         * @return under way; its result is to be closed
-         * @throws IllegalArgumentException if ids or dimension are invalid
+         * @return the running build; its result is to be closed
+         * @throws IllegalArgumentException if the ids or the dimension are invalid
+         * @throws io.github.roost.core.task.TableFullException if the rows exceed the memory limit
          */
         public TableBuild<LiveTable> start(Orchestrator orchestrator, long[] ids, VectorSource rows) {
             requireSource(ids, rows);

@@ -21,21 +21,21 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A live table as a file, all numbers little-endian:
+ * The file format of a live table, all numbers little-endian:
  *
  * <pre>
  * head        magic, version, length of the front, metric, dimension, m, efConstruction, freezeAfter, parts,
  *             element type, 0                                                                            48 bytes
- * directory   of each part: where its image begins, the image's length, number of rows, which rows are alive
- * checksum    of the front, which is all above
- * images      each at the start of a page, zeroes between; as {@link ImageFile} writes them
+ * directory   for each part: offset of its image, the image's length, number of rows, 0, bit set of live rows
+ * checksum    of the front, which is everything above
+ * images      each at the start of a page, zero padding between; as {@link ImageFile} writes them
  * </pre>
  *
- * <p>Nothing that a file says is believed before it is checked.
+ * <p>Every field is validated before it is used.
  *
- * @param options how graphs are built
- * @param dimension of the vectors
- * @param freezeAfter rows of a part without a graph, at most
+ * @param options the build options of its graphs
+ * @param dimension components per vector
+ * @param freezeAfter max rows of a part without a graph
  * @param parts older rows first, none empty
  */
 record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<Moment> parts) {
@@ -45,10 +45,10 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
     private static final int VERSION = 1;
     private static final int HEAD_BYTES = 48;
     private static final int CHECKSUM_BYTES = SectionWriter.CHECKSUM_BYTES;
-    /** An entry of the directory, without the bits. */
+    /** A directory entry, without its bit set. */
     private static final int ENTRY_BYTES = 2 * Long.BYTES + 2 * Integer.BYTES;
 
-    /** An image is at least this many times as long as its entry: it has a page of head, and 8 bytes for a row's bit. */
+    /** Min ratio of an image's length to its entry's: an image has a head of one page, and at least 8 bytes per bit of the bit set. */
     private static final int MIN_IMAGE_PER_ENTRY = 64;
 
     private static final int PAGE = 4_096;
@@ -61,12 +61,12 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
     private static final int AT_FREEZE_AFTER = 32;
     private static final int AT_PARTS = 36;
     private static final int AT_ELEMENT = 40;
-    /** The element types as a file has them. */
+    /** The element types' values in a file. */
     private static final int FLOATS = 0;
 
     private static final int CODES = 1;
 
-    /** Writes a file, replacing one of that name, as {@link WholeFile} does. */
+    /** Writes the file, replacing any file of that name atomically, as {@link WholeFile} does. */
     void save(Path file) throws IOException {
         WholeFile.replace(file, channel -> {
             ByteBuffer front = head();
@@ -116,9 +116,9 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
     }
 
     /**
-     * Reads a file and checks all of it; images stay mapped.
+     * Reads and verifies a file; images stay mapped.
      *
-     * @throws TableFileException if it is no such file, of another version, truncated or damaged
+     * @throws TableFileException if the file has another format or version, or is truncated or damaged
      */
     static LiveTableFile open(Path file) throws IOException {
         try (FileChannel channel = TableFormat.open(file)) {
@@ -170,7 +170,7 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
             ByteBuffer head = read(0, HEAD_BYTES);
             TableFormat.LIVE_HNSW.require(file, head.getLong(0));
             checks.requireVersion(AT_VERSION, head.getInt(AT_VERSION), VERSION);
-            // No checksum vouches for the length yet, which is how much memory the front takes.
+            // The length is not yet verified by a checksum, so it is bounded before it is allocated.
             int length = checks.requireRange(
                     AT_FRONT_BYTES, "front", head.getInt(AT_FRONT_BYTES), HEAD_BYTES + CHECKSUM_BYTES, (int)
                             Math.min(HEAD_BYTES + CHECKSUM_BYTES + bytes / MIN_IMAGE_PER_ENTRY, Integer.MAX_VALUE));
@@ -179,7 +179,7 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
             return front;
         }
 
-        /** Reads a part that begins on the page after {@code before}; returns where it ends. */
+        /** Reads a part that begins on the first page boundary from {@code before}; returns its end offset. */
         private long readPart(ByteBuffer front, long before, int freezeAfter, List<Moment> parts) throws IOException {
             int entry = front.position();
             requireLeft(front, entry, ENTRY_BYTES);
@@ -204,7 +204,7 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
             return at + length;
         }
 
-        /** Rows without a graph are copied one by one: each is a node, with its vector alone. */
+        /** Rows without a graph are copied one by one, so each must be a node of its own, with only a vector. */
         private void requirePlain(int entry, GraphImage.Shape shape) throws TableFileException {
             checks.requireEqual(entry, "number of nodes without a graph", shape.nodes(), shape.rows());
             checks.requireEqual(entry, "mark of codes without a graph", shape.coded() ? 1 : 0, 0);

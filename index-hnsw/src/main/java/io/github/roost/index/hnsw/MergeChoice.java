@@ -4,25 +4,24 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Which parts of a live table are to be merged into one: a pure function of their sizes. All rows without a graph are, and
- * with them frozen parts, the newest first, that are not much larger than what is merged already; so every row is built
- * into a graph a number of times that grows with the logarithm of the table. Parts that are mostly dead are merged
- * whatever their size.
+ * Chooses the parts of a live table to merge into one, as a pure function of their sizes. Chosen are all parts without a graph,
+ * all parts that are mostly tombstones, and, from the newest to the oldest, frozen parts that are not much larger than the parts
+ * already chosen together. So the number of times that a row is built into a graph is logarithmic in the table's size.
  */
 final class MergeChoice {
-    /** A part that has up to this many times the rows of what is merged already is merged too. */
+    /** A part with up to this many times the live rows already chosen is merged too. */
     private static final int NOT_MUCH_LARGER = 3;
-    /** A part of which at most one row in this many is alive is mostly dead. */
+    /** A part is mostly dead if at most one row in this many is alive. */
     private static final int MOSTLY_DEAD = 2;
 
     private MergeChoice() {}
 
     /**
-     * A part, as far as the choice goes.
+     * The size of a part.
      *
      * @param frozen whether it has a graph
-     * @param rows alive or not
-     * @param alive of those
+     * @param rows number of rows, deleted ones included
+     * @param alive number of live rows
      */
     record Part(boolean frozen, int rows, int alive) {
         boolean isMostlyDead() {
@@ -33,8 +32,8 @@ final class MergeChoice {
     /**
      * Makes the choice.
      *
-     * @param parts older rows first; without that to which rows are still added
-     * @return indices of the parts to merge, ascending; none if nothing is due
+     * @param parts the parts that take no more rows, older rows first
+     * @return indices of the parts to merge, ascending; empty if no merge is due
      */
     static List<Integer> of(List<Part> parts) {
         long merged = 0;

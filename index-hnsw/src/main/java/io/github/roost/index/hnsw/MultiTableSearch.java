@@ -10,9 +10,9 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** Asks several tables one query, each on its home domain, and merges what they find. Immutable; thread-safe. */
+/** Searches several tables with one query, each on its home domain, and merges the results. Immutable; thread-safe. */
 public final class MultiTableSearch {
-    /** Both zeros are one distance, which comparing doubles would tell apart: the sum is never the negative one. */
+    /** Adding 0.0 turns -0.0 into 0.0: {@code Double.compare} would order the two zeros, which are the same distance. */
     private static final Comparator<TableHit> NEAREST_FIRST = Comparator.comparingDouble(
                     (TableHit hit) -> hit.distance() + 0.0)
             .thenComparingInt(TableHit::table)
@@ -22,10 +22,11 @@ public final class MultiTableSearch {
     private final List<HnswTable> tables;
 
     /**
-     * One search for several tables.
+     * Creates a search over several tables.
      *
-     * @param orchestrator the one the tables were built with
+     * @param orchestrator the orchestrator that the tables were built with
      * @param searched the tables, at least one, all of one dimension and metric
+     * @throws IllegalArgumentException if there are no tables, or their dimensions or metrics differ
      */
     public MultiTableSearch(Orchestrator orchestrator, List<HnswTable> searched) {
         List<HnswTable> tables = List.copyOf(searched);
@@ -48,12 +49,13 @@ public final class MultiTableSearch {
     }
 
     /**
-     * The k nearest over all tables, nearest first; ties by table, then id.
+     * Finds the k nearest rows over all tables, nearest first; ties are ordered by table, then id.
      *
-     * @param request asked of each table, with the table's default effort where it gives none; a deadline or priority holds for
-     *     the search of each table. A target recall is not possible here: tables would need different efforts
-     * @return completes with at most k hits; with a {@link io.github.roost.core.task.DeadlineExceededException} where the
-     *     deadline passes before the search of a table is through
+     * @param request the search of each table; without an effort each table uses its default. The deadline and priority
+     *     apply to the search of each table. A target recall is refused: tables would need different efforts
+     * @return completes with at most k hits; fails with a {@link io.github.roost.core.task.DeadlineExceededException} if the
+     *     deadline passes before every table has been searched
+     * @throws IllegalArgumentException if the request has a target recall, or a table refuses it
      */
     public CompletableFuture<List<TableHit>> search(SearchRequest request) {
         if (!Double.isNaN(request.targetRecall())) {

@@ -8,12 +8,12 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Makes of a graph of vectors one with {@link GraphLayout#NEIGHBOR_CODES}, which has the same nodes under the same numbers. All
- * steps are batch work on the workers of an orchestrator, which publish what one step writes to the next. Until it is done
- * both graphs take memory, and the rotated vectors. Stateless.
+ * Converts a graph of vectors to {@link GraphLayout#NEIGHBOR_CODES}, with the same nodes under the same numbers. All
+ * steps are batch work on the workers of an orchestrator, which make the writes of one step visible to the next. During the
+ * conversion both graphs and the rotated vectors are in memory. Stateless.
  */
 final class NeighborCoding {
-    /** Nodes written before a worker turns to other batch work. */
+    /** Nodes written per step of batch work. */
     private static final int RUN = 64;
 
     private NeighborCoding() {}
@@ -29,7 +29,7 @@ final class NeighborCoding {
                 int[] neighbors = new int[plain.shape().degree()];
                 for (int node = from; node < to; node++) {
                     work.giveWay();
-                    // What pads is zero.
+                    // Allocated per node, so that the padding is zero.
                     float[] vector = new float[length];
                     plain.vector(node, vector);
                     coded.setVector(node, vector);

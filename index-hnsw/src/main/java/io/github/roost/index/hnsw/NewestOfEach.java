@@ -6,15 +6,15 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Merges what was found in the parts of a live table. Stateless. */
+/** Merges the results of a live table's parts, with one row per id. Stateless. */
 final class NewestOfEach {
     private NewestOfEach() {}
 
     /**
-     * The k nearest; of several rows of one id, which a search may see while they replace each other, the one in the newest
-     * list, and of those the nearest.
+     * The k nearest rows, one per id. A search may see several rows of one id while one replaces another: the row from the newest
+     * list is kept, and within a list the nearest.
      *
-     * @param found lists of neighbours, older rows first
+     * @param found results of the parts, older rows first
      */
     static Neighbors merge(List<Neighbors> found, int k) {
         int most = found.stream().mapToInt(Neighbors::size).sum();
@@ -35,19 +35,19 @@ final class NewestOfEach {
     }
 
     /**
-     * Whether rows of one id took the places of others, so that rows may be missing: a list that was full says nothing of
-     * rows farther than its last, and with that id counted once there are fewer than k up to there. Not where every row of
-     * every part was wanted: then there is no more to find.
+     * Whether rows may be missing because several rows of one id filled the lists. A full list is cut off at its last row; if after
+     * removing duplicates fewer than k rows are within that distance, rows that were cut off may belong in the answer. Never if
+     * {@code wanted} covers every row of every part.
      *
-     * @param wanted how many rows were looked for in each part, at least k
-     * @param mostRows how many rows, dead ones among them, the largest part has
+     * @param wanted rows requested from each part, at least k
+     * @param mostRows rows of the largest part, deleted ones included
      */
     static boolean isShort(Neighbors merged, List<Neighbors> found, int k, int wanted, int mostRows) {
         return wanted < mostRows
                 && found.stream().anyMatch(part -> part.size() >= wanted && hidesNearer(part, merged, k));
     }
 
-    /** Whether rows farther than the last of a part's may be nearer than the k-th of the merged ones. */
+    /** Whether rows beyond a part's cut-off may be nearer than the k-th merged row. */
     private static boolean hidesNearer(Neighbors part, Neighbors merged, int k) {
         return merged.size() < k || merged.distances()[k - 1] > part.distances()[part.size() - 1];
     }

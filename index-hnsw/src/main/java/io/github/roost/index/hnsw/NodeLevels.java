@@ -5,18 +5,18 @@ import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 
 /**
- * Which nodes are in the upper layers of a graph of a number of nodes: one in m of each layer, as many as would be expected if
- * each node's highest layer were drawn on its own (Malkov and Yashunin, section 4.1), the same each time. Immutable.
+ * The assignment of nodes to the upper layers of a graph. One node in m of each layer is in the next, the expected number if each
+ * node's highest layer were drawn independently (Malkov and Yashunin, section 4.1). Deterministic. Immutable.
  *
- * @param counts nodes of each upper layer, layer 1 first
- * @param order the nodes from the top layer down; those of layer 0 alone in their old order
+ * @param counts number of nodes of each upper layer, layer 1 first
+ * @param order the nodes from the top layer down; nodes that are only in layer 0 keep their old order
  */
 record NodeLevels(int[] counts, int[] order) {
     private static final long SEED = 42;
 
     /**
      * @param nodes at least 1
-     * @param m one node of a layer in so many is in the next, from 2
+     * @param m one node in m of a layer is in the next, from 2
      */
     static NodeLevels of(int nodes, int m) {
         int[] counts = IntStream.iterate(nodes / m, count -> count > 0, count -> count / m)
@@ -30,7 +30,7 @@ record NodeLevels(int[] counts, int[] order) {
             order[other] = order[i];
             order[i] = node;
         }
-        // Rows that follow each other are often alike: in that order they are inserted from a cache.
+        // Consecutive rows are often similar: inserted in that order, they find their neighbours in the cache.
         Arrays.sort(order, upper, nodes);
         return new NodeLevels(counts, order);
     }

@@ -6,13 +6,13 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.DoubleAccumulator;
 
 /**
- * Rows as their graph is built of them. Largest inner product becomes smallest L2 distance by one more dimension that brings all
- * rows to one norm and is zero in queries (Bachrach et al., RecSys 2014): inner product itself is no distance, and graphs built
- * on it lose most of their neighbours. A walk over the graph measures the inner product itself, which ranks alike. Under other
- * metrics rows stay as they are. Immutable.
+ * The rows from which a graph is built. Maximum inner product search is reduced to nearest neighbours in L2 by one more dimension,
+ * which gives all rows the same norm and is zero in queries (Bachrach et al., RecSys 2014): inner product is not a distance, and
+ * graphs built on it lose most of their neighbours. Searches of the graph compute the inner product, which ranks in the same order.
+ * Under other metrics rows are unchanged. Immutable.
  *
- * @param dimension components of each
- * @param mostSquared the largest squared norm of the rows; of no meaning where they stay as they are
+ * @param dimension components per row
+ * @param mostSquared the largest squared norm of the rows; unused if rows are unchanged
  */
 record NormedRows(GraphRows rows, int dimension, double mostSquared) {
     private static final int RUN = 64;

@@ -3,15 +3,15 @@ package io.github.roost.index.hnsw;
 import java.util.SplittableRandom;
 
 /**
- * Divides the queries of one large table among several mapping ids by region: by the nearest of a few coarse centroids. Searches
- * of one region read much the same part of the graph, so each region's home holds that part in its cache, where queries divided
- * at random would have every home hold all of it. Regions are placed, given several homes and moved by their measured traffic
- * as tables are. Only where a search runs depends on the region, never what it finds. Immutable.
+ * Routes the queries of a large table to one of several mapping ids, its regions, by the nearest of a few coarse centroids. Searches
+ * of one region read mostly the same part of the graph, so each region's home keeps that part in its cache; with queries divided
+ * at random, every home would need the whole graph. Regions are placed, given several homes and moved by their measured traffic,
+ * as tables are. The region decides only where a search runs, never its result. Immutable.
  *
- * <p>Centroids are found by k-means (Lloyd, IEEE Trans. Information Theory 28(2), 1982) on a sample, from rows drawn at random.
+ * <p>Centroids are found by k-means (Lloyd, IEEE Trans. Information Theory 28(2), 1982) on a sample, starting from random rows.
  */
 final class RegionRouter {
-    /** Regions of a table at most: some for each domain of the largest machines, and few enough to find the nearest in a moment. */
+    /** Max regions of a table: several per domain of the largest machines, and few enough that finding the nearest is cheap. */
     static final int MAX_REGIONS = 64;
 
     private static final int ITERATIONS = 8;
@@ -27,13 +27,13 @@ final class RegionRouter {
     }
 
     /**
-     * How many regions a table is to have.
+     * The number of regions for a table.
      *
-     * @param bytes that its graph takes
-     * @param cacheBytes of one cache domain; 0 or less where that is not known
-     * @param domains of the machine
-     * @return 1 where one cache holds the table, or there is one domain; else so many that a cache holds two regions, at most
-     *     {@value #MAX_REGIONS}
+     * @param bytes bytes of its graph
+     * @param cacheBytes cache of one cache domain; 0 or less if unknown
+     * @param domains number of cache domains of the machine
+     * @return 1 if the table fits in one cache, the cache size is unknown, or there is one domain; else enough that two regions fit in
+     *     one cache, at most {@value #MAX_REGIONS}
      */
     static int regionsFor(long bytes, long cacheBytes, int domains) {
         if (domains == 1 || cacheBytes <= 0 || bytes <= cacheBytes) {
@@ -45,8 +45,8 @@ final class RegionRouter {
     /**
      * Finds the regions of a table.
      *
-     * @param sample of its rows, all of one dimension; not kept
-     * @param regions how many at most, at least 1; there are not more than rows in the sample, but always one
+     * @param sample a sample of its rows, all of one dimension; copied
+     * @param regions max number of regions, at least 1; also limited by the number of rows in the sample, but there is always one
      */
     static RegionRouter of(float[][] sample, int regions) {
         int count = Math.min(regions, sample.length);
@@ -66,7 +66,7 @@ final class RegionRouter {
         return router;
     }
 
-    /** Each centroid in the middle of the rows that are nearest to it; where there are none it stays. */
+    /** One step of Lloyd's algorithm: each centroid moves to the mean of its rows, or stays if it has none. */
     private RegionRouter moved(float[][] sample) {
         int dimension = centroids[0].length;
         double[][] sums = new double[centroids.length][dimension];
@@ -101,7 +101,7 @@ final class RegionRouter {
      * The region of a query.
      *
      * @param query of the sample's dimension
-     * @return from 0 to {@link #regions()} exclusive; the lowest of those that are equally near
+     * @return the region, from 0 to {@link #regions()} exclusive; the lowest if several are equally near
      */
     int region(float[] query) {
         int nearest = 0;

@@ -6,21 +6,21 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the row of each id is: in which part of a live table, and there in which row. Off-heap, about 25 bytes per id. One
- * thread at a time uses it. An {@link OutOfMemoryError} has changed nothing.
+ * Map from each id to its place: the part of a live table and the row in it. Off-heap, about 25 bytes per id. Used by one
+ * thread at a time. A method that throws {@link OutOfMemoryError} has changed nothing.
  */
 final class RowPlaces implements AutoCloseable {
-    /** In place of a place. */
+    /** The place of an absent id. */
     static final long NOWHERE = LongTable.ABSENT;
 
     private static final int ROW_BITS = 31;
     private static final int MAX_PARTS = 1 << 20;
 
     private final LongTable places = LongTable.builder(0).build();
-    /** By number; the numbers of parts that are gone are given again. */
+    /** By number; numbers of removed parts are reused. */
     private final List<@Nullable LiveRows> parts = new ArrayList<>();
 
-    /** Gives a part a number, by which places name it. */
+    /** Assigns a part its number, which places refer to. */
     void enter(LiveRows part) {
         int number = parts.indexOf(null);
         if (number < 0) {
@@ -35,12 +35,12 @@ final class RowPlaces implements AutoCloseable {
         part.number(number);
     }
 
-    /** A part is gone, and with it all places that named it. */
+    /** Removes a part. No place may refer to it any more. */
     void leave(LiveRows part) {
         parts.set(part.number(), null);
     }
 
-    /** Where the row of an id was before, or {@link #NOWHERE}. */
+    /** Sets the place of an id; returns its previous place, or {@link #NOWHERE}. */
     long put(long id, LiveRows part, int row) {
         return places.put(id, (long) part.number() << ROW_BITS | row);
     }
@@ -49,12 +49,12 @@ final class RowPlaces implements AutoCloseable {
         return places.get(id, NOWHERE);
     }
 
-    /** Where it was, or {@link #NOWHERE}. */
+    /** Removes an id; returns its previous place, or {@link #NOWHERE}. */
     long remove(long id) {
         return places.remove(id);
     }
 
-    /** The part that a place is in. */
+    /** The part of a place. */
     LiveRows part(long place) {
         LiveRows part = parts.get((int) (place >>> ROW_BITS));
         if (part == null) {
@@ -63,7 +63,7 @@ final class RowPlaces implements AutoCloseable {
         return part;
     }
 
-    /** The row that a place is. */
+    /** The row of a place. */
     static int row(long place) {
         return (int) place & Integer.MAX_VALUE;
     }
@@ -76,7 +76,7 @@ final class RowPlaces implements AutoCloseable {
         return places.memoryBytes();
     }
 
-    /** What {@link #bytes} will be with one more id. */
+    /** The value of {@link #bytes} with one more id. */
     long bytesWithAnother() {
         return places.memoryBytesWith(1);
     }

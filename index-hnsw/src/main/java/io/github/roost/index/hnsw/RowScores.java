@@ -11,16 +11,16 @@ import io.github.jbellis.jvector.vector.types.VectorFloat;
 import io.github.jbellis.jvector.vector.types.VectorTypeSupport;
 
 /**
- * How near rows are to each other, for jvector's builder, which asks with every edge that it thinks about. So each row has
- * its answers in an object that is made once: jvector's own provider makes one each time, a quarter of a build's garbage.
+ * The similarity of rows to each other, for jvector's builder, which needs it for every candidate edge. Each row's score function is
+ * allocated once; jvector's own provider allocates one per call, which is a quarter of the garbage of a build.
  *
- * <p>A search may run between two distances: the builder holds no lock then, and keeps what it is about in objects of its
+ * <p>Other searches may run on the thread between two distances: the builder then holds no lock, and its state is in objects of its
  * own. Thread-safe.
  */
 final class RowScores implements BuildScoreProvider {
     private static final VectorTypeSupport VECTORS =
             VectorizationProvider.getInstance().getVectorTypeSupport();
-    /** Of so many distances of a build, at one it gives way to searches: every few microseconds. */
+    /** A build yields to searches once per this many distances: every few microseconds. */
     private static final int LOOKS_PER_WAY = 16;
 
     private final Row[] rows;
@@ -28,7 +28,7 @@ final class RowScores implements BuildScoreProvider {
 
     /**
      * @param rows at least one, all of one dimension
-     * @param giveWay lets searches run, called every few microseconds
+     * @param giveWay yields to searches; called every few microseconds
      */
     RowScores(float[][] rows, Runnable giveWay) {
         this.giveWay = giveWay;
@@ -82,12 +82,12 @@ final class RowScores implements BuildScoreProvider {
         return mean;
     }
 
-    /** One row's nearness to the others. */
+    /** The score function of one row. */
     private final class Row implements ScoreFunction.ExactScoreFunction {
         private final int number;
         private final VectorFloat<?> vector;
 
-        /** @param number of the row; of a vector that is none any */
+        /** @param number the row's number; arbitrary for a vector that is not a row */
         Row(int number, VectorFloat<?> vector) {
             this.number = number;
             this.vector = vector;
@@ -95,7 +95,7 @@ final class RowScores implements BuildScoreProvider {
 
         @Override
         public float similarityTo(int other) {
-            // Of both rows: a neighbourhood that is thinned out compares the same few with each other for long.
+            // Depends on both rows: pruning a neighbour list compares the same few rows with each other for a long time.
             if ((number + other) % LOOKS_PER_WAY == 0) {
                 giveWay.run();
             }

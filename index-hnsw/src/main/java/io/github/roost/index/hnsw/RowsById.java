@@ -3,7 +3,7 @@ package io.github.roost.index.hnsw;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import java.util.Arrays;
 
-/** Where in an image the row of an external id is: 12 bytes per row on the Java heap. Immutable. */
+/** Sorted index from external ids to rows of an image, 12 bytes per row on the Java heap. Immutable. */
 final class RowsById {
     private final long[] ids;
     private final int[] rows;

@@ -1,19 +1,19 @@
 package io.github.roost.index.hnsw.graph;
 
 /**
- * A finished HNSW graph (Malkov and Yashunin, 2016) over rows that are numbered from 0, whatever it was built with. Read by
+ * A finished HNSW graph (Malkov and Yashunin, IEEE TPAMI 42(4), 2020) over rows numbered from 0, built by any builder. Read by
  * one thread.
  */
 public interface BuiltGraph {
     /**
-     * How many layers there are above layer 0, which has all rows.
+     * The number of layers above layer 0. Layer 0 has all rows.
      *
-     * @return 0 to 64
+     * @return from 0 to 64
      */
     int levels();
 
     /**
-     * Where searches begin.
+     * The entry point of searches.
      *
      * @return a row of the top layer
      */
@@ -28,12 +28,12 @@ public interface BuiltGraph {
     int[] rows(int level);
 
     /**
-     * Copies the neighbours of a row in a layer, the nearest first.
+     * Copies the neighbours of a row in a layer, nearest first.
      *
      * @param level from 0 to {@link #levels()}
-     * @param row one of the layer
-     * @param into what they are copied to, with room for as many as the graph was said to have at most
-     * @return how many there are
+     * @param row a row of the layer
+     * @param into the destination, with room for the degree that the graph is written with
+     * @return the number of neighbours
      */
     int neighbors(int level, int row, int[] into);
 }

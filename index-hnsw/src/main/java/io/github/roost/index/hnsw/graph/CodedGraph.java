@@ -16,18 +16,17 @@ import java.util.function.IntUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A graph with the codes of its vectors in one piece of memory, which may be a part of a mapped file. The vectors themselves
- * are elsewhere: a search gives ordinals, by which its caller finds them, nearest first by code; to compare them exactly is
- * the caller's part. Immutable; thread-safe.
+ * A graph with the SQ8 codes of its vectors in one memory segment, which may be part of a mapped file. The vectors are stored
+ * elsewhere: a search returns ordinals, nearest first by code, and the caller reranks them by the vectors. Immutable; thread-safe.
  *
- * <p>A node has two numbers besides its own, which only the graph uses: an ordinal, where its vector is, and a label, by which
- * filters know it (in Lucene, the ordinal of a vector and its document).
+ * <p>Besides its node number, which only the graph uses, a node has an ordinal, the position of its vector, and a label, by which
+ * filters identify it (in Lucene, the ordinal of a vector and its document).
  */
 public final class CodedGraph {
-    /** The most neighbours that a node of layer 0 may have. */
+    /** Max neighbours of a node in layer 0. */
     public static final int MAX_NEIGHBORS = GraphImage.MAX_NEIGHBORS;
 
-    /** At most this many bytes are handed over at once. */
+    /** Max bytes per write. */
     private static final int PIECE = 1 << 20;
 
     private final Path name;
@@ -38,30 +37,30 @@ public final class CodedGraph {
         this.image = image;
     }
 
-    /** Where a graph is written to. */
+    /** The destination of a written graph. */
     @FunctionalInterface
     public interface Output {
         /**
          * Appends bytes.
          *
-         * @param piece all that remains in it
-         * @throws IOException if they cannot be written; ends the writing
+         * @param piece its remaining bytes
+         * @throws IOException if the bytes cannot be written; aborts the write of the graph
          */
         void write(ByteBuffer piece) throws IOException;
     }
 
     /**
-     * Writes a graph. Where it will be opened must begin at a multiple of 8, best of 64.
+     * Writes a graph. To be opened in place later, it must begin at a multiple of 8 bytes, best of 64.
      *
-     * @param links the graph, over the rows
-     * @param degree most neighbours of a row in layer 0, from 1, of which upper layers have half; of more, and of more than
-     *     {@link #MAX_NEIGHBORS}, the nearest are written
-     * @param rows the codes of its rows
-     * @param ordinals from a row to its ordinal, 0 or more
-     * @param labels from a row to its label, 0 or more
-     * @param output what it is written to
-     * @return how many bytes were written
-     * @throws IOException what the output throws
+     * @param links the graph over the rows
+     * @param degree max neighbours of a row in layer 0 of {@code links}, from 1. The written graph keeps the nearest, at most {@link
+     *     #MAX_NEIGHBORS}, and half as many in upper layers
+     * @param rows the codes of the rows
+     * @param ordinals maps a row to its ordinal, 0 or more
+     * @param labels maps a row to its label, 0 or more
+     * @param output the destination
+     * @return the number of bytes written
+     * @throws IOException if the output throws it
      */
     public static long write(
             BuiltGraph links,
@@ -79,15 +78,15 @@ public final class CodedGraph {
     }
 
     /**
-     * Lays a graph out in memory, to be searched there.
+     * Creates a graph in memory, to be searched there.
      *
-     * @param links the graph, over the rows
-     * @param degree most neighbours of a row in layer 0, from 1, of which upper layers have half; of more, and of more than
-     *     {@link #MAX_NEIGHBORS}, the first are kept
-     * @param rows the codes of its rows, which may be freed afterwards
-     * @param ordinals from a row to its ordinal, 0 or more
-     * @param labels from a row to its label, 0 or more
-     * @param arena that the memory is of; must be open while the graph is searched, from whichever thread
+     * @param links the graph over the rows
+     * @param degree max neighbours of a row in layer 0 of {@code links}, from 1. The graph keeps the nearest, at most {@link
+     *     #MAX_NEIGHBORS}, and half as many in upper layers
+     * @param rows the codes of the rows; may be freed afterwards
+     * @param ordinals maps a row to its ordinal, 0 or more
+     * @param labels maps a row to its label, 0 or more
+     * @param arena allocates the memory; must be accessible from all searching threads and open while the graph is searched
      * @return the graph
      */
     public static CodedGraph of(
@@ -142,27 +141,26 @@ public final class CodedGraph {
     }
 
     /**
-     * Whether a graph can be searched where it lies.
+     * Whether a graph can be searched in place.
      *
-     * @param memory begins where the graph does
-     * @return whether that is off-heap at a multiple of 8 bytes; elsewhere it has to be copied
+     * @param memory memory that begins with the graph
+     * @return whether the memory is off-heap and aligned to 8 bytes; otherwise the graph must be copied
      */
     public static boolean canOpen(MemorySegment memory) {
         return GraphImage.canLieAt(memory);
     }
 
     /**
-     * Opens a graph where it lies. Its head is checked against the memory's size, its dimension and number of nodes against
-     * what they are to be. Neighbours and labels are checked as searches come to them, ordinals as they are given.
+     * Opens a graph in place. Its head is validated against the memory's size and the expected metric, dimension and number of nodes.
+     * Neighbours and labels are bounds-checked when a search reads them, ordinals when they are returned.
      *
-     * @param name what the graph is called in messages
-     * @param memory begins where the graph does, at a multiple of 8 bytes, and ends where it ends; must stay accessible while
-     *     the graph is searched, and its bytes the same
-     * @param metric that the graph must have been written for
-     * @param dimension components that its vectors must have
-     * @param nodes how many it must have
+     * @param name the graph's name in messages
+     * @param memory exactly the graph's bytes, aligned to 8 bytes; must stay accessible and unchanged while the graph is searched
+     * @param metric the expected metric
+     * @param dimension the expected number of components per vector
+     * @param nodes the expected number of nodes
      * @return the graph
-     * @throws TableFileException if the memory holds something else
+     * @throws TableFileException if the memory does not contain such a graph
      */
     public static CodedGraph open(Path name, MemorySegment memory, Metric metric, int dimension, int nodes)
             throws TableFileException {
@@ -179,7 +177,7 @@ public final class CodedGraph {
     }
 
     /**
-     * How many nodes it has.
+     * The number of nodes.
      *
      * @return at least 1
      */
@@ -188,16 +186,16 @@ public final class CodedGraph {
     }
 
     /**
-     * How many layers there are above layer 0.
+     * The number of layers above layer 0.
      *
-     * @return 0 to 64
+     * @return from 0 to 64
      */
     public int levels() {
         return image.levels();
     }
 
     /**
-     * How many nodes a layer has: those with the lowest numbers. Searches begin at node 0.
+     * The number of nodes of a layer, which are the nodes with the lowest numbers. Searches begin at node 0.
      *
      * @param level from 0 to {@link #levels()}
      * @return at least 1
@@ -207,7 +205,7 @@ public final class CodedGraph {
     }
 
     /**
-     * Most neighbours of a node in a layer.
+     * Max neighbours of a node in a layer.
      *
      * @param level from 0 to {@link #levels()}
      * @return from 1 to {@link #MAX_NEIGHBORS}
@@ -220,10 +218,10 @@ public final class CodedGraph {
      * A neighbour of a node.
      *
      * @param level from 0 to {@link #levels()}
-     * @param node one of the layer
-     * @param i from 0 to {@link #degree}
-     * @return a node of the layer, or -1 where the node has no more than {@code i} neighbours
-     * @throws TableFileException if the graph names a neighbour that is no node of the layer
+     * @param node a node of the layer
+     * @param i rank of the neighbour, from 0 to {@link #degree} exclusive
+     * @return a node of the layer, or -1 if the node has at most {@code i} neighbours
+     * @throws TableFileException if the neighbour is not a node of the layer
      */
     public int neighbor(int level, int node, int i) throws TableFileException {
         int neighbor = image.neighbor(level, node, i);
@@ -238,11 +236,11 @@ public final class CodedGraph {
     }
 
     /**
-     * Where a node's vector is.
+     * The ordinal of a node, the position of its vector.
      *
-     * @param node from 0 to {@link #nodes()}
-     * @return the ordinal that it was written with, less than the number of nodes
-     * @throws TableFileException if it is not
+     * @param node from 0 to {@link #nodes()} exclusive
+     * @return the ordinal it was written with, less than the number of nodes
+     * @throws TableFileException if the ordinal is out of range
      */
     public int ordinal(int node) throws TableFileException {
         int ordinal = image.ordinal(node);
@@ -254,11 +252,11 @@ public final class CodedGraph {
     }
 
     /**
-     * Whether comparing a query with all vectors that a filter allows, which is exact, is no more work than a search.
+     * Whether an exhaustive scan of the vectors that a filter allows, which is exact, is no more work than a search.
      *
-     * @param allowed how many vectors these are
-     * @param width of the search
-     * @return whether to do that instead
+     * @param allowed number of allowed vectors
+     * @param width width of the search
+     * @return whether to scan instead
      */
     public boolean scanIsShorter(int allowed, int width) {
         return WalkPlan.scanIsShorter(nodes(), allowed, width);
@@ -267,13 +265,13 @@ public final class CodedGraph {
     /**
      * Begins a search.
      *
-     * @param query as many values as the vectors have components, at least; under {@link Metric#COSINE} of length 1
-     * @param width how many of the nearest are looked for (HNSW's ef), from 1
-     * @param allowed a bit per label, 64 a word, the lowest first, set where the search may find the node; {@code null} allows
-     *     all. Copied
-     * @param labels how many bits of it count: more than every label
+     * @param query at least as many values as the vectors have components; under {@link Metric#COSINE} of length 1
+     * @param width HNSW's ef, from 1
+     * @param allowed bit set over labels, 64 bits per word, lowest bit first, of the nodes that the search may find; {@code null} allows
+     *     all nodes. Copied
+     * @param labels number of bits in {@code allowed}; greater than every label
      * @return the search, to be closed
-     * @throws IllegalArgumentException if the query has too few values
+     * @throws IllegalArgumentException if the query has too few values, or the width is less than 1
      */
     public GraphSearch search(float[] query, int width, long @Nullable [] allowed, int labels) {
         if (query.length < image.shape().dimension() || width < 1) {
@@ -284,10 +282,10 @@ public final class CodedGraph {
     }
 
     /**
-     * The width with which to look for a number of nearest vectors, so that none is lost at the end of the list.
+     * The width of a search for the k nearest vectors, with some slack because codes misorder candidates at the end of the list.
      *
-     * @param k how many
-     * @param ef the least width, HNSW's ef
+     * @param k number of vectors
+     * @param ef the min width, HNSW's ef
      * @return at least {@code ef}
      */
     public static int width(int k, int ef) {
@@ -295,11 +293,11 @@ public final class CodedGraph {
     }
 
     /**
-     * How many of those that a search finds are to be compared exactly, for a number of nearest vectors: codes order vectors
-     * nearly as their components do.
+     * The number of found vectors to rerank for the k nearest. Fewer than {@code width} may suffice, because the order by codes is
+     * close to the exact order.
      *
-     * @param k how many
-     * @param width of the search
+     * @param k number of vectors
+     * @param width width of the search
      * @return at most {@code width}
      */
     public int compared(int k, int width) {
@@ -307,10 +305,10 @@ public final class CodedGraph {
     }
 
     /**
-     * The width with which a search is done again that was too narrow.
+     * The width for the retry of a search that was too narrow.
      *
-     * @param width that it had
-     * @return the wider one, at most the number of nodes
+     * @param width the width of the search
+     * @return a larger width, at most the number of nodes
      */
     public int wider(int width) {
         return WalkPlan.wider(width, nodes());
@@ -320,7 +318,7 @@ public final class CodedGraph {
         return name;
     }
 
-    /** A built graph as the walk package has it. */
+    /** Adapter from a built graph to the walk package's interface. */
     private record Links(BuiltGraph graph) implements GraphLinks {
         @Override
         public int levels() {

@@ -5,9 +5,9 @@ import io.github.roost.index.hnsw.walk.CodeTable;
 import java.io.IOException;
 
 /**
- * Vectors as graphs are walked by them: a byte per component, of 256 even steps between the least and the greatest value of
- * the dimension (scalar quantisation; Jayant and Noll, 1984). Off-heap, of as many bytes as the vectors have components, each
- * row's rounded up to 64. Thread-safe until it is closed.
+ * SQ8 codes of vectors: a byte per component, which divides the range between the min and max value of the dimension into 256 even
+ * steps (scalar quantisation; Jayant and Noll, 1984). Off-heap, one byte per component, with each row padded to a multiple of 64
+ * bytes. Thread-safe until it is closed.
  */
 public final class CodedRows implements AutoCloseable {
     private final CodeTable table;
@@ -16,49 +16,49 @@ public final class CodedRows implements AutoCloseable {
         this.table = table;
     }
 
-    /** Vectors, numbered from 0. */
+    /** A source of vectors, numbered from 0. */
     @FunctionalInterface
     public interface Source {
         /**
          * Copies a vector.
          *
-         * @param row its number
-         * @param into as long as vectors have components; all its values are to be finite
-         * @throws IOException if it cannot be read; ends what asked for it
+         * @param row number of the vector
+         * @param into the destination, with one element per component; all values must be finite
+         * @throws IOException if the vector cannot be read; aborts the encoding
          */
         void row(int row, float[] into) throws IOException;
     }
 
     /**
-     * Encodes vectors of floats, which are asked for in order, twice.
+     * Encodes float vectors. Reads all vectors twice, each time in order.
      *
-     * @param metric by which the graph will be searched; under {@link Metric#COSINE} vectors are to be of length 1
+     * @param metric the metric of the graph's searches; under {@link Metric#COSINE} vectors must be of length 1
      * @param dimension components per vector, from 1 to 4,096
-     * @param rows how many vectors there are, from 1
-     * @param source has the vectors
+     * @param rows number of vectors, from 1
+     * @param source the vectors
      * @return their codes
-     * @throws IOException what the source throws
+     * @throws IOException if the source throws it
      */
     public static CodedRows ofFloats(Metric metric, int dimension, int rows, Source source) throws IOException {
         return new CodedRows(CodeTable.learn(metric, dimension, rows, source::row));
     }
 
     /**
-     * Encodes vectors whose values are whole numbers from -128 to 127, without loss; they are asked for in order.
+     * Encodes vectors whose values are integers from -128 to 127, without loss. Reads the vectors once, in order.
      *
-     * @param metric by which the graph will be searched; not {@link Metric#COSINE}, for which vectors are of length 1
+     * @param metric the metric of the graph's searches; not {@link Metric#COSINE}, which needs vectors of length 1
      * @param dimension components per vector, from 1 to 4,096
-     * @param rows how many vectors there are, from 1
-     * @param source has the vectors
+     * @param rows number of vectors, from 1
+     * @param source the vectors
      * @return their codes
-     * @throws IOException what the source throws
+     * @throws IOException if the source throws it
      */
     public static CodedRows ofBytes(Metric metric, int dimension, int rows, Source source) throws IOException {
         return new CodedRows(CodeTable.ofBytes(metric, dimension, rows, source::row));
     }
 
     /**
-     * How many vectors there are.
+     * The number of vectors.
      *
      * @return at least 1
      */
@@ -70,7 +70,7 @@ public final class CodedRows implements AutoCloseable {
         return table;
     }
 
-    /** Frees the memory. Nothing may use the codes any more. */
+    /** Frees the memory. The codes must not be used afterwards. */
     @Override
     public void close() {
         table.close();

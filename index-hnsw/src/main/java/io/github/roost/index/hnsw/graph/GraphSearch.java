@@ -11,8 +11,8 @@ import io.github.roost.index.hnsw.walk.WalkScratch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One search of a {@link CodedGraph}, made in pieces, so that between two its caller can see whether it is still wanted. What
- * it finds does not depend on how it is cut. Belongs to one thread.
+ * A search of a {@link CodedGraph} that runs in pieces, so that the caller can check for cancellation between them. The result
+ * does not depend on the size of the pieces. Used by one thread.
  */
 public final class GraphSearch implements AutoCloseable {
     private static final GraphWalk WALK = GraphWalks.preferred();
@@ -49,11 +49,11 @@ public final class GraphSearch implements AutoCloseable {
     }
 
     /**
-     * Goes on for some 25 microseconds, or less.
+     * Continues the search for at most about 25 microseconds.
      *
-     * @param distances how many to compute before returning, from 1; up to a quarter more, and 3
-     * @return whether it is through: what it has found can be read
-     * @throws TableFileException if it comes to what can only be a changed graph; the search is over then
+     * @param distances distances to compute before returning, from 1; the search may compute up to a quarter more, plus 3
+     * @return whether the search is complete, so that its result can be read
+     * @throws TableFileException if the graph is damaged or was modified; the search cannot be continued then
      */
     public boolean goOn(long distances) throws TableFileException {
         if (through) {
@@ -70,9 +70,9 @@ public final class GraphSearch implements AutoCloseable {
     }
 
     /**
-     * Goes no further: what has been found so far is all.
+     * Ends the search early, with the nodes found so far as its result.
      *
-     * @throws TableFileException as {@link #goOn}
+     * @throws TableFileException if the graph is damaged or was modified
      */
     public void end() throws TableFileException {
         if (!begun) {
@@ -81,13 +81,13 @@ public final class GraphSearch implements AutoCloseable {
         if (!through) {
             WALK.endWalk(scratch());
             while (!goOn(piece)) {
-                // It is making a list of what it has found.
+                // Completes the list of found nodes.
             }
         }
     }
 
     /**
-     * How many distances have been computed.
+     * The number of distances computed so far.
      *
      * @return 0 or more
      */
@@ -96,7 +96,7 @@ public final class GraphSearch implements AutoCloseable {
     }
 
     /**
-     * How many nodes were found, once it is through.
+     * The number of nodes found, once the search is complete.
      *
      * @return at most the width
      */
@@ -105,22 +105,22 @@ public final class GraphSearch implements AutoCloseable {
     }
 
     /**
-     * A node that was found.
+     * The ordinal of a found node.
      *
-     * @param i its rank by code, the nearest 0
+     * @param i the node's rank by code, from 0, the nearest, to {@link #size()} exclusive
      * @return its ordinal
-     * @throws TableFileException if the graph has another than it was written with
+     * @throws TableFileException if the ordinal in the graph is out of range
      */
     public int ordinal(int i) throws TableFileException {
         return graph.ordinal(scratch().node(i));
     }
 
     /**
-     * Whether the search has gone far from the query, as it does where a filter allows only what lies elsewhere: a wider one
-     * finds more.
+     * Whether the search visited more nodes than it would if allowed nodes were spread evenly. Then the filter allows mostly nodes far
+     * from the query, and a wider search finds more.
      *
-     * @param nodesAllowed how many nodes the filter allows
-     * @return whether to search again
+     * @param nodesAllowed number of nodes that the filter allows
+     * @return whether to search again with a larger width
      */
     public boolean wentFar(int nodesAllowed) {
         return WalkPlan.wentFar(visited(), image.shape().nodes(), nodesAllowed, width, image.degree(0));
@@ -134,14 +134,14 @@ public final class GraphSearch implements AutoCloseable {
         return taken;
     }
 
-    /** Gives its memory back to the next search. */
+    /** Returns the search's scratch memory for reuse by later searches. */
     @Override
     public void close() {
         WalkScratch taken = scratch;
         if (taken != null) {
             scratch = null;
             if (!through) {
-                // A mark that stays would hide its node from the next search.
+                // A visited mark left behind would hide its node from the next search.
                 taken.abandon();
             }
             taken.giveBack();

@@ -1,7 +1,7 @@
 /**
- * For authors of indexes: graphs that are kept in somebody else's files, beside vectors that are kept there too. A graph is
- * written with codes of the vectors, opened where the file is mapped, and searched by Roost's walk, which gives the numbers of
- * the vectors to compare exactly.
+ * Graphs stored in another system's files, next to its vectors, for authors of indexes. A graph is written with SQ8 codes of the
+ * vectors, opened in place in the mapped file, and searched by Roost's graph search, which returns the ordinals of the vectors to
+ * rerank.
  */
 @NullMarked
 package io.github.roost.index.hnsw.graph;

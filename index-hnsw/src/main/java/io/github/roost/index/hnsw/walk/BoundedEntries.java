@@ -2,17 +2,17 @@ package io.github.roost.index.hnsw.walk;
 
 import java.lang.foreign.MemorySegment;
 
-/** The smallest of the entries that were offered, up to a number. Belongs to one thread. */
+/** Bounded max-heap of the {@code capacity} smallest entries offered. Used by one thread. */
 final class BoundedEntries {
     private final int capacity;
-    /** Complements, so that the largest entry is taken first. */
+    /** Bitwise complements of the entries, so that the min-heap pops the largest entry first. */
     private final EntryHeap complements = new EntryHeap();
 
     BoundedEntries(int capacity) {
         this.capacity = capacity;
     }
 
-    /** The largest entry kept, once the number is reached: nothing larger gets in. */
+    /** The largest entry if the heap is full: larger entries are rejected. {@link Long#MAX_VALUE} otherwise. */
     long bound() {
         return complements.size() < capacity ? Long.MAX_VALUE : ~complements.peek();
     }
@@ -26,12 +26,12 @@ final class BoundedEntries {
         }
     }
 
-    /** How many it has. */
+    /** Number of entries. */
     int size() {
         return complements.size();
     }
 
-    /** Moves the largest to where it stands in a list of all, the smallest first. */
+    /** Moves the largest entry to its index in the ascending list of all entries. */
     void moveLargestTo(MemorySegment list) {
         list.setAtIndex(GraphImage.LONG, complements.size() - 1L, ~complements.peek());
         complements.pop();

@@ -5,13 +5,13 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory that a build needs until it is done or fails. Where it fails, workers may still be in a piece of it: closing waits the
- * microseconds until they are out of C, and what they do in Java afterwards fails. Thread-safe.
+ * Off-heap memory of a build, freed when the build completes or fails. After a failure workers may still be running a step: closing
+ * waits the few microseconds until they leave C, and any later access from Java fails. Thread-safe.
  */
 public final class BuildMemory implements AutoCloseable {
     private final Arena arena = Arena.ofShared();
 
-    /** Zeroed memory, on huge pages where there are any. */
+    /** Allocates zeroed memory, on huge pages if available. */
     public MemorySegment allocate(long bytes) {
         return DomainMemory.allocate(Math.max(1, bytes), arena).segment();
     }
@@ -21,7 +21,7 @@ public final class BuildMemory implements AutoCloseable {
     }
 
     @Override
-    @SuppressWarnings("ThreadPriorityCheck") // a piece in C ends within microseconds, and tells nobody
+    @SuppressWarnings("ThreadPriorityCheck") // a step in C ends within microseconds, and signals nothing
     public void close() {
         while (arena.scope().isAlive()) {
             try {

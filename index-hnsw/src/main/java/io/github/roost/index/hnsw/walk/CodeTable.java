@@ -9,11 +9,11 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.Supplier;
 
 /**
- * The {@link Codes} of rows, in the order of their numbers, off-heap: what an image of them is written from. Immutable once
- * made; thread-safe until it is closed.
+ * Off-heap array of the {@link Codes} of rows, in row order, from which an image is written. Immutable; thread-safe until it is
+ * closed.
  */
 public final class CodeTable implements AutoCloseable {
-    /** Kernels read codes so many at a time. */
+    /** Codes that kernels read at once; rows are padded to a multiple. */
     private static final int LANES = 64;
 
     private final Codes codes;
@@ -23,10 +23,10 @@ public final class CodeTable implements AutoCloseable {
     private final MemorySegment memory;
     private final float[] terms;
 
-    /** Copies a row's vector into an array. */
+    /** A source of vectors. */
     @FunctionalInterface
     public interface Source {
-        /** Copies the vector of a row. */
+        /** Copies the vector of a row into an array. */
         void row(int row, float[] into) throws IOException;
     }
 
@@ -38,7 +38,7 @@ public final class CodeTable implements AutoCloseable {
         this.memory = DomainMemory.allocate(rows * stride, arena).segment();
     }
 
-    /** Codes of vectors that are shown twice. */
+    /** Encodes vectors; reads the source twice, first for the range of each dimension. */
     public static CodeTable learn(Metric metric, int dimension, int rows, Source source) throws IOException {
         ScalarQuantizer.Ranges ranges = new ScalarQuantizer.Ranges(dimension);
         float[] vector = new float[dimension];
@@ -49,7 +49,7 @@ public final class CodeTable implements AutoCloseable {
         return filled(() -> new CodeTable(new Codes(metric, ranges.evenSteps()), rows), source);
     }
 
-    /** Codes that are the values, of vectors whose values are whole numbers from -128 to 127. */
+    /** Encodes vectors whose values are integers from -128 to 127, without loss: the codes are the values. */
     public static CodeTable ofBytes(Metric metric, int dimension, int rows, Source source) throws IOException {
         return filled(() -> new CodeTable(new Codes(metric, ScalarQuantizer.ofBytes(dimension)), rows), source);
     }
@@ -78,27 +78,27 @@ public final class CodeTable implements AutoCloseable {
         }
     }
 
-    /** How many rows there are. */
+    /** Number of rows. */
     public int rows() {
         return rows;
     }
 
-    /** Components of a vector. */
+    /** Components per vector. */
     public int dimension() {
         return codes.quantizer().dimension();
     }
 
-    /** How distances are measured. */
+    /** The metric. */
     public Metric metric() {
         return codes.metric();
     }
 
-    /** Writes what codes stand for to an image. */
+    /** Copies the zero points and scales of the codes to an image. */
     public void copyMeaning(GraphImage image) {
         image.setSteps(codes.quantizer().zeroPoints(), codes.quantizer().scales());
     }
 
-    /** Writes a row's codes to an image, as those of a node. */
+    /** Copies a row's codes to a node of an image. */
     public void copy(int row, GraphImage image, int node) {
         image.setCodes(node, memory, row * stride, terms[row]);
     }

@@ -5,22 +5,22 @@ import io.github.roost.core.vector.ScalarQuantizer;
 import java.util.Arrays;
 
 /**
- * Rows as 8-bit codes, and queries as they are compared with them. With x = zero point + scale c, c from -128 to 127, and
- * w = scale (q - zero point), the squared distance from a query q is the row's own sum of (scale c)², its term, less twice the
- * sum of w c, plus what is the same for all rows and therefore left out. The weights w become whole numbers from -127 to 127, so
- * that a search sums whole numbers; where few dimensions are much wider than the others, which would leave next to nothing of
- * these, from -16,256 to 16,256.
+ * SQ8 codes of rows, and the integer weights with which a query is compared with them. With x = zero point + scale c, c from -128 to
+ * 127, and w = scale (q - zero point), the squared distance from a query q is the sum of (scale c)² (the row's term) minus twice
+ * the sum of w c, plus a constant that is the same for all rows and left out. The weights w are rounded to integers from -127 to 127,
+ * so that a search sums integers. If a few dimensions have a much wider range than the others, whose weights would round to
+ * almost 0, the weights are integers from -16,256 to 16,256.
  *
- * @param metric inner products have no term, and weights w = scale q
- * @param quantizer makes and reads the codes
+ * @param metric under inner product there is no term, and w = scale q
+ * @param quantizer encodes and decodes
  */
 record Codes(Metric metric, ScalarQuantizer quantizer) {
     private static final int MAX_WEIGHT = ScalarQuantizer.MAX_WEIGHT;
     private static final int MAX_FINE_WEIGHT = MAX_WEIGHT * 128;
-    /** Weights must be fine where they are on average less than this. */
+    /** Below this mean absolute weight, the fine range is used. */
     private static final int MIN_MEAN = 16;
 
-    /** From all vectors of an image; {@code betweenNodes} runs with each. */
+    /** Learns the codes from all vectors of an image; {@code betweenNodes} runs once per node. */
     static Codes learn(GraphImage image, Runnable betweenNodes) {
         int dimension = image.shape().dimension();
         ScalarQuantizer.Ranges ranges = new ScalarQuantizer.Ranges(dimension);
@@ -37,7 +37,7 @@ record Codes(Metric metric, ScalarQuantizer quantizer) {
         return new Codes(image.shape().metric(), new ScalarQuantizer(image.middles(), image.steps()));
     }
 
-    /** Writes an image's codes, their terms, and what they mean; {@code betweenNodes} runs with each node. */
+    /** Writes an image's codes, terms, zero points and scales; {@code betweenNodes} runs once per node. */
     void write(GraphImage image, Runnable betweenNodes) {
         image.setSteps(quantizer.zeroPoints(), quantizer.scales());
         float[] vector = new float[quantizer.dimension()];
@@ -49,13 +49,13 @@ record Codes(Metric metric, ScalarQuantizer quantizer) {
         }
     }
 
-    /** Writes the codes of a vector to an array; returns their term. */
+    /** Encodes a vector into an array; returns its term. */
     float encode(float[] vector, byte[] codes) {
         quantizer.encode(vector, codes);
         return metric == Metric.INNER_PRODUCT ? 0 : quantizer.squaredNorm(codes);
     }
 
-    /** A query as it is compared with codes: a row's distance is its term plus slope times the sum of w c. */
+    /** A query's weights: a row's distance is its term plus slope times the sum of w c. */
     record Weights(int[] weights, float slope) {
         /** The sum of w c. */
         long sum(byte[] codes) {
@@ -67,7 +67,7 @@ record Codes(Metric metric, ScalarQuantizer quantizer) {
         }
     }
 
-    /** In floats, step by step as in C, so that both get the same weights. */
+    /** Computes a query's weights in floats, with the same steps as in C, so that both get the same weights. */
     Weights weights(float[] query) {
         boolean innerProduct = metric == Metric.INNER_PRODUCT;
         float[] zeroPoints = quantizer.zeroPoints();
@@ -89,7 +89,7 @@ record Codes(Metric metric, ScalarQuantizer quantizer) {
     }
 
     private static int[] nearest(float[] exact, float unit) {
-        // A query that differs from the zero points by too little for floats weighs nothing.
+        // If the query differs from the zero points by too little for the reciprocal to be finite, all weights are 0.
         float scale = unit > 0 && 1 / unit <= Float.MAX_VALUE ? 1 / unit : 0;
         int[] weights = new int[exact.length];
         for (int i = 0; i < exact.length; i++) {

@@ -1,6 +1,6 @@
 package io.github.roost.index.hnsw.walk;
 
-/** An image names a node that it does not have, or a label that no filter has: it was changed after it was written. */
+/** Thrown if a search reads a neighbour or a label that is out of range: the image was modified after it was written. */
 public final class DamagedImageException extends IllegalStateException {
     private static final long serialVersionUID = 1;
 

@@ -2,7 +2,7 @@ package io.github.roost.index.hnsw.walk;
 
 import java.util.Arrays;
 
-/** Entries, the smallest taken first. Belongs to one thread. */
+/** Min-heap of entries. Used by one thread. */
 final class EntryHeap {
     private long[] entries = new long[64];
     private int size;

@@ -1,13 +1,13 @@
 package io.github.roost.index.hnsw.walk;
 
-/** The nodes that a search has found, the nearest first. */
+/** The nodes that a search has found, nearest first. */
 public interface FoundNodes {
-    /** How many there are. */
+    /** Number of found nodes. */
     int size();
 
-    /** A found node, the nearest at 0. */
+    /** The node at rank {@code i}, from 0. */
     int node(int i);
 
-    /** Its distance, for inner product its negated inner product; in the scale of the image. */
+    /** The distance of the node at rank {@code i}, in the scale of the image; under inner product the negated product. */
     float distance(int i);
 }

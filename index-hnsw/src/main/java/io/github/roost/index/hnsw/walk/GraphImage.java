@@ -16,29 +16,29 @@ import java.nio.file.Path;
 import java.util.Arrays;
 
 /**
- * A table in one piece of off-heap memory: a head that says what is where, then a record a node (its vector and its
- * neighbours, so that a visit goes to one place), the lists of the upper layers, and the external ids of each node's rows.
- * In a coded image a record has {@link Codes} of the vector in its place, which are all that a walk reads; the vectors,
- * with which the best of what it finds are measured again, lie at the end, or elsewhere. Nodes are numbered from the top layer down, so
- * an upper layer's lists are found without a search. The head is read by {@code struct image} in C too. Written by
- * one thread, or several that each write other nodes, then immutable and thread-safe.
+ * A frozen graph in one off-heap memory segment: a head with offsets and sizes, one record per node (its vector and its
+ * neighbours, so that a visit reads one place), the neighbour lists of the upper layers, and the external ids of each node's rows.
+ * In a coded image a record has the vector's {@link Codes} instead, which are all that the graph search reads; the vectors, used to
+ * rerank its best results, are at the end of the image or elsewhere. Nodes are numbered from the top layer down, so the position
+ * of an upper layer's list is computed from the node's number. C reads the head as {@code struct image}. Written by
+ * one thread, or by several that write different nodes; then immutable and thread-safe.
  */
 public final class GraphImage {
-    /** The most layers above layer 0. */
+    /** Max number of layers above layer 0. */
     public static final int MAX_LEVELS = 64;
-    /** The most neighbours of a node. */
+    /** Max neighbours of a node. */
     public static final int MAX_NEIGHBORS = 512;
-    /** Size of the head, a page, so that records begin on one. */
+    /** Size of the head: a page, so that the records are page-aligned. */
     static final int HEAD_BYTES = 4096;
     /** "ROOSTHNW", little-endian. */
     static final long MAGIC = TableFormat.HNSW.magic();
 
     static final int VERSION = 2;
-    /** Of an image whose neighbours have codes, which earlier libraries cannot read. */
+    /** Version of an image with neighbour codes, which version 2 readers cannot read. */
     static final int VERSION_OF_NEIGHBOR_CODES = 3;
 
     private static final int CACHE_LINE = 64;
-    /** Records begin at a cache line's start where that makes them longer by no more than one part in this many. */
+    /** Records are padded to whole cache lines if that adds at most one byte per this many. */
     private static final int PADDING_SHARE = 20;
 
     static final ValueLayout.OfInt INT = JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -82,34 +82,34 @@ public final class GraphImage {
     private final long upperAt;
     private final long idsAt;
     private final long groupsAt;
-    /** Offset of each upper layer's lists, layer 1 first. */
+    /** Offset of each upper layer's neighbour lists, layer 1 first. */
     private final long[] layerAt;
 
-    /** What an image has of a vector. Its number is in the head of files: their order stays. */
+    /** The forms in which an image stores vectors. Files contain the ordinals of these constants, so their order must not change. */
     public enum Content {
-        /** The vector, which is what walks read. */
+        /** Vectors, read by graph searches. */
         VECTORS,
-        /** Its codes, which walks read, and the vector. */
+        /** Codes, read by graph searches, and vectors, read by the rerank. */
         CODES_AND_VECTORS,
-        /** Its codes. A node is a row, and its id two numbers: an ordinal and a label. */
+        /** Codes only. Each node is one row, and its id consists of an ordinal and a label. */
         CODES,
-        /** The vector, and {@link io.github.roost.index.hnsw.walk.NeighborCodes} of its neighbours, by which walks go. */
+        /** Vectors, and {@link io.github.roost.index.hnsw.walk.NeighborCodes} of each node's neighbours, which steer graph searches. */
         NEIGHBOR_CODES
     }
 
     /**
-     * What a table's memory holds.
+     * The parameters that determine the layout of an image.
      *
-     * @param metric how distances are measured
-     * @param content what it has of a vector
-     * @param dimension floats per vector
-     * @param degree most neighbours of a node in layer 0; 0 for rows without a graph
-     * @param upperDegree most neighbours of a node in an upper layer
+     * @param metric the metric
+     * @param content the form of the vectors
+     * @param dimension components per vector
+     * @param degree max neighbours of a node in layer 0; 0 for rows without a graph
+     * @param upperDegree max neighbours of a node in an upper layer
      * @param nodes number of nodes
-     * @param rows number of external ids, at least {@code nodes}; more where a node stands for several equal rows
-     * @param exponent power of two that the rows were multiplied by
-     * @param largest exponent of the rows' largest value after that
-     * @param levelCounts nodes of each upper layer, layer 1 first
+     * @param rows number of external ids, at least {@code nodes}; more if nodes stand for several equal rows
+     * @param exponent the rows were multiplied by two to this power
+     * @param largest binary exponent of the rows' largest value after scaling
+     * @param levelCounts number of nodes of each upper layer, layer 1 first
      */
     public record Shape(
             Metric metric,
@@ -122,7 +122,7 @@ public final class GraphImage {
             int exponent,
             int largest,
             int[] levelCounts) {
-        /** With the vectors, and with codes if {@code coded}. */
+        /** A shape with vectors, and with codes if {@code coded}. */
         public Shape(
                 Metric metric,
                 boolean coded,
@@ -147,12 +147,12 @@ public final class GraphImage {
                     levelCounts);
         }
 
-        /** The shape of a graph of the same vectors and links, with codes that walks read in their place. */
+        /** The shape of a graph of the same vectors and links, with codes for graph searches. */
         public Shape withCodes() {
             return with(Content.CODES_AND_VECTORS, degree);
         }
 
-        /** The shape of a graph of the same vectors and links, with codes of the neighbours. */
+        /** The shape of a graph of the same vectors and links, with neighbour codes. */
         public Shape withNeighborCodes() {
             return with(Content.NEIGHBOR_CODES, NeighborCodes.degree(degree));
         }
@@ -161,12 +161,12 @@ public final class GraphImage {
             return new Shape(metric, other, dimension, room, upperDegree, nodes, rows, exponent, largest, levelCounts);
         }
 
-        /** Whether walks read codes in place of vectors. */
+        /** Whether graph searches read codes instead of vectors. */
         public boolean coded() {
             return content == Content.CODES_AND_VECTORS || content == Content.CODES;
         }
 
-        /** Whether neighbours have codes beside a node. */
+        /** Whether each record has the codes of the node's neighbours. */
         public boolean hasNeighborCodes() {
             return content == Content.NEIGHBOR_CODES;
         }
@@ -176,13 +176,13 @@ public final class GraphImage {
             return content != Content.CODES;
         }
 
-        /** Bytes from record to record: whole cache lines where that costs little, and where kernels read whole ones. */
+        /** Bytes per record: whole cache lines if the padding is small, or if kernels read whole lines. */
         long stride() {
             long bytes = linksIn() + (long) degree * Integer.BYTES;
             return content == Content.VECTORS ? padded(bytes) : aligned(bytes, CACHE_LINE);
         }
 
-        /** Where in a record the neighbours begin. */
+        /** Offset of the neighbour list in a record. */
         long linksIn() {
             return switch (content) {
                 case VECTORS -> (long) dimension * Float.BYTES;
@@ -191,7 +191,7 @@ public final class GraphImage {
             };
         }
 
-        /** Where in a record the codes of the neighbours begin, where there are any. */
+        /** Offset of the neighbour codes in a record, if it has any. */
         long blocksIn() {
             return aligned((long) dimension * Float.BYTES, CACHE_LINE);
         }
@@ -217,17 +217,17 @@ public final class GraphImage {
             return aligned(rows == nodes ? ids : ids + (nodes + 1L) * Integer.BYTES, Long.BYTES);
         }
 
-        /** A float a node, the part of its distance that no query changes; 0 where there are no codes. */
+        /** Offset of the terms, one float per node: the part of its distance that does not depend on the query. 0 without codes. */
         long termsAt() {
             return coded() ? idsEnd() : 0;
         }
 
-        /** The middles, then the steps, one a dimension; 0 where there are no codes. */
+        /** Offset of the zero points of the codes, then their scales, one float per dimension each. 0 without codes. */
         long stepsAt() {
             return coded() ? idsEnd() + (long) nodes * Float.BYTES : 0;
         }
 
-        /** 0 where there are none. */
+        /** Offset of the first vector; 0 if there are none. */
         long vectorsAt() {
             return switch (content) {
                 case VECTORS, NEIGHBOR_CODES -> HEAD_BYTES;
@@ -244,7 +244,7 @@ public final class GraphImage {
             };
         }
 
-        /** What such an image takes. */
+        /** Size of the image in bytes. */
         public long bytes() {
             return switch (content) {
                 case VECTORS, NEIGHBOR_CODES -> idsEnd();
@@ -285,12 +285,16 @@ public final class GraphImage {
         }
     }
 
-    /** Memory for a table, on huge pages where there are any; freed when nothing refers to it any more. */
+    /** Allocates an image on huge pages if available; freed by the garbage collector. */
     public static GraphImage allocate(Shape shape) {
         return allocate(shape, Arena.ofAuto());
     }
 
-    /** As {@link #allocate(Shape)}; freed when the arena closes. */
+    /**
+     * As {@link #allocate(Shape)}; freed when the arena closes.
+     *
+     * @throws IllegalArgumentException if there are more than {@value #MAX_LEVELS} upper layers
+     */
     public static GraphImage allocate(Shape shape, Arena arena) {
         if (shape.levelCounts().length > MAX_LEVELS) {
             throw new IllegalArgumentException(
@@ -302,7 +306,7 @@ public final class GraphImage {
         return image;
     }
 
-    /** Whether walks, in C too, can read an image from where memory begins. */
+    /** Whether an image at the start of this memory can be searched in place, also by C: off-heap and aligned to 8 bytes. */
     public static boolean canLieAt(MemorySegment memory) {
         return memory.isNative() && memory.address() % Long.BYTES == 0;
     }
@@ -336,7 +340,7 @@ public final class GraphImage {
         }
     }
 
-    /** What a head says, its counts not checked. */
+    /** Reads the shape from a head. Dimension, degrees, scale and the level counts are not range-checked yet. */
     static Shape readShape(Path file, MemorySegment memory) throws TableFileException {
         int levels = memory.get(INT, AT_LEVELS);
         ImageFile.requireRange(file, AT_LEVELS, "number of upper layers", levels, 0, MAX_LEVELS);
@@ -361,7 +365,7 @@ public final class GraphImage {
         return (int) count;
     }
 
-    /** Checks that places and sizes are where this class would put them. */
+    /** Checks that the offsets and sizes in a head are the ones that the shape determines. */
     static void requireSameHead(Path file, MemorySegment memory, Shape shape) throws TableFileException {
         requireSame(file, memory, AT_STRIDE, shape.stride());
         requireSame(file, memory, AT_NODES_AT, HEAD_BYTES);
@@ -387,12 +391,12 @@ public final class GraphImage {
         ImageFile.requireRange(file, at, "size or place in its head", said, expected, expected);
     }
 
-    /** What the memory holds. */
+    /** The shape of the image. */
     public Shape shape() {
         return shape;
     }
 
-    /** Size of the memory. */
+    /** Size of the image in bytes. */
     public long bytes() {
         return memory.byteSize();
     }
@@ -402,7 +406,7 @@ public final class GraphImage {
         return (long) shape.dimension() * Float.BYTES;
     }
 
-    /** Bytes of what a walk measures a node by. */
+    /** Bytes that a graph search reads per distance. */
     long walkedBytes() {
         return switch (shape.content()) {
             case VECTORS -> vectorBytes();
@@ -411,7 +415,7 @@ public final class GraphImage {
         };
     }
 
-    /** The memory itself. */
+    /** The memory of the image. */
     public MemorySegment memory() {
         return memory;
     }
@@ -429,7 +433,7 @@ public final class GraphImage {
         return recordAt(node) + linksIn;
     }
 
-    /** Where a node's vector lies. */
+    /** Offset of a node's vector. */
     long vectorAt(int node) {
         return vectorsAt + node * vectorStride;
     }
@@ -438,7 +442,7 @@ public final class GraphImage {
         return layerAt[layer - 1] + (long) node * shape.upperDegree() * Integer.BYTES;
     }
 
-    /** Writes a node's vector; of a longer array the first values. */
+    /** Writes a node's vector from the first values of an array. */
     public void setVector(int node, float[] values) {
         MemorySegment.copy(values, 0, memory, FLOAT_ANYWHERE, vectorAt(node), shape.dimension());
     }
@@ -458,7 +462,7 @@ public final class GraphImage {
         MemorySegment.copy(memory, INT_ANYWHERE, vectorAt(node), into, 0, shape.dimension());
     }
 
-    /** Writes the codes of a coded image, once all vectors are set; {@code betweenNodes} runs with each. Returns this. */
+    /** If the image is coded, computes and writes its codes from its vectors, all of which must be set; returns this. */
     public GraphImage encode(Runnable betweenNodes) {
         if (shape.coded()) {
             Codes.learn(this, betweenNodes).write(this, betweenNodes);
@@ -467,10 +471,10 @@ public final class GraphImage {
     }
 
     /**
-     * Copies a node's neighbours in every layer, its ids and which of the rows is its first.
+     * Copies a node's neighbours in every layer, its first row and its rows' ids from another image.
      *
-     * @param from an image of as many nodes, rows and layers
-     * @param room for the neighbours of a node there
+     * @param from an image with the same numbers of nodes, rows and layers
+     * @param room scratch space for {@code from}'s degree
      */
     public void copyLinksAndRows(GraphImage from, int node, int[] room) {
         for (int layer = 0; layer <= levels() && node < nodes(layer); layer++) {
@@ -495,7 +499,7 @@ public final class GraphImage {
         return blockAt(node, block + 1) - 2L * NeighborCodes.BLOCK * Float.BYTES;
     }
 
-    /** Writes the codes of a block of a node's neighbours, and what is added and multiplied by. */
+    /** Writes a block of a node's neighbour codes, with the addends and multipliers of their estimates. */
     void setBlock(int node, int block, byte[] codes, float[] add, float[] multiply) {
         MemorySegment.copy(codes, 0, memory, JAVA_BYTE, blockAt(node, block), codes.length);
         long at = factorsAt(node, block);
@@ -509,17 +513,17 @@ public final class GraphImage {
         return memory.asSlice(at, factorsAt(node, block) - at).toArray(JAVA_BYTE);
     }
 
-    /** What is added to the estimate of neighbour {@code i} of a block. */
+    /** The addend in the estimate of neighbour {@code i} of a block. */
     float added(int node, int block, int i) {
         return memory.get(FLOAT_ANYWHERE, factorAt(node, block, i));
     }
 
-    /** What the sum of neighbour {@code i} of a block is multiplied by. */
+    /** The multiplier of the product in the estimate of neighbour {@code i} of a block. */
     float multiplier(int node, int block, int i) {
         return memory.get(FLOAT_ANYWHERE, factorAt(node, block, NeighborCodes.BLOCK + i));
     }
 
-    /** Where number {@code i} of a block's factors lies: those to add, then those to multiply by. */
+    /** Offset of factor {@code i} of a block: first the addends of all its neighbours, then the multipliers. */
     long factorAt(int node, int block, int i) {
         return factorsAt(node, block) + (long) i * Float.BYTES;
     }
@@ -533,37 +537,41 @@ public final class GraphImage {
         setCodes(node, MemorySegment.ofArray(codes), 0, term);
     }
 
-    /** Writes a node's codes, from a place in other memory, and their term. */
+    /** Copies a node's codes from offset {@code at} of other memory, and writes their term. */
     public void setCodes(int node, MemorySegment codes, long at, float term) {
         MemorySegment.copy(codes, at, memory, recordAt(node), shape.dimension());
         memory.set(FLOAT_ANYWHERE, shape.termsAt() + (long) node * Float.BYTES, term);
     }
 
-    /** The part of the distance from a node's codes that no query changes. */
+    /** The part of a node's distance by codes that does not depend on the query. */
     float term(int node) {
         return memory.get(FLOAT_ANYWHERE, shape.termsAt() + (long) node * Float.BYTES);
     }
 
-    /** Writes what codes stand for; see {@link #middles} and {@link #steps}. */
+    /** Writes the zero points and scales of the codes; see {@link #middles} and {@link #steps}. */
     void setSteps(float[] middles, float[] steps) {
         MemorySegment.copy(middles, 0, memory, FLOAT_ANYWHERE, shape.stepsAt(), middles.length);
         MemorySegment.copy(
                 steps, 0, memory, FLOAT_ANYWHERE, shape.stepsAt() + (long) middles.length * Float.BYTES, steps.length);
     }
 
-    /** The values that code 128 stands for, one a dimension. */
+    /** The zero points: the value of code 128 in each dimension. */
     float[] middles() {
         return memory.asSlice(shape.stepsAt(), (long) shape.dimension() * Float.BYTES)
                 .toArray(FLOAT_ANYWHERE);
     }
 
-    /** From one code to the next, one a dimension. */
+    /** The scales: the difference between the values of consecutive codes in each dimension. */
     float[] steps() {
         long bytes = (long) shape.dimension() * Float.BYTES;
         return memory.asSlice(shape.stepsAt() + bytes, bytes).toArray(FLOAT_ANYWHERE);
     }
 
-    /** Writes the first {@code count} of some nodes as a node's neighbours in a layer. */
+    /**
+     * Writes the first {@code count} elements of an array as a node's neighbours in a layer.
+     *
+     * @throws IllegalArgumentException if there are more than {@link #degree}
+     */
     public void setNeighbors(int layer, int node, int[] neighbors, int count) {
         int most = degree(layer);
         if (count > most) {
@@ -577,17 +585,17 @@ public final class GraphImage {
         }
     }
 
-    /** Most neighbours of a node in a layer. */
+    /** Max neighbours of a node in a layer. */
     public int degree(int layer) {
         return layer == 0 ? shape.degree() : shape.upperDegree();
     }
 
-    /** How many nodes a layer has. */
+    /** Number of nodes of a layer. */
     public int nodes(int layer) {
         return layer == 0 ? shape.nodes() : shape.levelCounts()[layer - 1];
     }
 
-    /** Where neighbour {@code i} of a node in a layer lies. */
+    /** Offset of neighbour {@code i} of a node in a layer. */
     public long neighborAt(int layer, int node, int i) {
         return (layer == 0 ? neighborsAt(node) : upperListAt(layer, node)) + (long) i * Integer.BYTES;
     }
@@ -597,7 +605,7 @@ public final class GraphImage {
         return memory.get(INT_ANYWHERE, neighborAt(layer, node, i));
     }
 
-    /** Writes the external id of a row; rows of one node lie together, in the order of the nodes. */
+    /** Writes the external id of a row. The rows of one node are consecutive, in the order of the nodes. */
     public void setId(int row, long id) {
         memory.set(LONG, idsAt + (long) row * Long.BYTES, id);
     }
@@ -607,27 +615,27 @@ public final class GraphImage {
         return memory.get(LONG, idsAt + (long) row * Long.BYTES);
     }
 
-    /** Writes a node's two numbers, in an image without vectors; both 0 or more. */
+    /** Writes a node's ordinal and label, both 0 or more, in an image without vectors. */
     public void setOrdinalAndLabel(int node, int ordinal, int label) {
         setId(node, (long) label << Integer.SIZE | ordinal);
     }
 
-    /** The first of a node's two numbers, in an image without vectors; as it lies in the image. */
+    /** A node's ordinal in an image without vectors; not range-checked. */
     public int ordinal(int node) {
         return (int) id(node);
     }
 
-    /** The second, by which a {@linkplain NodeSet#ofLabels filter} knows the node. */
+    /** A node's label, by which a {@linkplain NodeSet#ofLabels filter} identifies it, in an image without vectors; not range-checked. */
     public int label(int node) {
         return (int) (id(node) >>> Integer.SIZE);
     }
 
-    /** Whether some node stands for several rows. */
+    /** Whether any node has several rows. */
     public boolean hasGroups() {
         return groupsAt != 0;
     }
 
-    /** Writes which row is the first of a node; for {@code node} equal to the number of nodes, how many rows there are. */
+    /** Writes the first row of a node; for {@code node} equal to the number of nodes, the number of rows. */
     public void setFirstRow(int node, int row) {
         if (hasGroups()) {
             memory.set(INT, groupsAt + (long) node * Integer.BYTES, row);

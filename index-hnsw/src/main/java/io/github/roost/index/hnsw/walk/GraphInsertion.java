@@ -7,19 +7,19 @@ import java.lang.foreign.MemorySegment;
 import java.util.stream.IntStream;
 
 /**
- * A graph that nodes are inserted into, by several threads at once, in C (Malkov and Yashunin, IEEE TPAMI 42(4), 2020,
- * algorithms 1 and 4): an image of vectors of which the neighbour lists fill. Distances are squared L2. All vectors are written
- * first; then nodes are inserted in the order of their numbers, node 0, where searches begin, before all others. How threads
- * share lists is said in insert.h.
+ * A graph under construction, into which several threads insert nodes concurrently, in C (Malkov and Yashunin, IEEE TPAMI 42(4),
+ * 2020, algorithms 1 and 4). It is an image whose neighbour lists fill up. Distances are squared L2. All vectors are written
+ * first; then nodes are inserted in the order of their numbers. Node 0, the entry point, must be inserted before all others. insert.h
+ * explains how threads share neighbour lists.
  *
- * <p>A list that has no room for one more neighbour is chosen anew from all of them, after the heuristic: the nearest first,
- * leaving out whoever is nearer to one that is kept than to the list's node. Places that are left are filled with those left out,
- * by a milder rule (as in Vamana; Subramanya et al., DiskANN, NeurIPS 2019). Which were chosen in the first way is remembered,
- * with their distances, so that a new choice compares each with the new ones alone.
+ * <p>A full list is pruned by the heuristic: neighbours are considered nearest first, and a neighbour that is nearer to a kept
+ * one than to the list's node is dropped. Remaining places are filled with dropped neighbours by a relaxed rule (as in Vamana;
+ * Subramanya et al., DiskANN, NeurIPS 2019). The list remembers the neighbours that were kept by the strict rule, and all distances,
+ * so the next pruning compares these neighbours only with new ones.
  */
 public final class GraphInsertion implements AutoCloseable {
     private static final int[] NO_NEIGHBORS = {};
-    /** How much of vectors an insertion reads before it lets searches run: a few microseconds. */
+    /** Bytes of vectors that an insertion reads between two yields: a few microseconds. */
     private static final long BYTES_PER_PIECE = 32 << 10;
 
     private static final int MAX_PER_PIECE = 64;
@@ -32,28 +32,28 @@ public final class GraphInsertion implements AutoCloseable {
     final MemorySegment chosen;
     final MemorySegment locks;
     final int width;
-    /** Neighbours that a list of layer 0 has in the end. */
+    /** Max neighbours in layer 0 after {@link #trim}. */
     final int links;
 
     final float factor;
 
     /**
-     * Memory for a graph.
+     * Allocates an empty graph.
      *
-     * @param dimension components of a vector, from 1 to one more than tables have
-     * @param m neighbours that a node has at most in an upper layer, twice as many in layer 0; a new one looks for as many
-     * @param width of the search for them
-     * @param alpha by what factor of squared distances a neighbour is nearer to one that is kept than to the list's node to be
-     *     left out where there is room; at least 1
-     * @param nodes how many there will be
-     * @param levelCounts nodes of each upper layer, layer 1 first
+     * @param dimension components per vector, from 1 to one more than the max of tables
+     * @param m max neighbours of a node in an upper layer, and half the max in layer 0; also the max that a new node links to
+     * @param width width of the searches for neighbours
+     * @param alpha factor of the relaxed rule: if there is room, a neighbour is dropped only if alpha times its squared distance to a
+     *     kept one is less than its squared distance to the list's node; at least 1
+     * @param nodes number of nodes
+     * @param levelCounts number of nodes of each upper layer, layer 1 first
      * @throws IllegalStateException if there is no native library, see {@link #isAvailable}
      */
     public GraphInsertion(int dimension, int m, int width, float alpha, int nodes, int[] levelCounts) {
         this(GraphWalks.preferred(), dimension, m, width, alpha, nodes, levelCounts);
     }
 
-    /** By the instruction set of a walk. */
+    /** With the instruction set of the given walk. */
     GraphInsertion(GraphWalk walk, int dimension, int m, int width, float alpha, int nodes, int[] levelCounts) {
         if (!(walk instanceof NativeWalk nativeWalk)) {
             throw new IllegalStateException("nodes are inserted by a native library, got the walk in " + walk.name());
@@ -82,17 +82,17 @@ public final class GraphInsertion implements AutoCloseable {
         }
     }
 
-    /** Lists are chosen anew once in a quarter of their length: a choice takes longer than following a few links more. */
+    /** Lists have a quarter more room than they keep, because pruning at each new neighbour would cost more than reading longer lists. */
     private static int room(int neighbors) {
         return neighbors + Math.max(1, neighbors / 4);
     }
 
-    /** Whether this machine can insert natively, and is not told otherwise by {@link GraphWalks#PROPERTY}. */
+    /** Whether the native library is available and not disabled by {@link GraphWalks#PROPERTY}. */
     public static boolean isAvailable() {
         return GraphWalks.preferred() instanceof NativeWalk;
     }
 
-    /** Writes a node's vector, which has no neighbours yet. Threads write different nodes. */
+    /** Writes a node's vector and empties its neighbour lists. Threads may write different nodes concurrently. */
     public void setVector(int node, float[] values) {
         image.setVector(node, values);
         image.setNeighbors(0, node, NO_NEIGHBORS, 0);
@@ -102,19 +102,19 @@ public final class GraphInsertion implements AutoCloseable {
     }
 
     /**
-     * Copies the beginning of a node's vector.
+     * Copies the first components of a node's vector.
      *
-     * @param count how many components
+     * @param count number of components
      */
     public void vector(int node, float[] into, int count) {
         MemorySegment.copy(image.memory(), GraphImage.FLOAT_ANYWHERE, image.vectorAt(node), into, 0, count);
     }
 
     /**
-     * Inserts a node whose vector has been set, as all others' have been, in a few hundred microseconds; called by several
-     * threads at once, once per node.
+     * Inserts a node; takes a few hundred microseconds. All nodes' vectors must be set. Called once per node, by several threads
+     * concurrently.
      *
-     * @param betweenPieces runs every few microseconds; what it throws leaves the graph of no use
+     * @param betweenPieces runs every few microseconds; if it throws, the graph is unusable
      */
     public void insert(int node, Runnable betweenPieces) {
         InsertScratch scratch = InsertScratch.take();
@@ -133,12 +133,12 @@ public final class GraphInsertion implements AutoCloseable {
         }
     }
 
-    /** Brings a node's lists to their lengths, once all nodes are in the graph; threads do different nodes. */
+    /** Prunes a node's lists to their final max length, after all nodes are inserted. Threads may trim different nodes concurrently. */
     public void trim(int node) {
         insertion.trim(this, node);
     }
 
-    /** The graph, once all nodes are in it and trimmed. */
+    /** The finished graph, after all nodes are inserted and trimmed. */
     public GraphLinks links() {
         return new Links();
     }
@@ -165,7 +165,7 @@ public final class GraphInsertion implements AutoCloseable {
             int count = 0;
             for (int neighbor = image.neighbor(level, node, 0); neighbor >= 0; ) {
                 float length = length(level, node, count);
-                // Those that came last lie at the end, wherever they belong.
+                // Neighbours appended since the last pruning are at the end, unsorted.
                 long entry = WalkScratch.entry(length, neighbor);
                 int at = count;
                 for (; at > 0 && entries[at - 1] > entry; at--) {
@@ -182,7 +182,7 @@ public final class GraphInsertion implements AutoCloseable {
         }
     }
 
-    /** The squared distance that a link spans, as it is remembered. */
+    /** The stored squared distance of a link. */
     float length(int level, int node, int i) {
         return lengths.getAtIndex(JAVA_FLOAT, firstLength(level, node) + i);
     }

@@ -1,11 +1,11 @@
 package io.github.roost.index.hnsw.walk;
 
-/** A finished graph, whatever it is built with, as an image is made of it. Nodes are numbered from 0. Read by one thread. */
+/** A finished graph of any builder, the input of an image. Nodes are numbered from 0. Read by one thread. */
 public interface GraphLinks {
     /** Layers above layer 0. */
     int levels();
 
-    /** Where walks begin: a node of the top layer. */
+    /** The entry point, a node of the top layer. */
     int entry();
 
     /** The nodes of a layer above layer 0. */
@@ -14,8 +14,8 @@ public interface GraphLinks {
     /**
      * Copies the neighbours of a node in a layer, nearest first, to an array.
      *
-     * @param into with room for all of them
-     * @return how many there are
+     * @param into an array with room for all of them
+     * @return the number of neighbours
      */
     int neighbors(int level, int node, int[] into);
 }

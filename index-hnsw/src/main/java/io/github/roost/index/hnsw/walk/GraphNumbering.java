@@ -3,22 +3,22 @@ package io.github.roost.index.hnsw.walk;
 import java.util.Arrays;
 
 /**
- * What number each node of a graph gets in an image: those of upper layers first, from the top down, then the others as a
- * breadth-first walk meets them, so that neighbours lie near each other. Immutable once made.
+ * The renumbering of a graph's nodes for an image: nodes of upper layers first, from the top down, then the others in breadth-first
+ * order, so that neighbours are near each other in memory. Immutable.
  */
 public final class GraphNumbering {
     /** The graph's number of each node of the image. */
     private final int[] oldNumber;
-    /** The image's number of each node of the graph, -1 while it has none. */
+    /** The image's number of each node of the graph; -1 if not numbered yet. */
     private final int[] newNumber;
 
     private final int[] levelCounts;
     private int numbered;
 
     /**
-     * @param nodes how many nodes there are
-     * @param degree most neighbours of a node in layer 0
-     * @param betweenNodes runs with each
+     * @param nodes number of nodes
+     * @param degree max neighbours of a node in layer 0
+     * @param betweenNodes runs once per node
      */
     public GraphNumbering(GraphLinks links, int nodes, int degree, Runnable betweenNodes) {
         this.oldNumber = new int[nodes];
@@ -43,7 +43,7 @@ public final class GraphNumbering {
         }
     }
 
-    /** Numbered nodes are the walk's queue. A node that no other leads to is numbered last. */
+    /** The numbered nodes are the queue of the breadth-first search. Nodes that it does not reach are numbered last. */
     private void numberBreadthFirst(GraphLinks links, int[] neighbors, Runnable betweenNodes) {
         for (int next = 0; next < numbered; next++) {
             betweenNodes.run();
@@ -57,7 +57,7 @@ public final class GraphNumbering {
         }
     }
 
-    /** Nodes of each upper layer, layer 1 first. */
+    /** Number of nodes of each upper layer, layer 1 first. */
     public int[] levelCounts() {
         return levelCounts.clone();
     }
@@ -67,10 +67,10 @@ public final class GraphNumbering {
         return oldNumber[node];
     }
 
-    /** Writes the neighbours that a node of the image has in the graph, in all its layers; the nearest where there are more
-     * than fit.
+    /**
+     * Writes the neighbours of a node of the image in all its layers; only the nearest if the graph has more than fit.
      *
-     * @param room where neighbours are put together, for the most that a node has
+     * @param room scratch space for the max neighbours of a node of the graph
      */
     public void writeNeighbors(GraphImage image, GraphLinks links, int node, int[] room) {
         writeNeighbors(image, links, 0, node, room);

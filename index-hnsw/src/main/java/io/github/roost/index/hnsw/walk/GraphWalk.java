@@ -1,73 +1,74 @@
 package io.github.roost.index.hnsw.walk;
 
 /**
- * Searches a table's memory. Thread-safe; a scratch belongs to one search at a time. Every walk sums distances in 16 fused
- * lanes folded by halves and breaks ties by node, so all of them find the same nodes at bit-equal distances.
+ * The graph searches and scans of an image, on one instruction set or in Java. Thread-safe; a scratch is used by one search at a
+ * time. Every implementation sums distances in 16 fused lanes folded by halves and breaks ties by node number, so all of them find
+ * the same nodes at bit-equal distances.
  *
- * <p>A search is made in pieces, so that between two it can be seen whether its result is still wanted. What it finds does
- * not depend on how it is cut.
+ * <p>A search runs in pieces, so that the caller can check for expiry between two. The result does not depend on the size of the
+ * pieces.
  */
 public interface GraphWalk {
-    /** Rows that are measured together: budgets are multiples of it. */
+    /** Rows compared together; budgets are multiples of it. */
     int TILE = 4;
-    /** Where rows are short, what a piece costs is how long each takes to come from memory: some 50 ns. */
+    /** Max rows per piece. Bounds the time of a piece if rows are short and each costs the latency of memory, some 50 ns. */
     int MAX_PER_PIECE = 384;
     /**
-     * Where they are long, how many bytes: these take some 25 us from memory, and 5 from a cache, of which beginning a piece
-     * takes a hundredth.
+     * Max bytes of rows per piece. They take some 25 us to read from memory and 5 us from a cache; the overhead of starting a piece
+     * is a hundredth of that.
      */
     int BYTES_PER_PIECE = 192 << 10;
-    /** Pairs of a scan for several queries are compared that much faster than rows that come from memory for one. */
+    /** A scan for several queries compares a query with a row this much faster than a search compares a row read from memory. */
     int PIECES_IN_ONE = 8;
 
-    /** What it runs on: an instruction set's name, or {@code java}. */
+    /** The name of the instruction set, or {@code java}. */
     String name();
 
     /**
-     * Goes on with a walk of the graph from the top layer down, in layer 0 with a list of the {@code width} nearest found so
-     * far (Malkov and Yashunin, algorithms 2 and 5). What it finds is in the scratch once it is through. Arguments, but for
-     * the budget, are the same from piece to piece.
+     * Runs one piece of a graph search, from the top layer down, in layer 0 with a list of the {@code width} nearest nodes found so
+     * far (Malkov and Yashunin, algorithms 2 and 5). When the search is complete, its result is in the scratch. All arguments except
+     * the budget must be the same for each piece.
      *
-     * @param scratch begun for this image; one whose walk does not come to its end must be {@linkplain
+     * @param scratch begun for this image; if the search is not run to its end, the scratch must be {@linkplain
      *     WalkScratch#abandon abandoned}
-     * @param width from 1
-     * @param mostReranked how many of the nearest by code are found in a coded image, in the order of their exact
-     *     distances; from 1 to {@code width}. Other images give all
-     * @param allowed which nodes may be found; others are walked through all the same
-     * @param budget how many distances to compute, or do as much of something else, before returning: a multiple of
-     *     {@link #TILE}, from {@link #TILE}; where a node has more new neighbours than are left, up to a quarter more
-     * @return whether it is through
-     * @throws DamagedImageException if it comes to what can only be a changed image
+     * @param width HNSW's ef, from 1
+     * @param mostReranked in a coded image, the number of nearest nodes by code to rerank and return, in the order of their exact
+     *     distances; from 1 to {@code width}. Other images return all found nodes
+     * @param allowed the nodes that may be found; the search also traverses other nodes
+     * @param budget number of distances, or equivalent work, before returning: a positive multiple of
+     *     {@link #TILE}. Exceeded by up to a quarter if a node has more new neighbours than are left
+     * @return whether the search is complete
+     * @throws DamagedImageException if the image was modified after it was written
      */
     boolean walkOn(GraphImage image, WalkScratch scratch, int width, int mostReranked, NodeSet allowed, int budget);
 
-    /** Has a walk that was begun go no further: what {@link #walkOn} then does is to list what has been found. */
+    /** Ends a running graph search early: further calls of {@link #walkOn} only complete the list of found nodes. */
     void endWalk(WalkScratch scratch);
 
     /**
-     * Goes on looking at the vector of every allowed node from {@code from} to {@code to} exclusive; as
-     * {@link #walkOn}.
+     * Runs one piece of a scan, which compares the vector of every allowed node from {@code from} to {@code to} exclusive. Pieces are as
+     * in {@link #walkOn}.
      *
      * @param scratch begun for this image
-     * @param width how many of the nearest to find, from 1
-     * @return whether it is through
+     * @param width number of nearest nodes to find, from 1
+     * @return whether the scan is complete
      */
     boolean scanOn(GraphImage image, WalkScratch scratch, int width, NodeSet allowed, int from, int to, int budget);
 
     /**
-     * Compares several queries with every allowed node from {@code from} to {@code to} exclusive, and keeps the nearest of each: at
-     * the distances of {@link #scanOn} to the bit, and ties by node as there. Each row is read from memory once for all queries.
+     * Compares several queries with every allowed node from {@code from} to {@code to} exclusive, and keeps the nearest nodes of each.
+     * Distances are bit-equal to {@link #scanOn}'s, with the same ties by node. Each row is read from memory once for all queries.
      *
      * @param scratch begun for this image
-     * @return how many nodes they were compared with
+     * @return the number of nodes that the queries were compared with
      */
     int scanTogether(GraphImage image, GroupScratch scratch, NodeSet allowed, int from, int to);
 
     /**
-     * {@link #scanTogether} of all nodes, in pieces.
+     * Scans all nodes for several queries, in pieces.
      *
-     * @param betweenPieces runs between two; what it throws ends the scan, and the scratch can be begun again
-     * @return how many nodes the queries were compared with
+     * @param betweenPieces runs between two pieces; if it throws, the scan ends, and the scratch can be begun again
+     * @return the number of nodes that the queries were compared with
      */
     default int scanTogether(GraphImage image, GroupScratch scratch, NodeSet allowed, Runnable betweenPieces) {
         int nodes = image.shape().nodes();
@@ -82,16 +83,16 @@ public interface GraphWalk {
         return compared;
     }
 
-    /** The budget of a piece that takes well under 50 us, whatever of the table is in a cache. */
+    /** The budget of a piece that takes well under 50 us, whether the table is in a cache or not. */
     default int budget(long rowBytes) {
         long rows = Math.clamp(BYTES_PER_PIECE / rowBytes, TILE, MAX_PER_PIECE);
         return (int) (rows / TILE * TILE);
     }
 
     /**
-     * A walk in pieces; as {@link #walkOn}.
+     * Runs a whole graph search in pieces; see {@link #walkOn}.
      *
-     * @param betweenPieces runs between two; what it throws ends the walk, and the scratch can be begun again
+     * @param betweenPieces runs between two pieces; if it throws, the search ends, and the scratch can be begun again
      */
     default void walk(
             GraphImage image,
@@ -109,16 +110,16 @@ public interface GraphWalk {
             through = true;
         } finally {
             if (!through) {
-                // A mark that stays would hide its node from the next search.
+                // A visited mark left behind would hide its node from the next search.
                 scratch.abandon();
             }
         }
     }
 
     /**
-     * A scan in pieces; as {@link #scanOn}.
+     * Runs a whole scan in pieces; see {@link #scanOn}.
      *
-     * @param betweenPieces runs between two; what it throws ends the scan, and the scratch can be begun again
+     * @param betweenPieces runs between two pieces; if it throws, the scan ends, and the scratch can be begun again
      */
     default void scan(
             GraphImage image,

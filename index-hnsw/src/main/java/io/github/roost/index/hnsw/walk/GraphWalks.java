@@ -5,22 +5,22 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The walks that this machine can run. */
+/** The graph search implementations that this machine can run. */
 public final class GraphWalks {
-    /** System property that names the walk to use: {@code avx512 avx2 neon portable java}. */
+    /** System property with the name of the implementation to use: {@code avx512 avx2 neon portable java}. */
     public static final String PROPERTY = "roost.hnsw.walk";
 
     private static final Kernels<GraphWalk> KERNELS = new Kernels<>(PROPERTY, find(), GraphWalk::name);
 
     private GraphWalks() {}
 
-    /** All walks, the fastest first; the last is plain Java and always there. */
+    /** All implementations, fastest first; the last is plain Java, which is always available. */
     public static List<GraphWalk> available() {
         return KERNELS.available();
     }
 
     /**
-     * The fastest walk, or the one that {@link #PROPERTY} names.
+     * The fastest implementation, or the one that {@link #PROPERTY} names.
      *
      * @throws IllegalArgumentException if the property names none of {@link #available()}
      */
@@ -29,7 +29,8 @@ public final class GraphWalks {
     }
 
     /**
-     * The nodes of layer 0 that every walk of this width computes distances to, in that order. Runs in Java.
+     * The nodes of layer 0 that a graph search of this width computes distances to, in that order. Runs in Java; every
+     * implementation visits the same nodes.
      *
      * @param scratch begun for this image, with a query
      */
@@ -39,7 +40,7 @@ public final class GraphWalks {
 
     private static List<GraphWalk> find() {
         List<GraphWalk> walks = new ArrayList<>();
-        // An image is little-endian; C reads it as it lies.
+        // An image is little-endian, and C reads it in native byte order.
         if (ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN) {
             walks.addAll(natively());
         }

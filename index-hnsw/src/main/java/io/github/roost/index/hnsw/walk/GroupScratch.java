@@ -12,21 +12,21 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * What a scan for several queries needs besides the table: the queries, and the nearest nodes of each so far. Off-heap, lent from scan
- * to scan whatever table or thread it is of. Belongs to one scan.
+ * Scratch memory of a scan for several queries: the queries, and the nearest nodes of each so far. Off-heap, pooled across tables and
+ * threads. Used by one scan at a time.
  */
 public final class GroupScratch {
-    /** The most queries of a scan. */
+    /** Max queries per scan. */
     public static final int MAX_QUERIES = 1_024;
 
     private static final ScratchPool<GroupScratch> POOL = new ScratchPool<>(GroupScratch::new);
 
     MemorySegment vectors = MemorySegment.NULL;
-    /** Per query so many entries as the width, a heap while it is scanned for. */
+    /** {@code width} entries per query, a heap during the scan. */
     MemorySegment found = MemorySegment.NULL;
 
     MemorySegment sizes = MemorySegment.NULL;
-    /** The distance of the farthest entry of each query that has as many as the width, infinite for others. */
+    /** Per query the distance of its farthest entry if it has {@code width} entries, infinite otherwise. */
     MemorySegment bounds = MemorySegment.NULL;
 
     private int count;
@@ -36,21 +36,21 @@ public final class GroupScratch {
 
     private GroupScratch() {}
 
-    /** One that no other scan has; to be {@linkplain #giveBack given back} in a {@code finally} block. */
+    /** Takes a scratch from the pool; the caller must {@linkplain #giveBack give it back} in a {@code finally} block. */
     public static GroupScratch take() {
         return POOL.take();
     }
 
-    /** Ends its use by the scan that took it. */
+    /** Returns the scratch to the pool. */
     public void giveBack() {
         POOL.giveBack(this);
     }
 
     /**
-     * Makes room for a scan; the values of each query come next, by {@link #query}.
+     * Prepares for a scan; the caller then writes each query through {@link #query}.
      *
-     * @param queries how many, from 1 to {@link #MAX_QUERIES}
-     * @param nearest how many of the nearest nodes of each to find, from 1
+     * @param queries number of queries, from 1 to {@link #MAX_QUERIES}
+     * @param nearest number of nearest nodes to find per query, from 1
      */
     public void begin(GraphImage image, int queries, int nearest) {
         Vectors.requireRange("queries of a scan", queries, 1, MAX_QUERIES);
@@ -83,13 +83,13 @@ public final class GroupScratch {
         }
     }
 
-    /** Where the values of a query are written. */
+    /** The destination for the values of a query. */
     public QueryValues query(int query) {
         long at = (long) query * stride;
         return (i, value) -> vectors.setAtIndex(JAVA_FLOAT, at + i, value);
     }
 
-    /** A query's values up to whole lanes. */
+    /** A copy of a query's values, zero-padded to whole lanes. */
     float[] vector(int query) {
         float[] values = new float[stride];
         MemorySegment.copy(vectors, JAVA_FLOAT, (long) query * stride * Float.BYTES, values, 0, stride);
@@ -105,12 +105,12 @@ public final class GroupScratch {
         return width;
     }
 
-    /** Values from query to query. */
+    /** Values per query, padding included. */
     int stride() {
         return stride;
     }
 
-    /** Adds an entry to the nearest of a query, as the scans in C do. */
+    /** Offers an entry to the nearest nodes of a query, with the same result as the scans in C. */
     void offer(int query, long entry) {
         long first = (long) query * width;
         int size = sizes.getAtIndex(INT, query);
@@ -128,7 +128,7 @@ public final class GroupScratch {
         }
     }
 
-    /** What has been found for a query, a copy. */
+    /** A copy of a query's found nodes. */
     public FoundNodes found(int query) {
         long[] entries = new long[sizes.getAtIndex(INT, query)];
         MemorySegment.copy(found, LONG, (long) query * width * Long.BYTES, entries, 0, entries.length);

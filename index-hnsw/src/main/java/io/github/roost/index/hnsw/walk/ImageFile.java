@@ -15,26 +15,26 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 
 /**
- * A table's memory as a file: the image as it lies, then a checksum of it. Whatever happens during {@link #save}, the file
- * of that name is the old one or the new one, whole. Nothing that a file says is believed before it is checked, because C
- * follows its numbers without asking. Stateless.
+ * The file format of an image: the bytes of the image, then a checksum of them. {@link #save} replaces a file atomically: at any
+ * time either the old or the new file is there, complete. Everything in a file is validated before use, because C follows its
+ * numbers without checks. Stateless.
  */
 public final class ImageFile {
-    /** From the smallest floats, and from the largest, to where tables are scaled to. */
+    /** Max absolute binary exponent that rows are multiplied by, to bring the smallest or largest floats to the scale of tables. */
     private static final int MAX_EXPONENT = 156;
-    /** Where tables are scaled to. */
+    /** Binary exponent of the largest value that rows are scaled to. */
     private static final int MAX_LARGEST = 30;
 
     private static final int LARGEST_FINITE = Float.floatToRawIntBits(Float.MAX_VALUE);
 
     private ImageFile() {}
 
-    /** Writes a file, replacing one of that name, as {@link WholeFile} does. */
+    /** Writes a file, replacing any file of that name atomically, as {@link WholeFile} does. */
     public static void save(GraphImage image, Path file) throws IOException {
         WholeFile.replace(file, channel -> write(image, channel));
     }
 
-    /** Writes an image and its checksum, from the channel's position on; returns how many bytes. */
+    /** Writes an image and its checksum at the channel's position; returns the number of bytes. */
     public static long write(GraphImage image, FileChannel channel) throws IOException {
         SectionWriter section = new SectionWriter(channel);
         section.put(image.memory());
@@ -42,9 +42,9 @@ public final class ImageFile {
     }
 
     /**
-     * Maps a file into memory, after reading all of it once to check it.
+     * Maps a file into memory and reads all of it once to verify it.
      *
-     * @throws TableFileException if it is no such file, of another version, truncated or damaged
+     * @throws TableFileException if the file has another format or version, or is truncated or damaged
      */
     public static GraphImage open(Path file) throws IOException {
         try (FileChannel channel = TableFormat.open(file)) {
@@ -53,10 +53,10 @@ public final class ImageFile {
     }
 
     /**
-     * As {@link #open(Path)}, of an image that is a part of a file.
+     * As {@link #open(Path)}, for an image that is part of a file.
      *
-     * @param at where it begins, a multiple of 4,096
-     * @param bytes its length with its checksum; at most what the file has from there
+     * @param at offset of the image, a multiple of 4,096
+     * @param bytes length of the image with its checksum; must not extend beyond the file
      */
     public static GraphImage open(Path file, FileChannel channel, long at, long bytes) throws IOException {
         try {
@@ -67,10 +67,10 @@ public final class ImageFile {
     }
 
     /**
-     * As {@link #open(Path)}, but copied to memory of its own, on huge pages where there are any, which the file may be changed
-     * beside. Freed when nothing refers to it any more.
+     * As {@link #open(Path)}, but copies the image to private memory, on huge pages if available; the file may be modified afterwards.
+     * Freed by the garbage collector.
      *
-     * @throws TableFileException as above
+     * @throws TableFileException if the file has another format or version, or is truncated or damaged
      */
     public static GraphImage load(Path file) throws IOException {
         GraphImage mapped = open(file);
@@ -97,12 +97,12 @@ public final class ImageFile {
     }
 
     /**
-     * An image of {@link GraphImage.Content#CODES} as it lies in memory that somebody else has mapped. Only its head is
-     * read, and what codes stand for; walks check what they follow.
+     * Opens an image of {@link GraphImage.Content#CODES} in place, in memory that the caller has mapped. Validates only the head, and
+     * the zero points and scales of the codes; searches check the neighbours and labels that they read.
      *
-     * @param file what it is called in messages
-     * @param memory begins at a multiple of 8, and ends with the image
-     * @throws TableFileException if it is no such image, of another version, or its head does not fit it
+     * @param file the image's name in messages
+     * @param memory exactly the image's bytes, aligned to 8 bytes
+     * @throws TableFileException if it is not such an image, or of another version, or its head does not match its size
      */
     public static GraphImage openInPlace(Path file, MemorySegment memory) throws TableFileException {
         GraphImage image = openInPlace(file, memory, GraphImage.Content.CODES);
@@ -119,13 +119,13 @@ public final class ImageFile {
     }
 
     /**
-     * An image as it lies in memory that somebody else has filled, whose bytes have been compared with a checksum. Only its
-     * head is read; walks check what they follow.
+     * Opens an image in place, in memory whose checksum the caller has verified. Validates only the head; searches check the
+     * neighbours that they read.
      *
-     * @param file what it is called in messages
-     * @param memory begins at a multiple of 8, and ends with the image
-     * @param content that it must have
-     * @throws TableFileException if it is no such image, of another version, or its head does not fit it
+     * @param file the image's name in messages
+     * @param memory exactly the image's bytes, aligned to 8 bytes
+     * @param content the expected content
+     * @throws TableFileException if it is not such an image, or of another version, or its head does not match its size
      */
     public static GraphImage openInPlace(Path file, MemorySegment memory, GraphImage.Content content)
             throws TableFileException {
@@ -163,7 +163,7 @@ public final class ImageFile {
         }
     }
 
-    /** The checksum keeps out accidents; these keep out files that were made by something else. */
+    /** Validates the shape: the checksum detects only accidental damage, not a file that another program wrote. */
     private static GraphImage.Shape checkedShape(Path file, MemorySegment memory) throws TableFileException {
         GraphImage.Shape shape = GraphImage.readShape(file, memory);
         requireRange(file, GraphImage.AT_DIMENSION, "dimension", shape.dimension(), 1, Vectors.MAX_DIMENSIONS);
@@ -202,7 +202,7 @@ public final class ImageFile {
         }
     }
 
-    /** What a table is scaled by: by another power of two all distances would become nothing or infinite. */
+    /** Validates the scale: with an exponent out of range, distances would underflow to 0 or overflow to infinity. */
     private static void checkScale(Path file, GraphImage.Shape shape) throws TableFileException {
         boolean scaled = shape.metric() != Metric.COSINE;
         int most = scaled ? MAX_EXPONENT : 0;
@@ -244,7 +244,7 @@ public final class ImageFile {
         }
     }
 
-    /** What estimates are made of. */
+    /** Requires the addends and multipliers of estimates to be finite. */
     private static void checkFactors(Path file, GraphImage image) throws TableFileException {
         int blocks = image.shape().degree() / NeighborCodes.BLOCK;
         for (int node = 0; node < image.shape().nodes(); node++) {
@@ -264,12 +264,12 @@ public final class ImageFile {
         }
     }
 
-    /** What is no number is as far from each query, so that walks would find anything. */
+    /** Requires finite vectors: with NaN or infinity the order of distances would be arbitrary. */
     private static void checkVectors(Path file, GraphImage image) throws TableFileException {
         int[] bits = new int[image.shape().dimension()];
         for (int node = 0; node < image.shape().nodes(); node++) {
             image.vectorBits(node, bits);
-            // Many at a time, which comparing floats is not.
+            // The max of integer bits is vectorised; a comparison of floats is not.
             int largest = 0;
             for (int value : bits) {
                 largest = Math.max(largest, value & Integer.MAX_VALUE);
@@ -283,7 +283,7 @@ public final class ImageFile {
         }
     }
 
-    /** What codes stand for: with what is no number all codes would be as far from each query. */
+    /** Requires finite terms, zero points and scales: otherwise distances by codes would be NaN or infinite. */
     private static void checkCodes(Path file, GraphImage image) throws TableFileException {
         GraphImage.Shape shape = image.shape();
         for (int node = 0; node < shape.nodes(); node++) {

@@ -4,7 +4,7 @@ import io.github.roost.core.ScratchMemory;
 import io.github.roost.core.ScratchPool;
 import java.lang.foreign.MemorySegment;
 
-/** What one insertion needs besides the graph: that of a search, and the neighbours picked in each layer. Belongs to it alone. */
+/** Scratch memory of one insertion: a search's scratch, and the neighbours picked in each layer. Used by one insertion at a time. */
 final class InsertScratch {
     private static final ScratchPool<InsertScratch> POOL = new ScratchPool<>(InsertScratch::new);
 
@@ -13,7 +13,7 @@ final class InsertScratch {
 
     private InsertScratch() {}
 
-    /** One that no other insertion has; to be given back in a {@code finally} block. */
+    /** Takes a scratch from the pool; to be given back in a {@code finally} block. */
     static InsertScratch take() {
         return POOL.take();
     }
@@ -22,7 +22,7 @@ final class InsertScratch {
         POOL.giveBack(this);
     }
 
-    /** Room for the neighbours of a node, one entry each, and how many there are, in each layer. */
+    /** Room for the number of picked neighbours and their entries, per layer. */
     MemorySegment picked(GraphInsertion graph) {
         long bytes = (graph.image.levels() + 1L) * (graph.image.degree(0) + 1L) * Long.BYTES;
         picked = ScratchMemory.roomFor(picked, bytes);

@@ -8,10 +8,10 @@ import java.util.Arrays;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** The walk in plain Java, for machines where no native library can be loaded, and the oracle of those in C. */
+/** Graph search and scan in plain Java, for machines where no native library can be loaded, and the test oracle of the C code. */
 final class JavaWalk implements GraphWalk {
     private static final int LANES = WalkScratch.LANES;
-    /** How many times as long as in C a distance takes, at most. */
+    /** Max ratio of the time of a distance to its time in C. */
     private static final int SLOWER = 16;
 
     @Override
@@ -44,7 +44,7 @@ final class JavaWalk implements GraphWalk {
         }
     }
 
-    /** The nodes of layer 0 that a walk computes distances to, in that order. */
+    /** The nodes of layer 0 that a graph search computes distances to, in that order. */
     int[] visits(GraphImage image, WalkScratch scratch, int width) {
         walk(image, scratch, width, width, NodeSet.ALL, () -> {});
         if (scratch.inJava != null && scratch.inJava.estimator != null) {
@@ -100,7 +100,7 @@ final class JavaWalk implements GraphWalk {
         float distance(int node);
     }
 
-    /** From the vectors. */
+    /** Distances from vectors. */
     private static final class VectorMeasure implements Measure {
         private final GraphImage image;
         private final float[] query;
@@ -134,7 +134,7 @@ final class JavaWalk implements GraphWalk {
         }
     }
 
-    /** From the codes, less what is the same for all nodes. */
+    /** Distances from codes, without the constant that is the same for all nodes. */
     private static final class CodeMeasure implements Measure {
         private final GraphImage image;
         private final Codes.Weights query;
@@ -164,9 +164,9 @@ final class JavaWalk implements GraphWalk {
         DONE
     }
 
-    /** One search, which goes on a step at a time. */
+    /** The state machine of one search. */
     static final class Search {
-        /** A step that computes no distance takes about this share of one that does. */
+        /** A step that computes a distance takes about this many times as long as one that does not. */
         private static final int CHEAPER = 8;
 
         private final GraphImage image;
@@ -174,10 +174,10 @@ final class JavaWalk implements GraphWalk {
         private final NodeSet allowed;
         private final VectorMeasure vectors;
         private final Measure measure;
-        /** What neighbours are estimated by; null where they have no codes. */
+        /** Estimates distances of neighbours; null if the image has no neighbour codes. */
         private final NeighborCodes.@Nullable Query estimator;
 
-        /** Nodes that were expanded, where there is an estimator. */
+        /** Expanded nodes in order, if there is an estimator. */
         private final IntStream.Builder measured = IntStream.builder();
 
         private final EntryHeap candidates = new EntryHeap();
@@ -186,13 +186,13 @@ final class JavaWalk implements GraphWalk {
         private long expanded;
 
         private Phase phase = Phase.DESCENDING;
-        /** What comes next in the list of the phase: neighbours of {@link #from}, nodes, the log, or what was found. */
+        /** Index of the next element in the phase's list: neighbours of {@link #from}, nodes, the log, or the found nodes. */
         private int next;
-        /** Where a list of nodes, or of what was found, ends. */
+        /** Exclusive end of the list, if it is of nodes or found nodes. */
         private int end;
-        /** The entry whose neighbours are measured. */
+        /** The entry whose neighbours are compared. */
         private long from;
-        /** In the upper layers: the nearest of them so far. */
+        /** In the upper layers: the nearest entry so far. */
         private long nearest;
 
         private int layer;
@@ -223,7 +223,7 @@ final class JavaWalk implements GraphWalk {
             phase = Phase.SCANNING;
         }
 
-        /** Goes on for a budget of distances; whether it is done. */
+        /** Continues for a budget of distances; returns whether the search is complete. */
         boolean goOn(int mostReranked, int budget) {
             long left = (long) CHEAPER * budget;
             while (left > 0 && phase != Phase.DONE) {
@@ -236,7 +236,7 @@ final class JavaWalk implements GraphWalk {
             return phase == Phase.DONE;
         }
 
-        /** What remains is to list what has been found. */
+        /** Ends the traversal; only the completion of the list of found nodes is left. */
         void end() {
             if (phase == Phase.DESCENDING || phase == Phase.WALKING) {
                 next = 0;
@@ -271,7 +271,7 @@ final class JavaWalk implements GraphWalk {
             return neighbor;
         }
 
-        /** Goes to ever nearer neighbours, layer by layer down to layer 1. */
+        /** One step of the greedy descent through the upper layers. */
         private void descend() {
             if (layer == 0) {
                 beginWalk();
@@ -326,7 +326,7 @@ final class JavaWalk implements GraphWalk {
             }
         }
 
-        /** Takes the nearest candidate, and expands it if it still is the nearest by what has been learnt since. */
+        /** Pops the nearest candidate; expands it, or pushes it back if its mean estimate has risen since it was pushed. */
         private void walkByEstimates(NeighborCodes.Query query) {
             if (candidates.isEmpty() || candidates.peek() > found.bound()) {
                 next = 0;
@@ -429,7 +429,7 @@ final class JavaWalk implements GraphWalk {
             }
         }
 
-        /** Measures the next of the nodes found by its vector. */
+        /** Reranks the next found node by its vector. */
         private void rerank() {
             if (next == end) {
                 phase = Phase.SORTING_AGAIN;

@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * The walk in C, for one instruction set: one call per piece of a search. Its calls are plain, not critical: they take many
- * microseconds, and a plain call holds up no safepoint.
+ * Graph search, scan and insertion in C for one instruction set, one call per piece. The calls are plain rather than critical: they
+ * take many microseconds, and a plain call does not delay safepoints.
  */
 final class NativeWalk implements GraphWalk {
     private final InstructionSet isa;
@@ -25,7 +25,7 @@ final class NativeWalk implements GraphWalk {
     }
 
     /**
-     * One walk for each instruction set that this CPU has, the fastest first.
+     * One implementation per instruction set of this CPU, fastest first.
      *
      * @throws ExceptionInInitializerError if the library cannot be loaded
      */
@@ -33,7 +33,7 @@ final class NativeWalk implements GraphWalk {
         return Library.LIBRARY.supported(NativeWalk::new);
     }
 
-    /** The functions of the library: constants, so that a call is compiled to a call. It stays loaded for the life of the JVM. */
+    /** The functions of the library, as constants so that the JIT compiles direct calls. It stays loaded for the life of the JVM. */
     static final class Library {
         static final NativeLibrary LIBRARY = NativeLibrary.load(NativeWalk.class, "roost_hnsw");
 
@@ -90,7 +90,7 @@ final class NativeWalk implements GraphWalk {
         return isa.label();
     }
 
-    /** An image has checked its own sizes, and a scratch allocates its own memory. */
+    /** C checks no sizes: the image's were validated when it was opened, and {@code requireBegun} checks the scratch's. */
     @Override
     public boolean walkOn(
             GraphImage image, WalkScratch scratch, int width, int mostReranked, NodeSet allowed, int budget) {
@@ -181,9 +181,9 @@ final class NativeWalk implements GraphWalk {
     }
 
     /**
-     * Goes on with the insertion of a node; {@link GraphInsertion} and {@link InsertScratch} have allocated their own memory.
+     * Continues the insertion of a node.
      *
-     * @return whether the node is in the graph
+     * @return whether the insertion is complete
      */
     boolean insertOn(GraphInsertion graph, InsertScratch scratch, int node, int budget) {
         scratch.search.requireBegun(graph.image, graph.width, budget);
@@ -213,7 +213,7 @@ final class NativeWalk implements GraphWalk {
         }
     }
 
-    /** Brings a node's lists back to what they keep. */
+    /** Prunes a node's lists to their final max length. */
     void trim(GraphInsertion graph, int node) {
         Objects.checkIndex(node, graph.image.shape().nodes());
         try {

@@ -5,24 +5,24 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * Codes of a node's neighbours, one bit per component, that lie beside the node (Gao and Long, RaBitQ, SIGMOD 2024; Gou et al.,
- * SymphonyQG, SIGMOD 2025). With c the node's vector, x a neighbour's, r = x - c and s the signs of r after a random rotation R,
- * the product of r and any y is about f s·Ry with f = |r|² / Σ|Rr|. So the squared distance of x from a query q,
- * |q - c|² + |r|² - 2 r·(q - c), is about that of c plus |r|² + 2 f s·Rc, which lies beside the code, minus 2 f s·Rq; and of the
- * negated inner product the halves without |r|², less r·c. The s·Rq of 32 neighbours are summed from a table of bytes
- * (André et al., FastScan, VLDB 2015), which a query fills once.
+ * Codes of a node's neighbours, one bit per component, stored in the node's record (Gao and Long, RaBitQ, SIGMOD 2024; Gou et al.,
+ * SymphonyQG, SIGMOD 2025). Let c be the node's vector, x a neighbour's, r = x - c, and s the signs of r after a random rotation R.
+ * The product of r and any y is about f s·Ry with f = |r|² / Σ|Rr|. So the squared distance of x from a query q,
+ * |q - c|² + |r|² - 2 r·(q - c), is about the squared distance of c, plus |r|² + 2 f s·Rc, which is stored with the code, minus
+ * 2 f s·Rq. For the negated inner product the summands are f s·Rc - r·c and -f s·Rq. The s·Rq of 32 neighbours are summed from a
+ * table of bytes (André et al., FastScan, VLDB 2015), which is filled once per query.
  *
- * <p>Does what neighbor_codes.c and estimate_body.h do, step by step, so that both get the same bits. Stateless.
+ * <p>Performs the same steps as neighbor_codes.c and estimate_body.h, so that both get the same bits. Stateless.
  */
 public final class NeighborCodes {
-    /** Neighbours whose codes lie together. */
+    /** Neighbours per block of codes. */
     static final int BLOCK = 32;
 
-    /** Components are coded up to a multiple of this. */
+    /** The number of coded components is padded to a multiple of this. */
     private static final int PADDED_TO = 16;
-    /** Components that share an entry of a table. */
+    /** Components that share a table lookup. */
     private static final int GROUP = 4;
-    /** Entries of a group: one for each code of its components. */
+    /** Table entries per group, one per code of its components. */
     private static final int GROUP_ENTRIES = 16;
 
     private static final int ROTATIONS = 4;
@@ -31,27 +31,27 @@ public final class NeighborCodes {
 
     private NeighborCodes() {}
 
-    /** Components that codes are of, those that pad included. */
+    /** Number of coded components, padding included. */
     public static int length(int dimension) {
         return (dimension + PADDED_TO - 1) / PADDED_TO * PADDED_TO;
     }
 
-    /** The degree in layer 0 of a graph whose neighbours have codes. */
+    /** The degree in layer 0 of a graph with neighbour codes: {@code least} rounded up to whole blocks. */
     static int degree(int least) {
         return (least + BLOCK - 1) / BLOCK * BLOCK;
     }
 
-    /** Bytes of the codes of a block, and of what lies with them. */
+    /** Bytes of a block: codes, addends and multipliers. */
     static long blockBytes(int dimension) {
         return (long) length(dimension) * BLOCK / Byte.SIZE + 2L * BLOCK * Float.BYTES;
     }
 
     /**
-     * Rotates a vector at random, always alike: signs, then a Hadamard transform, several times over (Ailon and Chazelle,
-     * 2006). Where its length is no power of two the transforms are of its beginning and of its end in turns, and each half
-     * is mixed with the other between.
+     * Applies a fixed pseudorandom rotation to a vector: several rounds of random signs and a Hadamard transform (Ailon and Chazelle,
+     * 2006). If the length is not a power of two, rounds transform the beginning and the end alternately, and the two halves are
+     * mixed after each round.
      *
-     * @param values of a {@link #length}
+     * @param values rotated in place; as many as a {@link #length}
      */
     public static void rotate(float[] values) {
         int length = values.length;
@@ -76,7 +76,7 @@ public final class NeighborCodes {
         }
     }
 
-    /** 64 signs of a random sequence (Steele et al., SplitMix, OOPSLA 2014). */
+    /** 64 signs of a pseudorandom sequence (Steele et al., SplitMix, OOPSLA 2014). */
     private static long signs(long index) {
         long bits = (index + 1) * 0x9e3779b97f4a7c15L;
         bits = (bits ^ bits >>> 30) * 0xbf58476d1ce4e5b9L;
@@ -107,7 +107,7 @@ public final class NeighborCodes {
         }
     }
 
-    /** Writes the codes of a node's neighbours, from its list and the rotated vectors of all nodes. Belongs to one thread. */
+    /** Writes the codes of a node's neighbours, from its list and the rotated vectors of all nodes. Used by one thread. */
     public static final class Writer {
         private final GraphImage image;
         private final MemorySegment rotated;
@@ -115,8 +115,8 @@ public final class NeighborCodes {
         private final float[] neighbor;
 
         /**
-         * @param image whose vectors and neighbours are there
-         * @param rotated every node's vector after {@link #rotate}, floats of {@link #length}, one node after the other
+         * @param image with vectors and neighbours set
+         * @param rotated the vectors of all nodes after {@link #rotate}, {@link #length} floats per node
          */
         public Writer(GraphImage image, MemorySegment rotated) {
             this.image = image;
@@ -178,7 +178,7 @@ public final class NeighborCodes {
         }
     }
 
-    /** A query as it is compared with codes. */
+    /** The lookup table of a query. */
     static final class Query {
         private final byte[] table;
         private final float slope;
@@ -199,7 +199,7 @@ public final class NeighborCodes {
                 widest = Math.max(widest, size);
             }
             float unit = widest / MAX_ENTRY;
-            // A query that is too short for floats weighs nothing.
+            // If the query is too short for the reciprocal to be finite, all table entries are 0.
             float scale = unit > 0 && 1 / unit <= Float.MAX_VALUE ? 1 / unit : 0;
             this.table = new byte[rotated.length / GROUP * GROUP_ENTRIES];
             for (int at = 0; at < rotated.length; at += GROUP) {
@@ -209,7 +209,7 @@ public final class NeighborCodes {
             this.offset = scale > 0 ? sizes : 0;
         }
 
-        /** The sums of a group's components whose bit a code has, counted from the least of these. */
+        /** Fills a group's entries: per code, the sum of the components whose bit is set, minus the least such sum. */
         private void fill(float[] rotated, int at, float scale) {
             float[] sums = new float[GROUP_ENTRIES];
             for (int i = 0; i < GROUP; i++) {
@@ -225,7 +225,7 @@ public final class NeighborCodes {
             }
         }
 
-        /** The distances of a block's neighbours, by that of the node. */
+        /** The estimated distances of a block's neighbours, given the node's distance. */
         float[] estimates(GraphImage image, int node, int block, float distance) {
             byte[] codes = image.blockCodes(node, block);
             float[] estimates = new float[BLOCK];

@@ -7,33 +7,33 @@ import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Some of a table's nodes, one bit per node. Thread-safe, with one thread at a time that removes: a walk that runs meanwhile
- * reads each word whole, so it sees a node either in the set or not.
+ * Bit set of a graph's nodes. Thread-safe if one thread at a time removes: a concurrent search
+ * reads each word atomically, so it sees a node either in the set or not.
  *
- * <p>A set to remove from lies off-heap, where walks read it. One that a filter makes lies on the heap, because many filters
- * are made for one search: who searches copies it to where walks read it, until it has been searched with so often that it
- * has earned a copy of its own.
+ * <p>A set that nodes are removed from is off-heap, where C can read it. The set of a filter is on the heap, because many filters
+ * are used for one search only: each search copies it to its scratch memory. After several searches the set gets an off-heap
+ * copy of its own.
  */
 public final class NodeSet {
-    /** Every node of any table. */
+    /** All nodes of any graph. */
     public static final NodeSet ALL = new NodeSet(MemorySegment.NULL, Integer.MAX_VALUE, Integer.MAX_VALUE, 0);
 
     private static final int WORD = Long.SIZE;
-    /** Searches with a set after which it has a copy of its own off-heap. */
+    /** Number of searches after which a set gets an off-heap copy of its own. */
     private static final int SEARCHES_FOR_COPY = 8;
 
     private static final VarHandle WORDS = GraphImage.LONG.varHandle();
 
     private final MemorySegment words;
     private final int nodes;
-    /** Written by whoever removes. */
+    /** Written by the removing thread. */
     private volatile int size;
-    /** Counted by all who search, of whom some may be missed. */
+    /** Incremented by all searches without synchronisation: an approximate count is enough. */
     private int searches;
-    /** The set off-heap, once it has earned that. */
+    /** The off-heap copy, once there is one. */
     private volatile @Nullable NodeSet copy;
 
-    /** How many bits there are, where bits are by label; otherwise 0. */
+    /** Number of bits if the bits are indexed by label, otherwise 0. */
     private final int labels;
 
     private NodeSet(MemorySegment words, int nodes, int size) {
@@ -48,11 +48,11 @@ public final class NodeSet {
     }
 
     /**
-     * The nodes whose label is the index of a set bit, for an image without vectors: only to walk with.
+     * The nodes whose label is the index of a set bit, for graph searches of an image without vectors.
      *
-     * @param words the bits, 64 a word, the lowest first
-     * @param labels how many bits count; a node with a higher label damages its image
-     * @param scratch has the copy that walks read, until its next such call
+     * @param words the bits, 64 per word, lowest bit first
+     * @param labels number of bits; a search that reads a label from this on throws a {@link DamagedImageException}
+     * @param scratch holds the copy that searches read, until its next set
      */
     public static NodeSet ofLabels(long[] words, int labels, WalkScratch scratch) {
         int count = Math.toIntExact(wordsOf(labels));
@@ -65,7 +65,7 @@ public final class NodeSet {
         return (nodes + WORD - 1L) / WORD;
     }
 
-    /** Asks about the nodes 0 to {@code nodes} exclusive, in as many goes as it takes. Belongs to one thread at a time. */
+    /** A resumable evaluation of a predicate over the nodes 0 to {@code nodes} exclusive. Used by one thread at a time. */
     public static final class Asking {
         private final MemorySegment words;
         private final int nodes;
@@ -78,10 +78,10 @@ public final class NodeSet {
         }
 
         /**
-         * Goes on to the end.
+         * Evaluates the remaining nodes.
          *
-         * @param betweenWords runs between two words; what it, or the predicate, throws ends this go
-         * @return those of the nodes that are to be in the set
+         * @param betweenWords runs between two words; if it or the predicate throws, the next call resumes
+         * @return the set of all nodes for which the predicate was true
          */
         public NodeSet goOn(IntPredicate member, Runnable betweenWords) {
             for (int first = next; first < nodes; first = next) {
@@ -101,12 +101,12 @@ public final class NodeSet {
         }
     }
 
-    /** Those of the nodes 0 to {@code nodes} exclusive that are to be in the set. */
+    /** The nodes from 0 to {@code nodes} exclusive for which a predicate is true. */
     public static NodeSet of(int nodes, IntPredicate member) {
         return new Asking(nodes).goOn(member, () -> {});
     }
 
-    /** Nodes 0 to {@code nodes} exclusive, to remove from. */
+    /** All nodes from 0 to {@code nodes} exclusive, as an off-heap set that nodes can be removed from. */
     public static NodeSet full(int nodes) {
         return of(nodes, node -> true).ofItsOwn();
     }
@@ -117,7 +117,7 @@ public final class NodeSet {
         return new NodeSet(own, nodes, size);
     }
 
-    /** This set where walks can read it, or null if it has to be copied. */
+    /** This set off-heap, or null if the caller must copy it. */
     @Nullable
     NodeSet offHeap() {
         if (words.isNative()) {
@@ -131,7 +131,7 @@ public final class NodeSet {
         return known;
     }
 
-    /** This set in other memory, which the next call with it overwrites. */
+    /** Copies this set to other memory, which the returned set refers to. */
     NodeSet copyTo(MemorySegment room, int run, Runnable betweenRuns) {
         long count = wordsOf(nodes);
         for (long word = 0; word < count; word += run) {
@@ -144,8 +144,8 @@ public final class NodeSet {
         return new NodeSet(room, nodes, size);
     }
 
-    /** Takes a node out; searches that begin after this returns do not find it. */
-    @SuppressWarnings("NonAtomicVolatileUpdate") // one thread at a time removes; volatile for those that read
+    /** Removes a node; searches that begin after this returns do not find it. */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // only one thread at a time removes; volatile for the reading threads
     public void remove(int node) {
         if (contains(node)) {
             long at = (long) (node / WORD) * Long.BYTES;
@@ -154,7 +154,7 @@ public final class NodeSet {
         }
     }
 
-    /** The nodes that are in both sets, in memory that the next call with it overwrites. */
+    /** Writes the intersection of both sets to other memory, which the returned set refers to. */
     NodeSet and(NodeSet other, MemorySegment room, int run, Runnable betweenRuns) {
         int least = Math.min(nodes, other.nodes);
         int common = 0;
@@ -169,12 +169,12 @@ public final class NodeSet {
         return new NodeSet(room, least, common);
     }
 
-    /** What the set takes. */
+    /** Size of the bits in bytes. */
     public long bytes() {
         return words.byteSize();
     }
 
-    /** How many nodes are in the set. */
+    /** Number of nodes in the set. */
     public int size() {
         return size;
     }
@@ -184,7 +184,7 @@ public final class NodeSet {
         return this == ALL || (words.getAtIndex(GraphImage.LONG, node / WORD) >>> node & 1) != 0;
     }
 
-    /** Whether a walk of an image may find a node. */
+    /** Whether a graph search may return a node. */
     boolean allows(GraphImage image, int node) {
         if (labels == 0) {
             return contains(node);
@@ -196,12 +196,12 @@ public final class NodeSet {
         return contains(label);
     }
 
-    /** How many bits there are, where bits are by label; otherwise 0. */
+    /** Number of bits if the bits are indexed by label, otherwise 0. */
     int labels() {
         return labels;
     }
 
-    /** Whether any of the nodes {@code from} to {@code to} exclusive is in the set, which is not {@link #ALL}. */
+    /** Whether any node from {@code from} to {@code to} exclusive is in the set. Not for {@link #ALL}. */
     public boolean containsAny(int from, int to) {
         for (long node = from; node < to; node += WORD - node % WORD) {
             long rest = words.getAtIndex(GraphImage.LONG, node / WORD) >>> node;

@@ -1,6 +1,6 @@
 package io.github.roost.index.hnsw.walk;
 
-/** Where the values of a query are written for a walk or a scan to read. */
+/** The destination of a query's values, from which a graph search or a scan reads them. */
 @FunctionalInterface
 public interface QueryValues {
     /** Writes value {@code i} of the query. */

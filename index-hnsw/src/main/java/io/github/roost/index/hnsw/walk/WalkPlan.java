@@ -1,30 +1,30 @@
 package io.github.roost.index.hnsw.walk;
 
-/** When a graph is walked, and when a walk has to be done again. Stateless: what decides is passed in. */
+/** Decides between graph search and scan, and whether a graph search must be repeated. Stateless: all inputs are arguments. */
 public final class WalkPlan {
-    /** How many times as wide a walk is done again that was too narrow. */
+    /** Factor by which the width grows if a graph search is repeated. */
     public static final int WIDER = 16;
-    /** How many more than it is to give a walk by codes looks for: it loses neighbours at the end of its list. */
+    /** Extra width of a search over codes beyond k, because codes misorder candidates at the end of the list. */
     public static final int WIDER_BY_CODE = 4;
 
-    /** Up to this many nodes for each unit of ef a graph is searched exactly. */
+    /** Up to this many nodes per unit of ef are scanned exhaustively. */
     private static final int EXACT_PER_EF = 4;
-    /** Nodes that a walk expands on its way, besides those it is after. */
+    /** Expected nodes that a graph search expands on the way to the ef nearest. */
     private static final int ON_THE_WAY = 16;
-    /** Of the neighbours of a node that a walk expands, the share that it has not come to before, at most. */
+    /** Max expected share of an expanded node's neighbours that have not been visited yet. */
     private static final double NEW_NEIGHBORS = .75;
-    /** How many times as many nodes as it is after a walk by estimates expands, at most. */
+    /** Max expected ratio of the nodes that a search by estimates expands to the nodes that it looks for. */
     private static final int SEEMING_NEAR = 8;
-    /** Codes order nodes nearly as vectors do: the k nearest are among a quarter more by code, and these. */
+    /** The k nearest by vector are expected among the k + k / 4 plus this many nearest by code. */
     private static final int RERANKED_MORE = 8;
-    /** Vectors of few components share their codes with many others, and cost little to compare: so many components. */
+    /** Min components to rerank in all: with few dimensions many vectors have equal codes, and a rerank is cheap. */
     private static final int RERANKED_COMPONENTS = 4_096;
 
     private WalkPlan() {}
 
     /**
-     * Whether looking at all allowed nodes, which is exact, is no more work than a walk. A walk that finds ef nodes of
-     * which one in so many is allowed expands that many times ef nodes, and looks at several neighbours of each.
+     * Whether an exhaustive scan of the allowed nodes is no more work than a graph search. If one node in n is allowed, a graph search
+     * expands n times ef nodes, and computes several distances for each.
      */
     public static boolean scanIsShorter(int nodes, int allowed, int ef) {
         double share = (double) allowed / nodes;
@@ -32,12 +32,12 @@ public final class WalkPlan {
     }
 
     /**
-     * Whether the search visited more nodes than it would if allowed nodes were spread evenly: then they lie away from the
-     * query. A search that finds ef nodes there comes in from one side, and misses more than others do. It is repeated with a
-     * larger ef, until it visits fewer nodes or looking at all allowed nodes is no more work.
+     * Whether the search visited more nodes than it would if allowed nodes were spread evenly; then they are clustered far from the
+     * query. A search reaches such a cluster from one side, and its recall is lower. It is repeated with a larger ef, until it visits
+     * fewer nodes or an exhaustive scan of the allowed nodes is no more work.
      *
-     * @param computed distances of the walk
-     * @param degree most neighbours of a node
+     * @param computed number of distances that the search computed
+     * @param degree max neighbours of a node
      */
     public static boolean wentFar(long computed, int nodes, int allowed, int ef, int degree) {
         double expanded = ef * (double) nodes / allowed + ON_THE_WAY;
@@ -45,21 +45,22 @@ public final class WalkPlan {
     }
 
     /**
-     * As {@link #wentFar}, of a walk by estimates: it goes to the nodes alone that it expands, and to some that only seem near.
+     * As {@link #wentFar}, for a search by estimates, which visits only the nodes that it expands, including some whose estimates are
+     * too small.
      *
-     * @param expanded nodes of the walk
+     * @param expanded number of nodes that the search expanded
      */
     public static boolean expandedFar(long expanded, int nodes, int allowed, int ef) {
         double expected = ef * (double) nodes / allowed + ON_THE_WAY;
         return allowed < nodes && expanded > SEEMING_NEAR * expected;
     }
 
-    /** The width of a walk that is done again. */
+    /** The width of a repeated graph search. */
     public static int wider(int width, int nodes) {
         return (int) Math.min((long) WIDER * width, nodes);
     }
 
-    /** How many of the nodes that a walk by codes finds are compared again by their vectors, for the k nearest. */
+    /** The number of nodes to rerank by their vectors after a search over codes, for the k nearest. */
     public static int reranked(int k, int width, int dimension) {
         long most = Math.max((long) k + k / 4 + RERANKED_MORE, RERANKED_COMPONENTS / dimension);
         return (int) Math.min(width, most);

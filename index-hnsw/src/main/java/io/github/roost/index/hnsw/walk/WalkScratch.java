@@ -14,23 +14,22 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one search needs besides the table: the query, marks, heaps, and what was found. Off-heap, lent from search to search
- * whatever table or thread it is of; grown to the largest table, but only pages that are touched cost memory. Belongs to one
- * search.
+ * Scratch memory of one search: the query, visited marks, heaps, and the found nodes. Off-heap, pooled across tables and threads. It
+ * grows to the size of the largest table, but only touched pages take memory. Used by one search at a time.
  */
 public final class WalkScratch implements FoundNodes, QueryValues {
-    /** The lanes in which every walk sums, so that all give the same bits. */
+    /** Lanes in which every implementation sums, so that all give the same bits. */
     static final int LANES = 16;
 
     private static final ScratchPool<WalkScratch> POOL = new ScratchPool<>(WalkScratch::new);
-    /** Words of a set that are copied, or joined, before it is seen whether the search is still wanted. */
+    /** Words of a set that are copied or intersected between two expiry checks. */
     private static final int RUN = 4_096;
 
     private static final int ENTRY_BYTES = Long.BYTES;
     private static final int ESTIMATE_BYTES = Long.BYTES;
-    /** Candidates there is room for where a walk goes by estimates, for each node that has one. */
+    /** Room in the candidate heap of a search by estimates, per estimated node. */
     static final int CANDIDATES_PER_NODE = 4;
-    /** The count of a node that is estimated no more. */
+    /** The estimate count of a node whose exact distance is known. */
     private static final int MEASURED = -1;
 
     private static final long PROGRESS_BYTES = 128;
@@ -41,18 +40,18 @@ public final class WalkScratch implements FoundNodes, QueryValues {
     private static final int AT_COMPUTED = 16;
     private static final int AT_EXPANDED = 24;
 
-    /** The query, with room for the one more dimension that graphs for inner product are built with. */
+    /** The query, with room for the additional dimension with which inner-product graphs are built. */
     final MemorySegment query;
-    /** The query as it is compared with codes, up to four bytes per component. */
+    /** The query's weights for codes, up to four bytes per component. */
     final MemorySegment weights;
 
-    /** How far the search is; laid out as {@code struct progress} in walk.h. */
+    /** The state of the search; laid out as {@code struct progress} in walk.h. */
     final MemorySegment progress;
-    /** The search where it is one in Java. */
+    /** The state of a search in Java. */
     JavaWalk.@Nullable Search inJava;
 
     MemorySegment visited = MemorySegment.NULL;
-    /** What is known of nodes that have not been measured; as {@code struct estimate} in walk.h, all zero between searches. */
+    /** Estimates per node; laid out as {@code struct estimate} in walk.h, all zero between searches. */
     MemorySegment estimates = MemorySegment.NULL;
 
     MemorySegment candidates = MemorySegment.NULL;
@@ -60,9 +59,9 @@ public final class WalkScratch implements FoundNodes, QueryValues {
     MemorySegment found = MemorySegment.NULL;
     private MemorySegment common = MemorySegment.NULL;
     private int nodes;
-    /** Nodes that there is room for estimates of. */
+    /** Number of nodes with room for estimates. */
     private int estimated;
-    /** Whether the search that has begun keeps estimates, not marks. */
+    /** Whether the current search uses estimates instead of visited marks. */
     private boolean byEstimates;
 
     private int width;
@@ -75,28 +74,28 @@ public final class WalkScratch implements FoundNodes, QueryValues {
         weights = memory.asSlice(PROGRESS_BYTES + QUERY_BYTES, WEIGHT_BYTES);
     }
 
-    /** One that no other search has; to be {@linkplain #giveBack given back} in a {@code finally} block. */
+    /** Takes a scratch from the pool; the caller must {@linkplain #giveBack give it back} in a {@code finally} block. */
     public static WalkScratch take() {
         return POOL.take();
     }
 
-    /** Ends its use by the search that took it. */
+    /** Returns the scratch to the pool. */
     public void giveBack() {
         inJava = null;
         POOL.giveBack(this);
     }
 
-    /** Makes room for a search of this width; {@link #setQuery} comes next. */
+    /** Prepares for a search of this width; the caller then writes the query with {@link #setQuery}. Returns this. */
     public WalkScratch begin(GraphImage image, int searchWidth) {
         int imageNodes = image.shape().nodes();
         if (imageNodes > nodes) {
-            // A node is a candidate once at most, where there are no estimates, and one more has room in each.
+            // Without estimates a node is a candidate at most once; each list has one spare entry.
             int roomFor = imageNodes + imageNodes / 4;
             MemorySegment moreVisited = zeroes((roomFor / Long.SIZE + 1L) * Long.BYTES);
             long room = Math.max(roomFor, CANDIDATES_PER_NODE * (long) estimated);
             MemorySegment moreCandidates = zeroes((room + 1L) * ENTRY_BYTES);
             MemorySegment moreLog = zeroes((roomFor + 1L + GraphWalk.TILE) * Integer.BYTES);
-            // Only when all are there: where memory runs out, no search may take what there was for more.
+            // Assigned only after all allocations succeeded, so that an OutOfMemoryError leaves the sizes consistent.
             visited = moreVisited;
             candidates = moreCandidates;
             log = moreLog;
@@ -116,14 +115,14 @@ public final class WalkScratch implements FoundNodes, QueryValues {
         }
         dimension = image.shape().dimension();
         forgetProgress();
-        // The values after the query's last, up to whole lanes, which nobody sets.
+        // Zero the padding after the query's last value, up to whole lanes.
         for (int i = dimension; i % LANES != 0; i++) {
             query.setAtIndex(JAVA_FLOAT, i, 0);
         }
         return this;
     }
 
-    /** Takes the marks of a search off that does not come to its end. */
+    /** Clears the marks of a search that is not run to its end. */
     public void abandon() {
         long logged = logged();
         long words = nodes / Long.SIZE + 1L;
@@ -145,7 +144,7 @@ public final class WalkScratch implements FoundNodes, QueryValues {
     }
 
     /**
-     * The nodes of an image that are in both sets, where walks can read them; valid until the next call or search.
+     * The nodes of an image that are in both sets, as an off-heap set; valid until the next call or search.
      *
      * @param betweenRuns runs every few microseconds
      */
@@ -158,7 +157,7 @@ public final class WalkScratch implements FoundNodes, QueryValues {
         return offHeap != null ? offHeap : one.copyTo(roomForSet(image.shape().nodes()), RUN, betweenRuns);
     }
 
-    /** Memory for a set of this many bits, which the next set overwrites. */
+    /** Memory for a set of this many bits; the next set overwrites it. */
     MemorySegment roomForSet(int bits) {
         common = ScratchMemory.roomFor(common, (bits / Long.SIZE + 1L) * Long.BYTES);
         return common;
@@ -208,12 +207,12 @@ public final class WalkScratch implements FoundNodes, QueryValues {
         return found.getAtIndex(LONG, i);
     }
 
-    /** How many distances the search computed, those of what is measured again after a walk over codes included. */
+    /** Number of distances that the search computed, including the rerank after a search over codes. */
     public long computed() {
         return progress.get(LONG, AT_COMPUTED);
     }
 
-    /** How many nodes of layer 0 had their neighbours looked at. */
+    /** Number of nodes expanded in layer 0. */
     public long expanded() {
         return progress.get(LONG, AT_EXPANDED);
     }
@@ -226,7 +225,7 @@ public final class WalkScratch implements FoundNodes, QueryValues {
         progress.set(LONG, AT_COMPUTED, value);
     }
 
-    /** A distance and a node as one number, in their order. */
+    /** Packs a distance and a node into one number with the order of (distance, node). */
     static long entry(float distance, int node) {
         return (long) FloatOrder.key(distance) << Integer.SIZE | Integer.toUnsignedLong(node);
     }
@@ -239,14 +238,14 @@ public final class WalkScratch implements FoundNodes, QueryValues {
         return (visited.getAtIndex(LONG, node / Long.SIZE) >>> node & 1) != 0;
     }
 
-    /** Marks a node, and adds it to the log. */
+    /** Marks a node as visited and adds it to the log. */
     void visit(int node) {
         int word = node / Long.SIZE;
         visited.setAtIndex(LONG, word, visited.getAtIndex(LONG, word) | 1L << node);
         log(node);
     }
 
-    /** How many nodes are in the log. */
+    /** Number of nodes in the log. */
     long logged() {
         return progress.get(LONG, AT_LOGGED);
     }
@@ -259,7 +258,7 @@ public final class WalkScratch implements FoundNodes, QueryValues {
         }
     }
 
-    /** Whether a node has neither been estimated nor measured. */
+    /** Whether a node has neither an estimate nor an exact distance. */
     boolean isUnknown(int node) {
         return estimateCount(node) == 0;
     }
@@ -272,7 +271,7 @@ public final class WalkScratch implements FoundNodes, QueryValues {
         estimates.setAtIndex(INT, 2L * node + 1, MEASURED);
     }
 
-    /** Adds an estimate to those of a node that has not been measured; whether the mean is less by it, or there was none. */
+    /** Adds an estimate of a node without an exact distance; returns whether it is the first, or lowers the mean. */
     boolean learn(int node, float estimate) {
         float sum = estimateSum(node);
         int count = estimateCount(node);
@@ -282,7 +281,7 @@ public final class WalkScratch implements FoundNodes, QueryValues {
         return lowers;
     }
 
-    /** A node's mean estimate; it has one. */
+    /** The mean estimate of a node that has at least one. */
     float estimate(int node) {
         return estimateSum(node) / (float) estimateCount(node);
     }

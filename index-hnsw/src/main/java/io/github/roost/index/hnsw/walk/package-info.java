@@ -1,4 +1,4 @@
-/** A table's graph in off-heap memory, and the searches over it. */
+/** The frozen graph in off-heap memory (the image), its file, its searches in C and in Java, and insertion in C. */
 @NullMarked
 package io.github.roost.index.hnsw.walk;
 
