@@ -422,7 +422,7 @@ public final class Indexing {
 
     private static void requireNonNull(Object search, Object options) {
         if (search == null || options == null) {
-            throw new NullPointerException("what to run and options must not be null");
+            throw new NullPointerException("the search function and the options must not be null");
         }
     }
 }

@@ -102,7 +102,7 @@ final class NodeTables implements Closeable {
             }
         } catch (IOException | RuntimeException | OutOfMemoryError failure) {
             faults.put(name, String.valueOf(failure.getMessage()));
-            LOG.warn("table [{}] stays as it is, for what is in {} cannot be read", name, path, failure);
+            LOG.warn("table [{}] stays as it is: {} cannot be read", name, path, failure);
         }
     }
 

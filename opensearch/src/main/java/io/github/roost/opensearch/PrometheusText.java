@@ -34,7 +34,7 @@ final class PrometheusText {
         sample(text, "roost_imbalance", "", stats.imbalance());
         family(text, "roost_remaps_total", "counter", "mappings published because traffic had shifted");
         sample(text, "roost_remaps_total", "", stats.remaps());
-        family(text, "roost_remap_moved_bytes_total", "counter", "traffic whose home those changed");
+        family(text, "roost_remap_moved_bytes_total", "counter", "bytes of traffic whose home changed");
         sample(text, "roost_remap_moved_bytes_total", "", stats.movedBytes());
         List<WorkerStats> workers = stats.workers();
         family(text, "roost_workers", "gauge", "workers");

@@ -58,7 +58,7 @@ final class RestRoostBatch extends BaseRestHandler {
                         query = knn;
                     } else {
                         throw new ParsingException(
-                                parser.getTokenLocation(), "query of a batch must be a roost_knn, and is another");
+                                parser.getTokenLocation(), "every query of a batch must be a roost_knn query");
                     }
                 }
                 case SOURCE -> source = parser.booleanValue();

@@ -137,7 +137,7 @@ public final class Coordinator implements AutoCloseable {
         }
         Announced next = now != null && before == version ? now : new Announced(version, shards);
         if (before != version && !registry.announce(table, term, before, next)) {
-            throw new IllegalStateException("another version was announced meanwhile");
+            throw new IllegalStateException("another version was announced at the same time");
         }
         proceed(term, next);
     }

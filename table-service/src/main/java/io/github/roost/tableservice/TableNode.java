@@ -156,7 +156,7 @@ public final class TableNode implements AutoCloseable {
             }
             return served;
         } catch (TableFileException damaged) {
-            LOG.warn("version {} is damaged, so it is not served before it has been loaded anew", version, damaged);
+            LOG.warn("version {} is damaged: it is not served until it has been reloaded", version, damaged);
             // Without the note, a coordinator's next load reads the version from its source.
             Files.deleteIfExists(noteFile(version));
         } catch (IOException | OutOfMemoryError e) {

@@ -200,7 +200,7 @@ final class CheckedBlocks {
             buffer.clear().limit(filled);
             while (buffer.hasRemaining()) {
                 if (channel.read(buffer) < 0) {
-                    throw new TableFileException(file, channel.position(), "ends in the midst of a block");
+                    throw new TableFileException(file, channel.position(), "ends within a block");
                 }
             }
         }

@@ -44,7 +44,7 @@ final class TableFolder implements AutoCloseable {
         boolean done = false;
         try {
             if (tryLock(lockFile) == null) {
-                throw new IOException(folder + " is the folder of a table that is open");
+                throw new IOException(folder + " is the folder of an open table");
             }
             TableFolder opened = new TableFolder(folder, lockFile);
             opened.removeDrafts();

@@ -402,7 +402,7 @@ class TableTest {
             assertFalse(Files.exists(draft));
             assertTrue(Files.exists(foreign));
             IOException refused = assertThrows(IOException.class, () -> Table.open(folder));
-            assertEquals(folder + " is the folder of a table that is open", refused.getMessage());
+            assertEquals(folder + " is the folder of an open table", refused.getMessage());
             assertEquals(List.of(), table.sealedVersions());
         }
         Table.open(folder).close();

@@ -75,7 +75,7 @@ public final class Pinner {
         }
         BitSet outside = CpuSet.difference(asked, linux.processMask());
         if (!outside.isEmpty()) {
-            return refused("outside", "CPUs " + CpuSet.text(outside) + " are not among those of this process");
+            return refused("outside", "CPUs " + CpuSet.text(outside) + " are not among the CPUs of this process");
         }
         int errno = linux.bindThread(asked);
         return errno == 0

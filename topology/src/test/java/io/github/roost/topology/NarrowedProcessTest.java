@@ -42,7 +42,7 @@ class NarrowedProcessTest {
         List<String> seen = new ChildJvm(PretendProbe.class)
                 .under("taskset", "-c", cpus.getLast().toString())
                 .run(Integer.toString(cpus.getLast() + 1));
-        assertThat(seen).containsExactly("true []", "false [CPUs 4000 are not among those of this process]");
+        assertThat(seen).containsExactly("true []", "false [CPUs 4000 are not among the CPUs of this process]");
     }
 
     /** Pins to CPU {@code args[0]} - 1 and then to one that no machine has, by way of a made-up topology. */

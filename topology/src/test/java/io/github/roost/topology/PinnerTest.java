@@ -33,7 +33,7 @@ class PinnerTest {
     void aCoreThatDoesNotExistLeavesTheThreadAsItWasAndSaysSo() throws Exception {
         PinResult result = inThread(() -> Pinner.of(live).pin(new Core(0, -1, List.of(8_000))));
         assertThat(result.pinned()).isFalse();
-        assertThat(result.reason()).contains("CPUs 8000 are not among those of this process");
+        assertThat(result.reason()).contains("CPUs 8000 are not among the CPUs of this process");
         assertThat(result.got()).hasSize(Runtime.getRuntime().availableProcessors());
     }
 

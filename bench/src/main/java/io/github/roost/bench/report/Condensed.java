@@ -79,7 +79,7 @@ final class Condensed {
 
     /** The form in which {@link Results} reads windows: arrays of numbers, since there are thousands of windows. */
     @JsonFormat(shape = JsonFormat.Shape.ARRAY)
-    @JsonPropertyOrder({"perSecond", "imbalance", "l3MissRatio", "remaps"})
+    @JsonPropertyOrder({"perSecond", "imbalance", "remaps", "l3MissRatio", "meanMicros"})
     interface ShortWindow {}
 
     private static JsonNode rounded(JsonNode node) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.github.roost.bench.sim.SimResult;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -140,5 +141,15 @@ class EvidenceTest {
                     .isEqualTo(result.path("domains").asInt() < 4);
         }
         assertThat(found("sim-drift").at("/results/0/windows")).hasSizeGreaterThan(50);
+    }
+
+    @Test
+    void aWindowIsReadAsItWasKept() throws IOException {
+        JsonNode kept = Condensed.of(Results.JSON.readTree("""
+                {"results": [{"domains": 4, "windows": [
+                    {"perSecond": 3.5, "imbalance": 1.25, "l3MissRatio": 0.5, "remaps": 7, "meanMicros": 9}]}]}"""));
+
+        assertThat(Results.JSON.treeToValue(kept.at("/results/0/windows/0"), SimResult.Window.class))
+                .isEqualTo(new SimResult.Window(3.5, 1.25, 0, 7, 0));
     }
 }

@@ -118,7 +118,7 @@ public record FileChecks(Path file) {
      */
     public double requireFinite(long at, String what, double value, double least) throws TableFileException {
         if (!(value >= least && value < Double.POSITIVE_INFINITY)) {
-            throw fault(at, "has a " + what + " of " + value + ", it must be a number of at least " + least);
+            throw fault(at, "has a " + what + " of " + value + ", it must be a number and at least " + least);
         }
         return value;
     }
@@ -135,7 +135,7 @@ public record FileChecks(Path file) {
      */
     public float requireFinite(long at, String what, float value, float least) throws TableFileException {
         if (!(value >= least && value < Float.POSITIVE_INFINITY)) {
-            throw fault(at, "has a " + what + " of " + value + ", it must be a number of at least " + least);
+            throw fault(at, "has a " + what + " of " + value + ", it must be a number and at least " + least);
         }
         return value;
     }

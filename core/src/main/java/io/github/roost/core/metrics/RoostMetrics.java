@@ -85,7 +85,7 @@ public final class RoostMetrics implements MeterBinder {
                         "roost.tasks",
                         this,
                         self -> count.applyAsDouble(self.stats().tasks()))
-                .description("Tasks by what became of them")
+                .description("Tasks by outcome")
                 .tag("outcome", outcome)
                 .register(registry);
     }

@@ -29,7 +29,7 @@ public record GroupRule(int whileFree, int least, int most, long budgetNanos) {
         }
         if (least < whileFree) {
             throw new IllegalArgumentException(
-                    "least queries of a group must be at least those while workers are free, " + whileFree + ", got "
+                    "the min queries per group must be at least the min while workers are free, " + whileFree + ", got "
                             + least);
         }
         if (most < least) {

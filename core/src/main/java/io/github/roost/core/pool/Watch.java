@@ -146,7 +146,7 @@ final class Watch implements Runnable {
         if (!warned) {
             warned = true;
             LOG.warn(
-                    "{} searches are blocked in what they wait for; no more workers are relieved of such until one goes on",
+                    "{} searches block their workers; no further worker is replaced until one of them continues",
                     MAX_BLOCKED);
         }
     }

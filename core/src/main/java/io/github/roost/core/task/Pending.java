@@ -118,7 +118,7 @@ public final class Pending {
         while (true) {
             Object before = state;
             if (before instanceof Waiter) {
-                throw new IllegalStateException("one search alone may wait for a pending, and another one does");
+                throw new IllegalStateException("only one search may wait for a pending, and another one already does");
             }
             if (before != null) {
                 return false;

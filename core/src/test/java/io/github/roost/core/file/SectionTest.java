@@ -95,9 +95,9 @@ class SectionTest {
         assertThatThrownBy(() -> CHECKS.requireVersion(8, 4, 2, 3))
                 .hasMessage("table is of version 4, this library reads 2 and 3 (at byte 8)");
         assertThatThrownBy(() -> CHECKS.requireFinite(8, "step", Float.NaN, 0))
-                .hasMessage("table has a step of NaN, it must be a number of at least 0.0 (at byte 8)");
+                .hasMessage("table has a step of NaN, it must be a number and at least 0.0 (at byte 8)");
         assertThatThrownBy(() -> CHECKS.requireFinite(8, "loss", Double.POSITIVE_INFINITY, 0))
-                .hasMessage("table has a loss of Infinity, it must be a number of at least 0.0 (at byte 8)");
+                .hasMessage("table has a loss of Infinity, it must be a number and at least 0.0 (at byte 8)");
         assertThatThrownBy(() -> CHECKS.requireHead(9, 72, "a table's head of 64"))
                 .hasMessage("table is 9 bytes long, less than a table's head of 64 (at byte 0)");
     }

@@ -167,7 +167,7 @@ class ParkTest {
         CompletableFuture<Integer> second = submit(search, SubmitOptions.DEFAULT);
         assertThatThrownBy(second::get)
                 .hasCauseInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("one search alone");
+                .hasMessageContaining("only one search");
         one.complete();
         assertThat(first.join()).isEqualTo(21);
         assertThat(parked()).isZero();

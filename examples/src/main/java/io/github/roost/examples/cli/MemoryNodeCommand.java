@@ -18,7 +18,7 @@ import picocli.CommandLine.Parameters;
         name = "memory-node",
         description = {
             "Serves a pool that roost build remote has saved, until it gets SIGTERM or Ctrl-C.",
-            "Tables in other processes read the pool directly, and refuse searches while its heartbeat stands still."
+            "Tables in other processes read the pool directly, and refuse searches while its heartbeat is missing."
         })
 final class MemoryNodeCommand implements Callable<Integer> {
     static final String UCX = "ucx:";

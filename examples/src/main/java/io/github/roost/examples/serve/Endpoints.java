@@ -77,7 +77,7 @@ final class Endpoints {
         return served().tables()
                 .find(name)
                 .orElseThrow(
-                        () -> new Problem(404, "there is no table " + name + ", GET /tables names those there are"));
+                        () -> new Problem(404, "there is no table " + name + ", GET /tables lists all tables"));
     }
 
     private DescribedTable changeable(ServerRequest request) {

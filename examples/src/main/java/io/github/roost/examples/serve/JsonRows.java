@@ -74,7 +74,7 @@ final class JsonRows {
         }
         String name = attributes.path("name").asText(id.asText());
         if (items.put(number, new Item(name, words(attributes))) != null) {
-            throw new IllegalArgumentException("id " + number + " stands in an earlier line, too");
+            throw new IllegalArgumentException("id " + number + " is in an earlier line, too");
         }
         ids.add(number);
         vectors.add(vector);
@@ -94,7 +94,7 @@ final class JsonRows {
         int dimension = vectors.isEmpty() ? components.size() : vectors.getFirst().length;
         if (components.size() != dimension) {
             throw new IllegalArgumentException(
-                    "vector must have " + dimension + " dimensions, as those before, got " + components.size());
+                    "vector must have " + dimension + " dimensions, as in earlier lines, got " + components.size());
         }
         Vectors.requireRange("dimension", dimension, 1, Vectors.MAX_DIMENSIONS);
         float[] vector = new float[dimension];

@@ -192,7 +192,7 @@ public final class TableService {
     }
 
     private void drain(RoostService service, CountDownLatch ended) {
-        messages.println("draining: what is accepted is answered, the rest is turned away");
+        messages.println("draining: accepted requests are answered, new ones are rejected");
         messages.println(
                 service.drain()
                         ? "drained: everything accepted was answered"

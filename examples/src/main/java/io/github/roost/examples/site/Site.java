@@ -80,7 +80,7 @@ public final class Site {
             arguments.add(name + "=" + sources);
         });
         if (javadoc.run(messages, messages, arguments.toArray(String[]::new)) != 0) {
-            throw new IOException("javadoc failed: what it said stands above");
+            throw new IOException("javadoc failed: see its output above");
         }
     }
 

@@ -82,7 +82,7 @@ class RefusedRequestsTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "GET | /tables/nothing | 404 | there is no table nothing, GET /tables names those there are",
+                "GET | /tables/nothing | 404 | there is no table nothing, GET /tables lists all tables",
                 "POST | /tables/nothing/search | 404 | there is no table nothing",
                 "POST | /tables/nothing/vectors | 404 | there is no table nothing",
                 "DELETE | /tables/games/vectors/99999 | 404 | table games has no row 99999",

@@ -102,8 +102,8 @@ class UserTableTest {
             delimiter = '|',
             quoteCharacter = '`',
             value = {
-                "{\"id\":1,\"vector\":[1,2]};{\"id\":1,\"vector\":[1,2]} | line 2: id 1 stands in an earlier line, too",
-                "{\"id\":1,\"vector\":[1,2]};{\"id\":2,\"vector\":[1]} | line 2: vector must have 2 dimensions, as those before, got 1",
+                "{\"id\":1,\"vector\":[1,2]};{\"id\":1,\"vector\":[1,2]} | line 2: id 1 is in an earlier line, too",
+                "{\"id\":1,\"vector\":[1,2]};{\"id\":2,\"vector\":[1]} | line 2: vector must have 2 dimensions, as in earlier lines, got 1",
                 "{\"id\":1,\"vector\":[1,\"a\"]} | line 1: vector must be finite, got \"a\" in dimension 1",
                 "{\"id\":1,\"vector\":[]} | line 1: dimension must be between 1 and 4,096, got 0",
                 "{\"id\":1} | line 1: vector must be an array of numbers, got nothing",

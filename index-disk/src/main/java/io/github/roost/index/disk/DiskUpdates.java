@@ -461,7 +461,7 @@ final class DiskUpdates {
         try {
             underWay.join();
         } catch (CompletionException | CancellationException failed) {
-            LOG.debug("what was waited for has failed, which its owner reports", failed);
+            LOG.debug("the awaited update failed; its caller gets the error", failed);
         }
     }
 
@@ -508,7 +508,7 @@ final class DiskUpdates {
             try {
                 beginCheckpoint().join();
             } catch (CompletionException failed) {
-                LOG.warn("{} is closed without a checkpoint; its log has what it lacks", file.path());
+                LOG.warn("{} is closed without a checkpoint; its log holds the missing updates", file.path());
             }
         }
         CompletableFuture<Void> underWay = checkpoint.get();

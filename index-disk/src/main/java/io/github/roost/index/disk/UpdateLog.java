@@ -128,7 +128,7 @@ final class UpdateLog {
         return new TableFileException(
                 file.path(),
                 (long) block * BLOCK_BYTES,
-                "has a damaged block in the midst of updates that were acknowledged");
+                "has a damaged block between acknowledged updates");
     }
 
     /** Writes a group after the last one and syncs it; an empty group marks the beginning of the log. */

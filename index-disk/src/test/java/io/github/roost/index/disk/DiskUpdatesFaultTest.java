@@ -266,7 +266,7 @@ class DiskUpdatesFaultTest {
             FaultDevice inTheMidst = device.afterCrash();
             assertThatThrownBy(() -> check(inTheMidst, new Oracle(), ""))
                     .isInstanceOf(TableFileException.class)
-                    .hasMessageContaining("has a damaged block in the midst of updates that were acknowledged");
+                    .hasMessageContaining("has a damaged block between acknowledged updates");
             device.flip(log1, 4_096 + 60, 1);
         }
         FaultDevice reopened = device.afterCrash();
@@ -311,7 +311,7 @@ class DiskUpdatesFaultTest {
                 assertThatThrownBy(() -> sizeOf(first))
                         .isInstanceOf(TableFileException.class)
                         .hasMessageStartingWith(DiskUpdates.logPath(FILE, 1)
-                                + " has a damaged block in the midst of updates that were acknowledged");
+                                + " has a damaged block between acknowledged updates");
             }
             FaultDevice second = device.afterCrash();
             second.flip(DiskUpdates.logPath(FILE, 0), 60, 1);

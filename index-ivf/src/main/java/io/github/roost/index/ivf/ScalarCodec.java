@@ -209,7 +209,7 @@ record ScalarCodec(
     /** The bounds that scores give on rows' distances from a query with these weights. */
     ScoreMargin margin(float[] query, Weights weights) {
         if (most == null) {
-            throw new IllegalStateException("the codec does not know what rows lose");
+            throw new IllegalStateException("the codec does not know the rounding error of its rows");
         }
         if (metric == Metric.SQUARED_L2) {
             return ScoreMargin.of(metric, weights, most, weights.length() * weights.length(), 0);

@@ -18,7 +18,7 @@ public final class PartitionLogFullException extends RemoteMemoryException {
         super(
                 region,
                 "has a full log of partition " + partition + ": the " + slots
-                        + " slots of its pair are taken; the pair must be built anew");
+                        + " slots of its pair are taken; the pair must be rebuilt");
         this.partition = partition;
     }
 

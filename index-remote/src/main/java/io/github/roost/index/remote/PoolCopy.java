@@ -44,7 +44,7 @@ final class PoolCopy {
                     && pool.root().epoch()
                             != Root.of(words.get(LONG, PoolHead.ROOT_AT)).epoch()) {
                 // A read-only process holds no epoch: space may have been reused.
-                throw new RemoteMemoryException(pool.region().name(), "was built anew while it was copied");
+                throw new RemoteMemoryException(pool.region().name(), "was rebuilt while it was copied");
             }
         } finally {
             pool.leave(held);

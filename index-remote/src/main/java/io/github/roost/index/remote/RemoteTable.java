@@ -479,10 +479,10 @@ public final class RemoteTable implements VectorTable {
                 rebuilt.complete(null);
                 return;
             } catch (TableClosedException closed) {
-                LOG.debug("pair {} of {} is not built anew: the table is closed", pair, name());
+                LOG.debug("pair {} of {} is not rebuilt: the table is closed", pair, name());
                 rebuilt.completeExceptionally(closed);
             } catch (Throwable failed) {
-                LOG.warn("pair {} of {} could not be built anew: {}", pair, name(), failed.getMessage());
+                LOG.warn("pair {} of {} could not be rebuilt: {}", pair, name(), failed.getMessage());
                 rebuilt.completeExceptionally(failed);
             }
             // Otherwise each change would retry it.
@@ -809,7 +809,7 @@ public final class RemoteTable implements VectorTable {
                             + directory.gapOf(i).bytes();
                     if (needed > cacheBytes) {
                         throw new IllegalArgumentException("the cache must have at least " + needed
-                                + " bytes, those of partition " + i + " with its log, got " + cacheBytes);
+                                + " bytes, the size of partition " + i + " with its log, got " + cacheBytes);
                     }
                 }
                 RemoteTable table = new RemoteTable(orchestrator, name, pool, hold, this);

@@ -5,6 +5,6 @@ final class SupersededException extends RemoteMemoryException {
     private static final long serialVersionUID = 1;
 
     SupersededException(String region) {
-        super(region, "has built a partition anew");
+        super(region, "rebuilt a partition");
     }
 }

@@ -182,7 +182,7 @@ public final class EtcdRegistry implements Registry {
 
     private void reconnect(UncheckedIOException why) {
         if (!isLost) {
-            LOG.warn("{}; what was known of servers stands", why.getMessage());
+            LOG.warn("{}; the known servers stay", why.getMessage());
             isLost = true;
         }
         Client before = client;
@@ -197,7 +197,7 @@ public final class EtcdRegistry implements Registry {
             return;
         }
         if (leaseId != 0 && !isLeaseAlive()) {
-            LOG.warn("the lease of {} has ended: they are entered again", names);
+            LOG.warn("the lease of {} has ended: its entries are written again", names);
             leaseId = 0;
         }
         if (leaseId == 0) {
@@ -402,7 +402,7 @@ public final class EtcdRegistry implements Registry {
                     try {
                         tell(servers());
                     } catch (UncheckedIOException notNow) {
-                        LOG.debug("what is known of servers stands", notNow);
+                        LOG.debug("the known servers stay", notNow);
                     }
                     listener.accept(told);
                     listeners.add(listener);

@@ -399,7 +399,7 @@ class OneNodeTest {
             delimiter = '|',
             value = {
                 "birds|{'query':{'roost_knn':{'v':{'vectors':[[1,2]]}}}}|400|must have 16 dimensions, got 2",
-                "birds|{'query':{'match_all':{}}}|400|query of a batch must be a roost_knn",
+                "birds|{'query':{'match_all':{}}}|400|every query of a batch must be a roost_knn",
                 "birds|{'_source':true}|400|a batch must have a query, got none",
                 "birds|[3]|400|a batch must be an object with a query",
                 "birds|{'size':3}|400|a batch must have query and _source, got [size]",

@@ -54,15 +54,15 @@ record Hello(long bytes, long address, byte[] key, byte[] worker) {
             long address = in.readLong();
             Hello hello = new Hello(bytes, address, some(region, "key", in), some(region, "address", in));
             if (in.readInt() != checksum(hello.body())) {
-                throw new RemoteMemoryException(region, "has said something damaged: wrong checksum");
+                throw new RemoteMemoryException(region, "sent a damaged handshake: wrong checksum");
             }
             if (bytes <= 0 || address <= 0 || address > Long.MAX_VALUE - bytes) {
                 throw new RemoteMemoryException(
-                        region, "must have at least one byte and an address, said " + bytes + " at " + address);
+                        region, "must have at least one byte and an address, got " + bytes + " at " + address);
             }
             return hello;
         } catch (EOFException ended) {
-            throw new RemoteMemoryException(region, "has hung up before it had said where its memory is", ended);
+            throw new RemoteMemoryException(region, "closed the connection during the handshake", ended);
         }
     }
 

@@ -210,7 +210,7 @@ final class UcxRegion implements RemoteRegion, WorkerThread.Work {
                 long found = answers.readLong();
                 CompletableFuture<Long> first = swapping.poll();
                 if (first == null) {
-                    why = "it has answered what nobody asked for";
+                    why = "it sent an answer without a request";
                     break;
                 }
                 if (done) {
@@ -357,7 +357,7 @@ final class UcxRegion implements RemoteRegion, WorkerThread.Work {
         } catch (Exception e) {
             LOG.debug("the endpoint of {} did not close", name, e);
         }
-        LOG.warn("{} did not answer while it was closed: what UCX has of it in this process stays", name);
+        LOG.warn("{} did not answer while it was closed: its UCX resources in this process are leaked", name);
         return false;
     }
 
