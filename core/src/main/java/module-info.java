@@ -9,6 +9,7 @@ module io.github.roost.core {
 
     exports io.github.roost.core;
     exports io.github.roost.core.file;
+    exports io.github.roost.core.indexing;
     exports io.github.roost.core.io;
     exports io.github.roost.core.kernel;
     exports io.github.roost.core.mapping;

@@ -174,6 +174,20 @@ public final class Vectors {
     }
 
     /**
+     * Checks a recall.
+     *
+     * @param recall the recall to check
+     * @return {@code recall}
+     * @throws IllegalArgumentException unless it is over 0 and at most 1
+     */
+    public static double requireRecall(double recall) {
+        if (!(recall > 0 && recall <= 1)) {
+            throw new IllegalArgumentException("recall must be over 0 and at most 1, got " + recall);
+        }
+        return recall;
+    }
+
+    /**
      * Checks external ids.
      *
      * @param ids one id per row, all distinct

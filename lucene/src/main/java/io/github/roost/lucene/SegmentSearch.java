@@ -103,7 +103,8 @@ final class SegmentSearch {
             through = search.goOn(Math.max(1, left));
             long more = search.visited() - counted;
             if (more > 0) {
-                // A piece may exceed its budget slightly; the excess is not counted, so the visit limit is not reported as exceeded.
+                // A piece may exceed its budget slightly; the excess is not counted, so the visit limit is not reported
+                // as exceeded.
                 collector.incVisitedCount((int) Math.min(more, Math.max(1, left)));
                 counted += more;
             }

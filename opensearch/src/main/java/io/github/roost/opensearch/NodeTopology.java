@@ -36,7 +36,8 @@ record NodeTopology(Topology topology, String reason) {
         }
         long cpus = live.cores().mapToLong(core -> core.pus().size()).sum();
         if (processors < cpus) {
-            // A CPU quota does not come with CPUs of its own: workers pinned to the first few CPUs would compete there with the
+            // A CPU quota does not come with CPUs of its own: workers pinned to the first few CPUs would compete there
+            // with the
             // workers of other nodes.
             return oneDomain(processors, "the node has " + processors + " processors of " + cpus + " CPUs");
         }

@@ -837,7 +837,11 @@ public final class WorkerPool {
     void restarted(Worker worker, Throwable unexpected) {
         restarts.increment();
         try {
-            LOG.error("worker {} of cache domain {} caught an error and continues", worker.index, worker.domain, unexpected);
+            LOG.error(
+                    "worker {} of cache domain {} caught an error and continues",
+                    worker.index,
+                    worker.domain,
+                    unexpected);
             setup.listener().workerRestarted(worker.index);
         } catch (Throwable cannotTell) {
             // There may be no memory for a message: then only the count above records the error.

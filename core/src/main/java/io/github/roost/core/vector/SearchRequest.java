@@ -91,7 +91,7 @@ public final class SearchRequest {
      * @return the request
      */
     public SearchRequest targetRecall(double value) {
-        RecallSample.requireRecall(value);
+        Vectors.requireRecall(value);
         return new SearchRequest(query, k, UNSAID, value, filter, radius, visitLimit, options);
     }
 

@@ -76,8 +76,7 @@ final class Endpoints {
         String name = request.path().pathParameters().get("name");
         return served().tables()
                 .find(name)
-                .orElseThrow(
-                        () -> new Problem(404, "there is no table " + name + ", GET /tables lists all tables"));
+                .orElseThrow(() -> new Problem(404, "there is no table " + name + ", GET /tables lists all tables"));
     }
 
     private DescribedTable changeable(ServerRequest request) {

@@ -101,7 +101,8 @@ final class BuildRows implements AutoCloseable {
             }
         } catch (IOException failed) {
             throw new UncheckedIOException(
-                    "a copy of the rows of " + table + " cannot be written next to its file: " + failed.getMessage(), failed);
+                    "a copy of the rows of " + table + " cannot be written next to its file: " + failed.getMessage(),
+                    failed);
         }
     }
 

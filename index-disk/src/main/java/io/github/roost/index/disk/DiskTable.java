@@ -7,6 +7,8 @@ import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.TableFileException;
 import io.github.roost.core.Vectors;
+import io.github.roost.core.indexing.RecallEfforts;
+import io.github.roost.core.indexing.RecallSample;
 import io.github.roost.core.io.BlockFile;
 import io.github.roost.core.io.BlockIo;
 import io.github.roost.core.io.BlockReads;
@@ -21,8 +23,6 @@ import io.github.roost.core.task.TableClosedException;
 import io.github.roost.core.task.TableUse;
 import io.github.roost.core.vector.ElementType;
 import io.github.roost.core.vector.MemoryLimit;
-import io.github.roost.core.vector.RecallEfforts;
-import io.github.roost.core.vector.RecallSample;
 import io.github.roost.core.vector.SearchCost;
 import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.core.vector.SearchResult;
@@ -153,7 +153,8 @@ public final class DiskTable implements VectorTable {
      * Opens a table for searches and updates: reads and checks its codes and ids, which stay in memory, and replays the updates
      * since its last checkpoint. Pages are checked when they are read. The table has two logs next to its file, with the
      * suffixes {@code .log0} and {@code .log1}, without which it is incomplete, and a file with the suffix {@code .lock}, which is
-     * locked until the table is closed. {@link #openReadOnly} is not refused meanwhile.
+     * locked until the table is closed. {@link #openReadOnly} ignores the lock: a table that it opened reports pages as damaged once this one's
+     * checkpoints have reused them.
      *
      * @param orchestrator places the table
      * @param io block I/O of that orchestrator, closed after the table
@@ -353,7 +354,7 @@ public final class DiskTable implements VectorTable {
 
     @Override
     public int effortFor(double recall, int k, float[][] sample) {
-        RecallSample.requireRecall(recall);
+        Vectors.requireRecall(recall);
         DiskSearch.of(k, k);
         if (sample.length == 0) {
             throw new IllegalArgumentException("the sample must have at least one query, got none");

@@ -126,9 +126,7 @@ final class UpdateLog {
 
     private static TableFileException damaged(BlockFile file, int block) {
         return new TableFileException(
-                file.path(),
-                (long) block * BLOCK_BYTES,
-                "has a damaged block between acknowledged updates");
+                file.path(), (long) block * BLOCK_BYTES, "has a damaged block between acknowledged updates");
     }
 
     /** Writes a group after the last one and syncs it; an empty group marks the beginning of the log. */

@@ -310,8 +310,8 @@ class DiskUpdatesFaultTest {
                 first.flip(DiskUpdates.logPath(FILE, 1), 4_096L * block + 60, 1);
                 assertThatThrownBy(() -> sizeOf(first))
                         .isInstanceOf(TableFileException.class)
-                        .hasMessageStartingWith(DiskUpdates.logPath(FILE, 1)
-                                + " has a damaged block between acknowledged updates");
+                        .hasMessageStartingWith(
+                                DiskUpdates.logPath(FILE, 1) + " has a damaged block between acknowledged updates");
             }
             FaultDevice second = device.afterCrash();
             second.flip(DiskUpdates.logPath(FILE, 0), 60, 1);

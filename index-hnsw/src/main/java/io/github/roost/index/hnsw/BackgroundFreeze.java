@@ -51,7 +51,8 @@ final class BackgroundFreeze implements AutoCloseable {
 
     @SuppressWarnings("IllegalCatch") // waiting threads must be notified of any failure
     private void run() {
-        // Only the step may throw: if the thread died elsewhere, running would stay true and no thread would ever start again.
+        // Only the step may throw: if the thread died elsewhere, running would stay true and no thread would ever start
+        // again.
         for (long serving = next(); serving > 0; serving = next()) {
             Throwable failed = null;
             try {

@@ -114,7 +114,8 @@ final class FrozenGraph {
         NodeSet allowed = scratch.both(image, alive.nodes(), wanted.nodes(), visit::requireWanted);
         int members = Math.min(nodes, allowed.size());
         int limit;
-        // A scan that would exceed the visit limit is not begun: cut short, a scan is useless, but a graph search is not.
+        // A scan that would exceed the visit limit is not begun: cut short, a scan is useless, but a graph search is
+        // not.
         if (WalkPlan.scanIsShorter(nodes, members, ef) && members <= visit.left()) {
             limit = ef;
             walk.scan(image, scratch, limit, allowed, 0, nodes, visit::requireWanted);

@@ -88,7 +88,8 @@ record GraphSpace(Metric metric, int exponent, int largest) {
     QueryScale write(float[] values, QueryValues into) {
         return switch (metric) {
             case SQUARED_L2 -> writeForL2(values, into);
-            // The order by inner product does not depend on the query's norm, so the query is scaled to the rows' magnitude.
+            // The order by inner product does not depend on the query's norm, so the query is scaled to the rows'
+            // magnitude.
             case INNER_PRODUCT -> writeScaled(values, largest - exponentOf(largestOf(values)), into);
             case COSINE -> writeOfLengthOne(values, into);
         };

@@ -4,6 +4,8 @@ import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Vectors;
+import io.github.roost.core.indexing.RecallEfforts;
+import io.github.roost.core.indexing.RecallSample;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.Part;
 import io.github.roost.core.task.Registration;
@@ -15,8 +17,6 @@ import io.github.roost.core.task.TableUse;
 import io.github.roost.core.vector.ElementType;
 import io.github.roost.core.vector.IdFilter;
 import io.github.roost.core.vector.MemoryLimit;
-import io.github.roost.core.vector.RecallEfforts;
-import io.github.roost.core.vector.RecallSample;
 import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.core.vector.SearchResult;
 import io.github.roost.core.vector.VectorTable;
@@ -217,7 +217,7 @@ abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveT
 
     @Override
     public int effortFor(double recall, int k, float[][] sample) {
-        RecallSample.requireRecall(recall);
+        Vectors.requireRecall(recall);
         requireWidth(k, k);
         if (sample.length == 0) {
             throw new IllegalArgumentException("the sample must have at least one query, got none");

@@ -9,7 +9,6 @@ import io.github.roost.core.task.TableClosedException;
 import io.github.roost.core.vector.BuildWork;
 import io.github.roost.core.vector.ElementType;
 import io.github.roost.core.vector.IdFilter;
-import io.github.roost.core.vector.RecallSample;
 import io.github.roost.core.vector.TableBuild;
 import io.github.roost.core.vector.TableStats;
 import io.github.roost.core.vector.VectorSource;
@@ -88,7 +87,8 @@ public final class HnswTable extends GraphTable {
         this.memory = TableMemory.keepAtHome(
                 orchestrator,
                 registration(),
-                // The rows of a region are scattered over the image: with several regions no memory belongs to one home.
+                // The rows of a region are scattered over the image: with several regions no memory belongs to one
+                // home.
                 cluster -> regions.regions() > 1
                         ? Stream.empty()
                         : Stream.of(this.graph.image().memory()),
@@ -364,7 +364,7 @@ public final class HnswTable extends GraphTable {
          * @throws IllegalArgumentException if the value is out of range
          */
         public Builder targetRecall(double value) {
-            targetRecall = RecallSample.requireRecall(value);
+            targetRecall = Vectors.requireRecall(value);
             return this;
         }
 

@@ -31,7 +31,8 @@ record JvectorGraph(OnHeapGraphIndex graph) implements GraphLinks {
                 .build();
         work.forEach(scores.size(), RUN, row -> builder.addGraphNode(row, scores.searchProviderFor(row)));
         OnHeapGraphIndex graph = (OnHeapGraphIndex) builder.getGraph();
-        // The build lets neighbour lists overflow; this trims them to their max length, keeping the most diverse neighbours.
+        // The build lets neighbour lists overflow; this trims them to their max length, keeping the most diverse
+        // neighbours.
         work.forEach(scores.size(), TRIM_RUN, graph::enforceDegree);
         return new JvectorGraph(graph);
     }

@@ -481,7 +481,8 @@ public final class LiveTable extends GraphTable {
         LiveTableFile saved = LiveTableFile.open(file);
         List<LiveRows> parts = new ArrayList<>();
         for (Moment part : saved.parts()) {
-            // Only the last part takes new rows: spare capacity in each could take far more memory than the file's size.
+            // Only the last part takes new rows: spare capacity in each could take far more memory than the file's
+            // size.
             boolean last = parts.size() == saved.parts().size() - 1;
             parts.add(LiveRows.of(part, last ? saved.freezeAfter() : part.rows()));
             if (!last) {

@@ -95,7 +95,8 @@ final class RowScores implements BuildScoreProvider {
 
         @Override
         public float similarityTo(int other) {
-            // Depends on both rows: pruning a neighbour list compares the same few rows with each other for a long time.
+            // Depends on both rows: pruning a neighbour list compares the same few rows with each other for a long
+            // time.
             if ((number + other) % LOOKS_PER_WAY == 0) {
                 giveWay.run();
             }

@@ -1,7 +1,7 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.core.Metric;
-import io.github.roost.core.ScratchMemory;
+import io.github.roost.core.indexing.ScratchMemory;
 import io.github.roost.index.ivf.kernel.CodeGroup;
 import io.github.roost.index.ivf.kernel.CodeRun;
 import io.github.roost.index.ivf.kernel.ScanKernel;

@@ -1,6 +1,6 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.ScratchMemory;
+import io.github.roost.core.indexing.ScratchMemory;
 import io.github.roost.index.ivf.kernel.RowRun;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -6,6 +6,8 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.TableFileException;
 import io.github.roost.core.TableMemory;
 import io.github.roost.core.Vectors;
+import io.github.roost.core.indexing.RecallEfforts;
+import io.github.roost.core.indexing.RecallSample;
 import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.Registration;
 import io.github.roost.core.task.SearchContext;
@@ -17,8 +19,6 @@ import io.github.roost.core.task.TableUse;
 import io.github.roost.core.vector.BuildWork;
 import io.github.roost.core.vector.ElementType;
 import io.github.roost.core.vector.MemoryLimit;
-import io.github.roost.core.vector.RecallEfforts;
-import io.github.roost.core.vector.RecallSample;
 import io.github.roost.core.vector.SearchCost;
 import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.core.vector.SearchResult;
@@ -273,7 +273,7 @@ public final class IvfTable implements VectorTable {
 
     @Override
     public int effortFor(double recall, int k, float[][] sample) {
-        RecallSample.requireRecall(recall);
+        Vectors.requireRecall(recall);
         Vectors.requireRange("k", k, 1, Vectors.MAX_NEIGHBORS);
         if (sample.length == 0) {
             throw new IllegalArgumentException("the sample must have at least one query, got none");
@@ -883,7 +883,7 @@ public final class IvfTable implements VectorTable {
          * @return this builder
          */
         public Builder targetRecall(double value) {
-            this.targetRecall = RecallSample.requireRecall(value);
+            this.targetRecall = Vectors.requireRecall(value);
             return this;
         }
 

@@ -1,6 +1,6 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.ScratchPool;
+import io.github.roost.core.indexing.ScratchPool;
 import io.github.roost.index.ivf.kernel.CodeGroup;
 import io.github.roost.index.ivf.kernel.QueryGroup;
 import io.github.roost.index.ivf.kernel.RowPicks;

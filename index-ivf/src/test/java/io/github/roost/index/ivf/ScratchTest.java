@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
-import io.github.roost.core.ScratchMemory;
+import io.github.roost.core.indexing.ScratchMemory;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
 import io.github.roost.core.vector.IdFilter;

@@ -3,8 +3,8 @@ package io.github.roost.index.ivf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Metric;
+import io.github.roost.core.indexing.ScalarQuantizer;
 import io.github.roost.core.vector.ElementType;
-import io.github.roost.core.vector.ScalarQuantizer;
 import io.github.roost.index.ivf.kernel.CodeGroup;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.vector.RecallSample;
+import io.github.roost.core.indexing.RecallSample;
 import io.github.roost.topology.TopologyReader;
 import java.util.Arrays;
 import java.util.Random;

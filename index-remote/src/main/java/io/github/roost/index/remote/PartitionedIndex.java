@@ -8,7 +8,6 @@ import io.github.roost.core.Vectors;
 import io.github.roost.core.file.Checksum;
 import io.github.roost.core.file.WholeFile;
 import io.github.roost.core.vector.BuildWork;
-import io.github.roost.core.vector.RecallSample;
 import io.github.roost.core.vector.TableBuild;
 import io.github.roost.core.vector.VectorSource;
 import io.github.roost.index.hnsw.HnswGraph;
@@ -132,7 +131,7 @@ public final class PartitionedIndex {
      * @return this builder
      */
     public PartitionedIndex targetRecall(double value) {
-        this.targetRecall = RecallSample.requireRecall(value);
+        this.targetRecall = Vectors.requireRecall(value);
         return this;
     }
 

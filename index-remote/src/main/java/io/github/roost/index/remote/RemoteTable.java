@@ -5,6 +5,8 @@ import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Vectors;
 import io.github.roost.core.file.WholeFile;
+import io.github.roost.core.indexing.RecallEfforts;
+import io.github.roost.core.indexing.RecallSample;
 import io.github.roost.core.policy.GroupRule;
 import io.github.roost.core.task.BatchQueue;
 import io.github.roost.core.task.DeadlineExceededException;
@@ -17,8 +19,6 @@ import io.github.roost.core.task.TableClosedException;
 import io.github.roost.core.task.TableFullException;
 import io.github.roost.core.task.TableUse;
 import io.github.roost.core.vector.ElementType;
-import io.github.roost.core.vector.RecallEfforts;
-import io.github.roost.core.vector.RecallSample;
 import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.core.vector.SearchResult;
 import io.github.roost.core.vector.TableStats;
@@ -382,7 +382,7 @@ public final class RemoteTable implements VectorTable {
     /** {@inheritDoc} The ground truth comes from searches of all partitions with a larger ef. */
     @Override
     public int effortFor(double recall, int k, float[][] sample) {
-        RecallSample.requireRecall(recall);
+        Vectors.requireRecall(recall);
         Vectors.requireRange("k", k, 1, Vectors.MAX_NEIGHBORS);
         if (sample.length == 0) {
             throw new IllegalArgumentException("the sample must have at least one query, got none");

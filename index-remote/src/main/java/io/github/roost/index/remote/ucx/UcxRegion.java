@@ -337,15 +337,15 @@ final class UcxRegion implements RemoteRegion, WorkerThread.Work {
         if (failure != null) {
             lose("UCX failed: " + failure.getMessage());
         }
-        if (key != null) {
-            key.close();
-        }
         UcpEndpoint open = endpoint;
         if (open == null) {
             return true;
         }
         try {
             land(worker);
+            if (key != null) {
+                key.close();
+            }
             UcpRequest closing = toldOfFailures ? open.closeNonBlockingForce() : open.closeNonBlockingFlush();
             long until = System.nanoTime() + MAX_CLOSING_NANOS;
             while (!closing.isCompleted() && System.nanoTime() < until) {
@@ -362,14 +362,18 @@ final class UcxRegion implements RemoteRegion, WorkerThread.Work {
     }
 
     /**
-     * Waits for the flights in progress. Over TCP the node answers a get by requests whose completion UCX 1.13 leaves uninitialised: if the
-     * endpoint closes while such an answer is queued, UCX calls whatever that memory holds, and the node's process dies.
+     * Waits for the flights in progress. Over TCP the node answers a get in software, by a request whose data type UCX leaves uninitialized. If
+     * the endpoint closes while such an answer is queued, UCX frees what that memory seems to name, and the node's process dies.
      */
-    private void land(UcpWorker worker) throws Exception {
+    private void land(UcpWorker worker) {
         long until = System.nanoTime() + MAX_LANDING_NANOS;
-        while (!flying.isEmpty() && !(over instanceof MemoryNodeLostException) && System.nanoTime() < until) {
-            worker.progress();
-            progressed();
+        try {
+            while (!flying.isEmpty() && !(over instanceof MemoryNodeLostException) && System.nanoTime() < until) {
+                worker.progress();
+                progressed();
+            }
+        } catch (Exception failed) {
+            lose("UCX failed: " + failed.getMessage());
         }
     }
 

@@ -1,4 +1,4 @@
-package io.github.roost.core.vector;
+package io.github.roost.core.indexing;
 
 import java.util.Arrays;
 

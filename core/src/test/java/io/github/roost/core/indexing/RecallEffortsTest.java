@@ -1,10 +1,13 @@
-package io.github.roost.core.vector;
+package io.github.roost.core.indexing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.task.DeadlineExceededException;
+import io.github.roost.core.vector.SearchCost;
+import io.github.roost.core.vector.SearchRequest;
+import io.github.roost.core.vector.SearchResult;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;

@@ -1,7 +1,9 @@
-package io.github.roost.core.vector;
+package io.github.roost.core.indexing;
 
 import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.core.vector.SearchRequest;
+import io.github.roost.core.vector.SearchResult;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;

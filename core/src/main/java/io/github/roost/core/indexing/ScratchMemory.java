@@ -1,4 +1,4 @@
-package io.github.roost.core;
+package io.github.roost.core.indexing;
 
 import io.github.roost.topology.DomainMemory;
 import java.lang.foreign.Arena;

@@ -1,9 +1,9 @@
-package io.github.roost.core.vector;
+package io.github.roost.core.indexing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import io.github.roost.core.vector.ScalarQuantizer.Ranges;
+import io.github.roost.core.indexing.ScalarQuantizer.Ranges;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.Test;
 

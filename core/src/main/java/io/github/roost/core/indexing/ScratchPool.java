@@ -1,5 +1,6 @@
-package io.github.roost.core;
+package io.github.roost.core.indexing;
 
+import io.github.roost.core.Vectors;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;

@@ -1,4 +1,4 @@
-package io.github.roost.core.vector;
+package io.github.roost.core.indexing;
 
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.task.RejectedSearchException;
@@ -137,19 +137,5 @@ public final class RecallSample {
             }
         }
         return enough;
-    }
-
-    /**
-     * Checks a recall.
-     *
-     * @param recall the recall to check
-     * @return {@code recall}
-     * @throws IllegalArgumentException unless it is over 0 and at most 1
-     */
-    public static double requireRecall(double recall) {
-        if (!(recall > 0 && recall <= 1)) {
-            throw new IllegalArgumentException("recall must be over 0 and at most 1, got " + recall);
-        }
-        return recall;
     }
 }
