@@ -56,7 +56,7 @@ class HnswTableTest {
     @CsvSource({"1", "2", "3", "17", "64", "128", "300"})
     void findsNearlyAllTrueNeighborsInEveryDimension(int dimension) {
         Random random = new Random(dimension);
-        float[][] rows = gaussian(2_000, dimension, random);
+        float[][] rows = gaussian(1_000, dimension, random);
         try (HnswTable table = HnswTable.builder().build(ORCHESTRATOR, rows)) {
             assertThat(recall(table, rows, gaussian(50, dimension, random), 10, 200, Metric.SQUARED_L2))
                     .isGreaterThan(.95);
@@ -108,7 +108,7 @@ class HnswTableTest {
     @EnumSource(Metric.class)
     void findsNearlyAllTrueNeighborsUnderEveryMetric(Metric metric) {
         Random random = new Random(5);
-        float[][] rows = gaussian(2_000, 24, random);
+        float[][] rows = gaussian(1_000, 24, random);
         try (HnswTable table = HnswTable.builder().metric(metric).build(ORCHESTRATOR, rows)) {
             assertThat(recall(table, rows, gaussian(50, 24, random), 10, 200, metric))
                     .isGreaterThan(.95);
@@ -118,7 +118,7 @@ class HnswTableTest {
     @Test
     void innerProductFindsAsMuchAsDistanceAtOneWidth() {
         Random random = new Random(33);
-        float[][] rows = gaussian(8_000, 24, random);
+        float[][] rows = gaussian(4_000, 24, random);
         float[][] queries = gaussian(200, 24, random);
         HnswTable.Builder builder = HnswTable.builder().efConstruction(80);
         try (HnswTable distances = builder.build(ORCHESTRATOR, rows);
@@ -142,7 +142,7 @@ class HnswTableTest {
     })
     void theUnitOfTheDataMakesNoDifference(Metric metric, float unit) {
         Random random = new Random(21);
-        float[][] rows = inUnits(unit, gaussian(2_000, 24, random));
+        float[][] rows = inUnits(unit, gaussian(1_000, 24, random));
         float[][] queries = inUnits(unit, gaussian(50, 24, random));
         try (HnswTable table = HnswTable.builder().metric(metric).build(ORCHESTRATOR, rows)) {
             assertThat(recall(table, rows, queries, 10, 200, metric)).isGreaterThan(.95);

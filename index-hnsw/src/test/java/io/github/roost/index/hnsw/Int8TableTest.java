@@ -46,7 +46,7 @@ class Int8TableTest {
     @ValueSource(ints = {1, 2, 3, 5, 16, 31, 63, 64, 65, 100, 128, 200, 300})
     void aWideSearchFindsTheTrueNeighborsAtTheirTrueDistances(int dimension) {
         Random random = new Random(dimension);
-        float[][] rows = gaussian(2_000, dimension, random);
+        float[][] rows = gaussian(1_000, dimension, random);
         float[][] queries = gaussian(30, dimension, random);
         try (HnswTable table = int8().build(ORCHESTRATOR, rows)) {
             assertThat(table.elementType()).isEqualTo(ElementType.INT8);
@@ -58,7 +58,7 @@ class Int8TableTest {
     @EnumSource(Metric.class)
     void findsAsMuchAsFloatsAtOneWidth(Metric metric) {
         Random random = new Random(61);
-        float[][] rows = gaussian(4_000, 48, random);
+        float[][] rows = gaussian(2_000, 48, random);
         float[][] queries = gaussian(200, 48, random);
         try (HnswTable floats =
                         HnswTable.builder().metric(metric).efConstruction(100).build(ORCHESTRATOR, rows);
@@ -82,7 +82,7 @@ class Int8TableTest {
     })
     void theUnitOfTheDataMakesNoDifference(Metric metric, float unit) {
         Random random = new Random(62);
-        float[][] rows = Fixtures.scaled(gaussian(2_000, 24, random), unit);
+        float[][] rows = Fixtures.scaled(gaussian(1_000, 24, random), unit);
         float[][] queries = Fixtures.scaled(gaussian(30, 24, random), unit);
         try (HnswTable table = int8().metric(metric).build(ORCHESTRATOR, rows)) {
             int hits = 0;
@@ -131,7 +131,7 @@ class Int8TableTest {
     @EnumSource(Metric.class)
     void aDimensionMuchWiderThanTheOthersLeavesThemTheirSay(Metric metric) {
         Random random = new Random(66);
-        float[][] rows = gaussian(3_000, 200, random);
+        float[][] rows = gaussian(1_500, 200, random);
         float[][] queries = gaussian(40, 200, random);
         for (float[][] some : new float[][][] {rows, queries}) {
             for (float[] row : some) {

@@ -50,7 +50,7 @@ class NeighborCodesTableTest {
     @ValueSource(ints = {1, 2, 3, 5, 16, 31, 64, 100, 128, 200, 300})
     void aWideSearchFindsTheTrueNeighborsAtTheirTrueDistances(int dimension) {
         Random random = new Random(dimension);
-        float[][] rows = gaussian(2_000, dimension, random);
+        float[][] rows = gaussian(1_000, dimension, random);
         float[][] queries = gaussian(30, dimension, random);
         try (HnswTable table = coded().build(ORCHESTRATOR, rows)) {
             assertThat(table.layout()).isEqualTo(GraphLayout.NEIGHBOR_CODES);
@@ -63,7 +63,7 @@ class NeighborCodesTableTest {
     @EnumSource(Metric.class)
     void findsNearlyAsMuchAsFloatsAtOneWidth(Metric metric) {
         Random random = new Random(91);
-        float[][] rows = gaussian(4_000, 48, random);
+        float[][] rows = gaussian(2_000, 48, random);
         float[][] queries = gaussian(200, 48, random);
         try (HnswTable floats =
                         HnswTable.builder().metric(metric).efConstruction(100).build(ORCHESTRATOR, rows);
@@ -79,7 +79,7 @@ class NeighborCodesTableTest {
     @CsvSource({"SQUARED_L2, 1e-12", "SQUARED_L2, 1e12", "INNER_PRODUCT, 1e-5", "INNER_PRODUCT, 1e12", "COSINE, 1e25"})
     void theUnitOfTheDataMakesNoDifference(Metric metric, float unit) {
         Random random = new Random(92);
-        float[][] rows = Fixtures.scaled(gaussian(2_000, 24, random), unit);
+        float[][] rows = Fixtures.scaled(gaussian(1_000, 24, random), unit);
         float[][] queries = Fixtures.scaled(gaussian(30, 24, random), unit);
         try (HnswTable table = coded().metric(metric).build(ORCHESTRATOR, rows)) {
             int hits = 0;
@@ -108,7 +108,7 @@ class NeighborCodesTableTest {
     @ValueSource(ints = {2, 10, 40})
     void aFilterKeepsOutAllOthers(int oneIn) {
         Random random = new Random(94);
-        float[][] rows = gaussian(6_000, 32, random);
+        float[][] rows = gaussian(3_000, 32, random);
         try (HnswTable table = coded().build(ORCHESTRATOR, rows)) {
             IdFilter filter = IdFilter.of(id -> id % oneIn == 0);
             int hits = 0;

@@ -28,10 +28,8 @@ class MemoryLimitTest {
     @ParameterizedTest
     @CsvSource({
         "CODED_FLOATS, ''",
-        "FLOATS, ''",
         "HALVES, -Droost.ivf.kernel=java",
         "BOTH, ''",
-        "CODES, -Droost.ivf.kernel=java",
     })
     void aFullTableRefusesRowsAndAnswersSearches(Kept kept, String option) throws Exception {
         List<String> command = new ArrayList<>(List.of(
