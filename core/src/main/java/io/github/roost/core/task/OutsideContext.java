@@ -1,7 +1,9 @@
 package io.github.roost.core.task;
 
+import java.util.function.BooleanSupplier;
+
 /** See {@link SearchContext#outside}. */
-record OutsideContext(SearchContext.Touched listener) implements SearchContext {
+record OutsideContext(SearchContext.Touched listener, BooleanSupplier expiry) implements SearchContext {
     @Override
     public void touched(long nodes, long bytes) {
         listener.touched(nodes, bytes);
@@ -24,6 +26,6 @@ record OutsideContext(SearchContext.Touched listener) implements SearchContext {
 
     @Override
     public boolean expired() {
-        return false;
+        return expiry.getAsBoolean();
     }
 }

@@ -1,6 +1,7 @@
 package io.github.roost.core.task;
 
 import io.github.roost.core.stall.StallPolicy;
+import java.util.function.BooleanSupplier;
 
 /** The interface between a running slice and its worker. Valid only during the call that it is passed to, in the calling thread. */
 public interface SearchContext {
@@ -56,6 +57,17 @@ public interface SearchContext {
      * @return a context that stays valid indefinitely and is as thread-safe as {@code touched}
      */
     static SearchContext outside(Touched touched) {
-        return new OutsideContext(touched);
+        return outside(touched, () -> false);
+    }
+
+    /**
+     * The context of a search that runs in its caller's thread, outside an orchestrator. It has no worker.
+     *
+     * @param touched receives the traffic of the search
+     * @param expired answers {@link #expired}
+     * @return a context that stays valid indefinitely and is as thread-safe as its arguments
+     */
+    static SearchContext outside(Touched touched, BooleanSupplier expired) {
+        return new OutsideContext(touched, expired);
     }
 }

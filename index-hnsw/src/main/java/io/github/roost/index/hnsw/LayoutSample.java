@@ -36,8 +36,8 @@ final class LayoutSample {
                 .limit(Math.min(QUERIES, graph.rows()))
                 .mapToObj(graph::vectorOfRow)
                 .toList();
-        List<SearchResult> exact = work.once(() -> graph.scanTogether(
-                queries, K + 1, AllowedRows.ALL, AllowedRows.ALL, new GraphVisit(new GivingWay(work))));
+        List<SearchResult> exact =
+                work.once(() -> graph.scanTogether(queries, K + 1, AllowedRows.ALL, AllowedRows.ALL, givingWay(work)));
         this.reach = new float[queries.size()];
         int all = 0;
         for (int query = 0; query < reach.length; query++) {
@@ -61,7 +61,7 @@ final class LayoutSample {
         LongAdder hits = new LongAdder();
         LongAdder compared = new LongAdder();
         work.forEach(queries.size(), 1, query -> {
-            GraphVisit visit = new GraphVisit(new GivingWay(work));
+            GraphVisit visit = givingWay(work);
             Neighbors found = graph.search(queries.get(query), K + 1, ef, AllowedRows.ALL, AllowedRows.ALL, visit);
             for (float distance : found.distances()) {
                 hits.add(distance <= reach[query] ? 1 : 0);
@@ -83,32 +83,11 @@ final class LayoutSample {
                 vectorBytes);
     }
 
-    /** The context of sample searches: where a search would check for expiry, it yields to other searches instead. */
-    private record GivingWay(BuildWork work) implements SearchContext {
-        @Override
-        public void touched(long nodes, long bytes) {
-            // There is no table yet to count traffic for.
-        }
-
-        @Override
-        public int worker() {
-            return -1;
-        }
-
-        @Override
-        public int domain() {
-            return -1;
-        }
-
-        @Override
-        public long epoch() {
-            return 0;
-        }
-
-        @Override
-        public boolean expired() {
+    /** Sample searches yield to other searches where they check for expiry. No table counts their traffic yet. */
+    private static GraphVisit givingWay(BuildWork work) {
+        return new GraphVisit(SearchContext.outside((nodes, bytes) -> {}, () -> {
             work.giveWay();
             return false;
-        }
+        }));
     }
 }

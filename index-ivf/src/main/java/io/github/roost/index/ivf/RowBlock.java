@@ -136,7 +136,7 @@ final class RowBlock {
     void write(int place, long id, float[] row) {
         int at = place - first;
         if (floats != null) {
-            if (isHalves()) {
+            if (isFloat16()) {
                 for (int d = 0; d < row.length; d++) {
                     setHalf(at, d, row[d]);
                 }
@@ -171,7 +171,7 @@ final class RowBlock {
             codes.terms().setAtIndex(FLOAT, at, Float.NaN);
         }
         if (floats != null) {
-            if (isHalves()) {
+            if (isFloat16()) {
                 setHalf(at, 0, Float.NaN);
             } else {
                 floats.vectors().set(FLOAT, at * floatRowBytes(), Float.NaN);
@@ -183,7 +183,7 @@ final class RowBlock {
         if (floats == null) {
             return codes != null && !Float.isNaN(codes.term(at));
         }
-        return !Float.isNaN(isHalves() ? half(at, 0) : floats.vectors().get(FLOAT, at * floatRowBytes()));
+        return !Float.isNaN(isFloat16() ? half(at, 0) : floats.vectors().get(FLOAT, at * floatRowBytes()));
     }
 
     /** A copy of the row at a place, decoded if no floats are stored. */
@@ -193,7 +193,7 @@ final class RowBlock {
             return decoded(at);
         }
         float[] row = new float[layout.dimension()];
-        if (isHalves()) {
+        if (isFloat16()) {
             for (int d = 0; d < row.length; d++) {
                 row[d] = half(at, d);
             }
@@ -262,7 +262,7 @@ final class RowBlock {
         return (long) RowRun.strideOf(layout.dimension()) * layout.floatBytes();
     }
 
-    private boolean isHalves() {
+    private boolean isFloat16() {
         return layout.floatBytes() == Short.BYTES;
     }
 

@@ -304,38 +304,11 @@ class RemoteTableTest {
         assertThatThrownBy(() -> table.searchAll(List.of(request))).isInstanceOf(TableClosedException.class);
     }
 
-    /** In a thread that is no worker. */
-    private record Expiring(AtomicBoolean over) implements SearchContext {
-        @Override
-        public void touched(long nodes, long bytes) {
-            // Nobody asks.
-        }
-
-        @Override
-        public int worker() {
-            return -1;
-        }
-
-        @Override
-        public int domain() {
-            return -1;
-        }
-
-        @Override
-        public long epoch() {
-            return 0;
-        }
-
-        @Override
-        public boolean expired() {
-            return over.get();
-        }
-    }
-
     @Test
     void aSearchInOnePieceEndsWithWhatItIsPartOf() throws Exception {
         try (RemoteTable table = open(RemoteTable.builder())) {
-            Expiring context = new Expiring(new AtomicBoolean());
+            AtomicBoolean over = new AtomicBoolean();
+            SearchContext context = SearchContext.outside((nodes, bytes) -> {}, over::get);
             memory.hold();
             CompletableFuture<Neighbors> found = new CompletableFuture<>();
             Thread.ofVirtual().start(() -> {
@@ -348,7 +321,7 @@ class RemoteTableTest {
             while (memory.partitionReads.get() == 0) {
                 Thread.onSpinWait();
             }
-            context.over().set(true);
+            over.set(true);
             assertThatThrownBy(found::join).hasCauseInstanceOf(DeadlineExceededException.class);
             // On a worker the parts have the deadline of the whole.
             CompletableFuture<Neighbors> late = orchestrator.submit(
@@ -358,7 +331,7 @@ class RemoteTableTest {
                     SubmitOptions.DEFAULT.withTimeout(Duration.ofMillis(20)));
             assertThatThrownBy(late::join).hasCauseInstanceOf(DeadlineExceededException.class);
             memory.letGo();
-            context.over().set(false);
+            over.set(false);
             assertThat(table.searchFunction(K, 3).search(queries[0], context).size())
                     .isEqualTo(K);
         }

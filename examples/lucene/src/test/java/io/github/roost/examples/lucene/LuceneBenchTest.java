@@ -10,6 +10,7 @@ import io.github.roost.examples.lucene.LuceneBench.Workload;
 import io.github.roost.topology.TopologyReader;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -76,7 +77,8 @@ class LuceneBenchTest {
                     2,
                     TopologyReader.synthetic("pack:1 l3:1 core:1 pu:1").read())) {
                 System.out.println(bench.folder());
-                Thread.sleep(Duration.ofMinutes(1));
+                // Until the test ends, or ends this process.
+                System.in.transferTo(OutputStream.nullOutputStream());
             }
         }
     }

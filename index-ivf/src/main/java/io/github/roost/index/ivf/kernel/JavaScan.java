@@ -82,12 +82,12 @@ final class JavaScan implements ScanKernel {
                 scanTile(run, row, run.vectors(), row * run.rowBytes(), group, distances);
             }
         } else {
-            scanHalves(run, group);
+            scanFloat16(run, group);
         }
     }
 
     /** Converts each row to floats once for all queries. */
-    private void scanHalves(RowRun run, QueryGroup group) {
+    private void scanFloat16(RowRun run, QueryGroup group) {
         float[] distances = new float[TILE_ROWS];
         MemorySegment floats = group.floats(TILE_ROWS);
         for (long row = 0; row < run.count(); row += TILE_ROWS) {
