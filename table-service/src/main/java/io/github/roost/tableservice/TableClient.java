@@ -184,7 +184,9 @@ public final class TableClient implements AutoCloseable {
 
         private volatile String lastFailure;
 
-        private boolean hasFailure;
+        /** Whether a server has answered or failed; a request cut short by the batch's deadline says less than that. */
+        private boolean hasOutcome;
+
         private boolean isHedgeDue;
 
         /** @param version the version, or 0 for the newest complete version */
@@ -296,6 +298,7 @@ public final class TableClient implements AutoCloseable {
         }
 
         private synchronized void answered(Ask ask, Wire.Reply reply) {
+            hasOutcome = true;
             if (reply.view() != null) {
                 learn(ask.server(), reply.view());
             }
@@ -316,7 +319,6 @@ public final class TableClient implements AutoCloseable {
                 knownOf.learn(view);
                 return;
             }
-            hasFailure = true;
             lastFailure = "server " + server + " calls itself " + view.server()
                     + ": a node's name must be that by which its server is registered";
             if (misnamed.add(server)) {
@@ -326,16 +328,16 @@ public final class TableClient implements AutoCloseable {
 
         /**
          * @param isCutShort whether the request had less than the usual deadline, since the batch's deadline was near. Then a
-         *     timeout says nothing about the server, so an earlier failure stays the one to report
+         *     timeout says nothing about the server, so an earlier answer or failure stays the one to report
          */
         private synchronized void failed(Ask ask, Status status, boolean isCutShort) {
             switch (status.getCode()) {
                 case INVALID_ARGUMENT, UNAUTHENTICATED, PERMISSION_DENIED, UNIMPLEMENTED, RESOURCE_EXHAUSTED ->
                     result.completeExceptionally(status.asRuntimeException());
                 default -> {
-                    if (!isCutShort || status.getCode() != Status.Code.DEADLINE_EXCEEDED || !hasFailure) {
+                    if (!isCutShort || status.getCode() != Status.Code.DEADLINE_EXCEEDED || !hasOutcome) {
                         Throwable cause = status.getCause();
-                        hasFailure = true;
+                        hasOutcome = true;
                         lastFailure = "server " + ask.server() + ": " + status.getCode() + ", "
                                 + status.getDescription() + (cause == null ? "" : ", " + cause.getMessage());
                     }
