@@ -196,9 +196,10 @@ final class Runner implements Runnable {
         }
     }
 
-    /** Any thread. */
-    StallStats stalls() {
-        return filling.stats();
+    /** Statistics under a policy: none while the worker has had no stall since the policy was set. Any thread. */
+    StallStats stalls(StallPolicy policy) {
+        StallFilling stalls = filling;
+        return stalls.policy().equals(policy) ? stalls.stats() : StallStats.NONE;
     }
 
     /** Recovers from an error outside of tasks: fails the task in hand, and resets the state that other threads read. */

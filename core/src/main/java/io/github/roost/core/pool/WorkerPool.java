@@ -655,11 +655,12 @@ public final class WorkerPool {
 
     /** Statistics of the stalls of all workers since the policy was set. */
     public StallStats stallStats() {
+        StallPolicy policy = stalls;
         List<StallStats> all = new ArrayList<>();
         for (Worker worker : workers) {
             Runner runner = worker.runner();
             if (runner != null) {
-                all.add(runner.stalls());
+                all.add(runner.stalls(policy));
             }
         }
         return StallStats.of(all);

@@ -8,6 +8,8 @@ import io.github.roost.core.Machines;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.pool.Completions.DiskFailure;
 import io.github.roost.core.pool.Completions.Kind;
+import io.github.roost.core.stall.StallPolicy;
+import io.github.roost.core.stall.StallStats;
 import io.github.roost.core.task.BatchQueue;
 import io.github.roost.core.task.CompletionSource;
 import io.github.roost.core.task.DeadlineExceededException;
@@ -137,6 +139,16 @@ class ParkTest {
         assertThat(submit(new Again()::step, SubmitOptions.DEFAULT).join()).isEqualTo(21);
         orchestrator.indexing().quiesce().toCompletableFuture().join();
         assertThat(orchestrator.stats(0).tasks().completed()).isEqualTo(1);
+    }
+
+    @Test
+    void statisticsOfStallsAreOfTheCurrentPolicyOnly() {
+        orchestrator.stalls(StallPolicy.BUDGETED);
+        while (orchestrator.stallStats().stalls() == 0) {
+            assertThat(submit(doubled(Kind.SOON), SubmitOptions.DEFAULT).join()).isEqualTo(42);
+        }
+        orchestrator.stalls(StallPolicy.BUDGETED.withLatencyTarget(.1));
+        assertThat(orchestrator.stallStats()).isEqualTo(StallStats.NONE);
     }
 
     @Test
