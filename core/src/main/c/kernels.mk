@@ -1,10 +1,10 @@
-# Builds libroost_$(NAME).so of C kernels into $(OUT)/linux-<machine>. Without a C compiler it says so and succeeds: Java
-# serves. An including Makefile names, before:
-#   NAME                 of the library
-#   SERVES               what Java does without it
+# Builds the C kernels of a module as libroost_$(NAME).so in $(OUT)/linux-<machine>. Without a C compiler it prints a message
+# and succeeds, and Java code is used instead. An including Makefile first defines:
+#   NAME                 name of the library
+#   SERVES               the end of that message: the work that Java does without the library
 #   UNITS                sources for every machine, without .c
-#   UNITS_<machine>      further ones for one machine
-#   FLAGS_<unit>         flags of one source: its instruction set
+#   UNITS_<machine>      additional sources for one machine
+#   FLAGS_<unit>         compiler flags of one source, for its instruction set
 OUT ?= build
 OBJ ?= $(OUT)/obj
 CC ?= cc
@@ -12,8 +12,8 @@ MACHINE := $(shell uname -m)
 COMMON := $(dir $(lastword $(MAKEFILE_LIST)))
 LIBRARY := $(OUT)/linux-$(MACHINE)/libroost_$(NAME).so
 CFLAGS ?= -O3 -Wall -Wextra
-# A function without a prototype must be static: so a header declares all that Java can bind.
-# Contraction is off because a kernel names its fused operations itself, and all must give the same bits.
+# A function without a prototype must be static, so that the headers declare every function that Java can bind.
+# Contraction is off because kernels choose fused operations explicitly, and all kernels must give the same bits.
 ALL_CFLAGS := $(CFLAGS) -std=gnu11 -Werror=missing-prototypes -fPIC -fvisibility=default -ffp-contract=off -fno-math-errno -I$(COMMON)
 OBJECTS := $(patsubst %,$(OBJ)/%.o,$(UNITS) $(UNITS_$(MACHINE)))
 

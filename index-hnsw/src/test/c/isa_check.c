@@ -1,7 +1,7 @@
 /*
- * Every instruction set of this CPU must find what the portable walk and scan find, to the bit, however a search is cut into
- * calls. All memory is allocated to the byte, so that a sanitizer sees what is read or written beyond it. Prints what it has
- * compared; exits with 1 at the first difference.
+ * Every instruction set of this CPU must give the same bits as the portable graph search and scan, for every division of a
+ * search into calls. All memory is allocated in its exact size, so that a sanitizer detects reads and writes beyond it. Prints
+ * the comparisons; exits with 1 at the first difference.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,14 +104,14 @@ static struct image *random_image(enum content content) {
         float *middles = (float *)(memory + shape.steps_at);
         for (int32_t i = 0; i < shape.dimension; i++) {
             middles[i] = number();
-            /* One step far wider than the others has weights be fine. */
+            /* A scale much larger than the others makes the weights fine. */
             middles[shape.dimension + i] = i == 0 && next() % 2 == 0 ? 500 : (float)(1 + below(8)) / 64;
         }
     }
     return (struct image *)memory;
 }
 
-/* What a search has found, in order, and how many distances it has computed. */
+/* The nodes that a search has found, in order, and the number of distances it has computed. */
 struct result {
     int32_t size;
     int64_t computed;

@@ -8,7 +8,7 @@
 #define BYTES_AHEAD 4096
 
 /*
- * For memory that is read in order up to `end`: when `bytes` from `at` on are read, prefetches as many BYTES_AHEAD farther on.
+ * For memory that is read in order up to `end`: when `bytes` bytes at `at` are read, prefetches as many bytes BYTES_AHEAD later.
  * Always inlined: a compiler may drop a call that only prefetches, as it has no effect.
  */
 static inline __attribute__((always_inline)) void fetch_ahead(const void *memory, int64_t at, int64_t bytes,

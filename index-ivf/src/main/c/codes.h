@@ -9,14 +9,14 @@
 
 /*
  * Rows of unsigned byte codes in tiles of TILE: four components of each row, then the next four, so that a register of 64 bytes
- * holds the same components of TILE rows and sums need no folding. `stride`, a multiple of 4, is bytes per row. The memory of
- * `codes` and `terms` is whole tiles, whatever `count` is.
+ * holds the same components of TILE rows and sums need no folding. `stride`, a multiple of 4, is bytes per row. `codes` and
+ * `terms` have memory for whole tiles, even if `count` is not a multiple of TILE.
  *
- * A row's score for query q is terms[row] + slopes[q] * the sum over components of (code - 128) times the query's signed weight,
- * multiplied, then added; starts[q], -128 times the sum of the weights, subtracts the 128 for kernels that multiply unsigned
- * bytes. Of the rows from `first`, a multiple of TILE, to `end`, exclusive, rows with a score up to bounds[q] are appended to
- * `rows` and `scores` at q * room, and found[q] is their number; room is at least `end` - `first` + TILE. The rows
- * from `end` to `count` are only prefetched, for the next scan.
+ * A row's score for query q is terms[row] + slopes[q] * the sum over components of (code - 128) times the query's signed weight;
+ * the product is rounded before the addition. Kernels that multiply unsigned bytes add starts[q], which is -128 times the sum of
+ * the weights, to subtract the 128. The rows from `first`, a multiple of TILE, to `end`, exclusive, are scanned. Rows with a
+ * score up to bounds[q] are appended to `rows` and `scores` at q * room, and found[q] is their number; room is at least
+ * `end` - `first` + TILE. The rows from `end` to `count` are only prefetched, for the next scan.
  */
 struct codes {
     const uint8_t *codes;

@@ -13,7 +13,7 @@ static inline __attribute__((always_inline)) void sum_tiles(const struct codes *
     const int8_t *weights = scan->weights + (int64_t)first_query * scan->stride;
     const uint8_t *codes = scan->codes + (int64_t)first_tile * TILE * scan->stride;
     __m256i pairs[8];
-    _Static_assert(TILE == 16, "four registers a tile");
+    _Static_assert(TILE == 16, "four registers per tile");
     (void)tiles;
 #pragma GCC unroll 8
     for (int i = 0; i < queries * 4; i++) pairs[i] = _mm256_setzero_si256();

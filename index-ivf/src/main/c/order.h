@@ -12,7 +12,7 @@
 static inline void rank(const float *distances, int32_t count, int32_t *ranks) {
     const int32_t padded = (count + LANES - 1) / LANES * LANES;
     memset(ranks, 0, (size_t)padded * sizeof *ranks);
-    /* No branches and no moves: faster than sorting for up to some hundreds. */
+    /* No branches and no moves: faster than sorting for up to a few hundred distances. */
     for (int32_t j = 0; j < padded; j += 4) {
         const float a = distances[j], b = distances[j + 1], c = distances[j + 2], d = distances[j + 3];
         for (int32_t i = 0; i < padded; i++) {

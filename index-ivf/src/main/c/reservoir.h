@@ -1,7 +1,7 @@
 /*
- * The nearest rows that a query has seen so far: up to twice as many as it wants are gathered in no order, then the farthest
- * are dropped (FAISS's reservoir). That costs a store per row and its share of some branch-free passes, where a heap
- * costs a logarithmic number of unpredictable branches per row. The source that includes it defines
+ * The nearest rows that a query has seen so far: up to twice as many as it wants are gathered unordered, then the farthest
+ * are dropped (FAISS's reservoir). A row costs one store and a part of a few branch-free passes; in a heap it would
+ * cost a logarithmic number of unpredictable branches. The source that includes it defines
  *   keep_up_to(distances, ids, size, bound, last_id)   keeps, in their order, the rows nearer than `bound`, and the rows
  *                            at `bound` with ids up to `last_id`; returns their number
  */
@@ -39,8 +39,8 @@ static inline float greatest(const float *distances, int32_t size) {
 }
 
 /*
- * Returns a distance that at least `wanted` of the distances are within, and at most `most` unless more tie at it; `within` is
- * their number. The closer `most` is to `wanted`, the more passes it takes.
+ * Returns a bound for the distances: at least `wanted` of them are within it, and at most `most` unless more tie at the bound.
+ * Sets `within` to the number of distances within the bound. The closer `most` is to `wanted`, the more passes this takes.
  */
 static inline float bound_within(const float *distances, int32_t size, int32_t wanted, int32_t most, int32_t *within) {
     int32_t from = INT32_MAX, to = key_of(greatest(distances, size));
@@ -95,8 +95,8 @@ static int32_t drop_repeated(float *distances, int64_t *ids, int32_t size, float
 }
 
 /*
- * Drops the farthest, ties by the larger id, until `wanted` are left or a few more: a distance that a few more
- * are within takes fewer passes to find. Lowers the bound to a distance that all remaining rows are within.
+ * Drops the farthest rows, ties by the larger id, until `wanted` rows or a few more are left: a bound that keeps a few
+ * more takes fewer passes to find. Lowers the query's bound to one that all remaining rows are within.
  */
 static void shrink(const struct scan *scan, int32_t query) {
     float *distances = scan->found_distances + (int64_t)query * scan->room;

@@ -75,8 +75,9 @@ int32_t keep_portable(float *scores, int64_t *places, int32_t size, float bound)
 #define MOST_ORDERED 256
 
 /*
- * Writes the numbers of the `wanted` smallest of `count` distances, none of them NaN, to `order`, by distance, and of all
- * that tie with the last of these; ties by number. Returns how many, or -1 if there are more than MOST_ORDERED.
+ * Writes to `order` the numbers of the `wanted` smallest of `count` distances, and of all distances that tie with the last
+ * of these, sorted by distance, then by number. No distance may be NaN. Returns the number of entries, or -1 if it would
+ * exceed MOST_ORDERED.
  */
 int32_t order_avx512(const float *distances, int32_t count, int32_t wanted, int32_t *order);
 int32_t order_avx2(const float *distances, int32_t count, int32_t wanted, int32_t *order);

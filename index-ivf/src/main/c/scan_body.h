@@ -72,7 +72,7 @@ INLINE void scan_tile(const struct scan *scan, const int queries, const int inne
     /* Queries and rows beyond the last are copies of it. */
     uint32_t present_rows = (1u << rows) - 1;
     uint32_t present_pairs = (present_rows * 0x1111) & ((1u << (present * TILE_ROWS)) - 1);
-    _Static_assert(TILE_ROWS == 4, "a hexadecimal digit a query");
+    _Static_assert(TILE_ROWS == 4, "one hexadecimal digit per query");
     for (uint32_t near = near_pairs(out, scan->bounds + first_query, queries) & present_pairs; near; near &= near - 1) {
         int pair = __builtin_ctz(near);
         int32_t at = first_query + pair / TILE_ROWS;

@@ -1,6 +1,6 @@
 /*
- * Every instruction set of this CPU must give what the portable scan gives, to the bit. All memory is allocated to the byte, so
- * that a sanitizer sees what is read or written beyond it. Prints what it has compared; exits with 1 at the first difference.
+ * Every instruction set of this CPU must give the same bits as the portable scan. All memory is allocated in its exact size, so
+ * that a sanitizer detects reads and writes beyond it. Prints the comparisons; exits with 1 at the first difference.
  */
 #include <float.h>
 #include <math.h>
@@ -51,7 +51,7 @@ static int by_distance(const void *a, const void *b) {
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* The nearest `wanted` of what was gathered, in order. */
+/* The nearest `wanted` of the gathered rows, in order. */
 static void nearest(const float *distances, const int64_t *ids, int32_t size, int32_t wanted, struct pair *out) {
     struct pair *all = room(sizeof(struct pair) * (size_t)size);
     for (int32_t i = 0; i < size; i++) {

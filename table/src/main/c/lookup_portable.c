@@ -1,5 +1,5 @@
 /*
- * Looks up several keys in an interleaved way, so that their cache misses overlap: asynchronous memory access chaining
+ * Looks up several keys at the same time, so that their cache misses overlap: asynchronous memory access chaining
  * (Kocberber, Falsafi, Grot, PVLDB 9(4), 2015). It uses only loads and prefetches, so it runs on every instruction set.
  */
 #include <string.h>

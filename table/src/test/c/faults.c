@@ -1,10 +1,11 @@
 /*
- * Has one call fail, or end the process, that changes files of a folder: for tests of what is left then. Preloaded (LD_PRELOAD).
+ * Injects a fault into one call that changes a file in a folder: the call fails or the process ends, for tests of the remaining
+ * files. Loaded by LD_PRELOAD.
  *
- * ROOST_FAULT_FOLDER: calls on other files pass.
- * ROOST_FAULT_CONTROL: a file of two int32 of the machine's order, which the test changes while the process runs: how many calls
- * are left before the one that fails, and its errno. An errno of 0 counts calls and does nothing; one of -1 ends the process as
- * kill -9 does.
+ * ROOST_FAULT_FOLDER: the folder; calls for other files are not affected.
+ * ROOST_FAULT_CONTROL: a file of two int32 in the machine's byte order, which the test changes while the process runs: the number
+ * of calls before the one that fails, and its errno. With an errno of 0 calls are only counted; with -1 the process ends as by
+ * kill -9.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 /*
- * Every instruction set of this CPU must find what was put into a table: that is what the portable lookup finds. All memory is
- * allocated to the byte, so that a sanitizer sees what is read or written beyond it. Prints what it has compared; exits with 1 at the
+ * Every instruction set of this CPU, the portable one included, must find the payloads that were put into a table. All memory is
+ * allocated in its exact size, so that a sanitizer detects reads and writes beyond it. Prints the comparisons; exits with 1 at the
  * first difference.
  */
 #include <stdio.h>
@@ -45,7 +45,7 @@ static int is_free(const struct slot *slot) { return slot->word == 0; }
 
 static uint64_t last_word(uint64_t payload) { return (uint64_t)STEP_BIAS << STEP_SHIFT | payload; }
 
-/* Puts a key where it belongs, or into a free slot near the end of the chain there. Whether there was one. */
+/* Puts a key into its own slot, or into a free slot near the end of that slot's chain. Returns whether there was one. */
 static int put(struct slot *slots, int32_t shift, uint64_t seed, uint64_t key, uint64_t payload) {
     const uint64_t mask = UINT64_MAX >> shift;
     uint64_t slot = bucket(key, seed, shift);
@@ -54,7 +54,7 @@ static int put(struct slot *slots, int32_t shift, uint64_t seed, uint64_t key, u
         slots[slot].word = last_word(payload);
         return 1;
     }
-    if (bucket(slots[slot].key, seed, shift) != slot) return 0; /* A lodger's: here it is not relocated. */
+    if (bucket(slots[slot].key, seed, shift) != slot) return 0; /* A lodger's slot; lodgers are not relocated here. */
     while ((slots[slot].word & NEXT_BITS) != 0) {
         if (slots[slot].key == key) return 0;
         slot = (slot + (slots[slot].word >> STEP_SHIFT) - STEP_BIAS) & mask;
@@ -87,7 +87,7 @@ static void check(int32_t isa, int round) {
             all[size++].payload = payload == REMOVED ? ABSENT : payload;
         }
     }
-    /* The key in a free slot never belongs there. */
+    /* A free slot must not contain a key whose own slot it is. */
     for (uint64_t slot = 0; slot < count; slot++) {
         while (is_free(&slots[slot]) && bucket(slots[slot].key, seed, shift) == slot) slots[slot].key = next();
     }
@@ -104,7 +104,7 @@ static void check(int32_t isa, int round) {
     }
     const int64_t found = roost_table_find(isa, slots, shift, (int64_t)seed, keys, wanted, payloads);
     if (found != there || memcmp(expected, payloads, 8 * (size_t)wanted) != 0) {
-        printf("%s differs from what was put, round %d\n", NAMES[isa], round);
+        printf("%s differs from the payloads that were put, round %d\n", NAMES[isa], round);
         exit(1);
     }
     free(slots);

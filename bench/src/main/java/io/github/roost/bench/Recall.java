@@ -35,7 +35,8 @@ public final class Recall {
     private static void checkCounts(int truth, int found) {
         if (truth != found || truth == 0) {
             throw new IllegalArgumentException(
-                    "truth and found must be of as many queries, at least one, got " + truth + " and " + found);
+                    "truth and found must have the same number of queries, at least one, got " + truth + " and "
+                            + found);
         }
     }
 }

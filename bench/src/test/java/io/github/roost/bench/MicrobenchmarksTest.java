@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.openjdk.jmh.runner.RunnerException;
 
+@Tag("stress")
 class MicrobenchmarksTest {
     @Test
     void everyMicrobenchmarkRuns() throws RunnerException {

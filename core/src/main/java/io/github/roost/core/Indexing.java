@@ -332,6 +332,18 @@ public final class Indexing {
     }
 
     /**
+     * Registers batch work: one mapping id per worker, not placed by traffic and not counted against the limit on the ids of tables. For work that
+     * an index submits itself, with {@link SubmitOptions#BATCH}.
+     *
+     * @param name the name of the work in reports
+     * @return the mapping ids; closing it ends the work
+     * @throws io.github.roost.core.task.OrchestratorClosedException if the orchestrator is closed
+     */
+    public Registration registerBatchWork(String name) {
+        return orchestrator.registerBatchWork(Objects.requireNonNull(name, "name must not be null"));
+    }
+
+    /**
      * Yields to waiting searches. Long batch work should call this about every microsecond; a call that finds no waiting search costs about 30 ns.
      * Up to 32 searches run before this returns, but no other batch work; these searches must not wait for the caller's work. Every 50 us the
      * worker also yields its core to other threads, so that callers need not wait for the end of a time slice before they can submit. A CPU-bound

@@ -1,5 +1,6 @@
 package io.github.roost.core;
 
+import io.github.roost.core.kernel.FloatOrder;
 import java.util.Arrays;
 import java.util.List;
 import java.util.PriorityQueue;

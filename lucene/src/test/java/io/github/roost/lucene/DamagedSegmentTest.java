@@ -23,10 +23,12 @@ import org.apache.lucene.search.KnnFloatVectorQuery;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.MMapDirectory;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Segment files that were truncated, changed, or written by a later version: one clear error each, and a JVM that goes on. */
+@Tag("stress")
 class DamagedSegmentTest {
     private static final int DOCUMENTS = 2_000;
     /** Magic, length of the codec's name. */

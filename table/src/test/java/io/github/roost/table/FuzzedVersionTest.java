@@ -21,6 +21,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.From;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import net.jqwik.api.Tag;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 import net.jqwik.api.lifecycle.AfterContainer;
@@ -30,6 +31,7 @@ import net.jqwik.api.lifecycle.BeforeContainer;
  * Folders of tables of which a file is damaged: refused by name, or opened with every row right. A version whose checksums fit its bytes may be one
  * that this library would not have written: it is refused, when it is loaded or, of rows that are in the file, when these are read.
  */
+@Tag("stress")
 @SuppressWarnings("NullAway.Init")
 class FuzzedVersionTest {
     private static final int ROWS = 220;

@@ -12,11 +12,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
+import net.jqwik.api.Tag;
 import net.jqwik.api.constraints.DoubleRange;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Scale;
 
 /** hwloc's XML with an attribute, a line or a byte changed: refused by name, or a machine each of whose PUs is in one domain. */
+@Tag("stress")
 class FuzzedXmlTest {
     private static final Pattern NUMBER = Pattern.compile("(?<==\")(?:0x)?[0-9a-f]+(?=\")");
     private static final String[] VALUES = {"", "-1", "0", "7", "0xffffffff", "99999999999999999999", "x"};

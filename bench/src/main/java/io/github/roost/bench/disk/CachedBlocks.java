@@ -90,7 +90,7 @@ final class CachedBlocks implements RandomAccessReader {
     @Override
     public void readFully(byte[] into) throws IOException {
         if (position + into.length > channel.size()) {
-            throw new EOFException("byte " + (position + into.length) + " is behind the end");
+            throw new EOFException("byte " + (position + into.length) + " is beyond the end");
         }
         int done = 0;
         while (done < into.length) {

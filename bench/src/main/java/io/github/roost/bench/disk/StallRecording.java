@@ -42,7 +42,7 @@ public record StallRecording(List<Cycle> cycles, long[] computedAfterFilled, lon
             throw new IllegalArgumentException("a recording needs empty stalls, filled ones, steps and updates, got "
                     + cycles.size() + ", " + computedAfterFilled.length + ", " + stepNanos.length + " and "
                     + updateNanos
-                    + " ns an update");
+                    + " ns per update");
         }
     }
 
@@ -144,7 +144,7 @@ public record StallRecording(List<Cycle> cycles, long[] computedAfterFilled, lon
         String name = fileName(kind);
         try (InputStream file = StallRecording.class.getResourceAsStream(name)) {
             if (file == null) {
-                throw new IllegalStateException(name + " is not in the program");
+                throw new IllegalStateException(name + " is not among the resources");
             }
             return read(new BufferedReader(new InputStreamReader(file, StandardCharsets.UTF_8)));
         } catch (IOException failed) {

@@ -96,7 +96,7 @@ final class LiveClient {
         while (System.nanoTime() < end && violations.size() < MAX_VIOLATIONS_KEPT) {
             change();
             long id = alive.get(random.nextInt(alive.size()));
-            look(id, Objects.requireNonNull(rows.get(id), "a row that is alive"));
+            look(id, Objects.requireNonNull(rows.get(id), "a live row"));
             for (int i = 1 + LOOKS_PER_CHANGE; i < OPERATIONS_PER_CHANGE; i++) {
                 search(mixture.draw(random), k);
             }
@@ -134,7 +134,7 @@ final class LiveClient {
         long id = alive.get(at);
         alive.set(at, alive.getLast());
         alive.removeLast();
-        float[] vector = Objects.requireNonNull(rows.remove(id), "a row that is alive");
+        float[] vector = Objects.requireNonNull(rows.remove(id), "a live row");
         if (!table.remove(id)) {
             violation("remove(" + id + ") says that the id was not there");
         }

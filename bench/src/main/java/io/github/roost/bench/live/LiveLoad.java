@@ -235,9 +235,9 @@ public final class LiveLoad {
             for (int i = 0; i < found.size(); i++) {
                 float[] vector = missing.remove(found.ids()[i]);
                 if (vector == null) {
-                    violations.add("id " + found.ids()[i] + " is in the table, and should not be");
+                    violations.add("id " + found.ids()[i] + " is in the table, but must not be");
                 } else if (LiveClient.differ(found.distances()[i], squaredDistance(origin, vector))) {
-                    violations.add("id " + found.ids()[i] + " has another row than was put last");
+                    violations.add("id " + found.ids()[i] + " does not have the row that was put last");
                 }
             }
             if (!missing.isEmpty()) {

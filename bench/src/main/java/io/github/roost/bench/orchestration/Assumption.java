@@ -51,9 +51,9 @@ record Assumption(
                 tasks("fork and join x 0.2", t -> t.scaled(1, 1, .2, 1)),
                 tasks("merging x 0.1", t -> t.withMerging(.1)),
                 traces(
-                        "a quarter as many searches under way",
+                        "a quarter as many searches in flight",
                         t -> t.with(s -> s.withLoad(Math.max(1, s.inFlight() / 4), 0))),
-                traces("four times as many searches under way", t -> t.with(s -> s.withLoad(4 * s.inFlight(), 0))));
+                traces("four times as many searches in flight", t -> t.with(s -> s.withLoad(4 * s.inFlight(), 0))));
     }
 
     private static Assumption traces(String name, UnaryOperator<Traces> change) {

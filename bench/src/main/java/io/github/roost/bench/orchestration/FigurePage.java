@@ -55,9 +55,9 @@ final class FigurePage {
                 + "td:first-child, th:first-child { text-align: left } .wide { overflow-x: auto }\n"
                 + "</style></head><body>\n<h1>The paper's figures, simulated</h1>\n");
         paragraph("Made by <code>" + command + "</code>. The paper is Huang et al., CCD-Level and Load-Aware Thread"
-                + " Orchestration for In-Memory Vector ANNS on Multi-Core CPUs, 2026. Its values are those that its text or"
-                + " the article about it gives; for what stands in its drawings alone there is no number here. v0: round robin,"
-                + " for IVF FAISS's fork and join; v1: stealing blind to the topology; v2: Algorithms 1 and 2 as published;"
+                + " Orchestration for In-Memory Vector ANNS on Multi-Core CPUs, 2026. Its values are from its text or"
+                + " from the article about it; values that are only in its plots are left out. v0: round robin,"
+                + " for IVF FAISS's fork and join; v1: stealing that ignores the topology; v2: Algorithms 1 and 2 as published;"
                 + " v2-gated: with the gate of the paper's text; roost: the default.");
     }
 
@@ -79,8 +79,8 @@ final class FigurePage {
         double gib = traces.tables().stream().mapToLong(Traces.Table::bytes).sum() / (double) (1L << 30);
         String base = String.format(
                 Locale.ROOT,
-                "%s: %d tables, %.1f GiB together, dimensions %s, k %d to %d; the hottest table is searched %.0f times as"
-                        + " often as the coldest (%s law); targets are popular by Zipf's law of exponent %s.",
+                "%s: %d tables, %.1f GiB in all, dimensions %s, k %d to %d; the hottest table is searched %.0f times as"
+                        + " often as the coldest (%s law); targets follow Zipf's law with exponent %s.",
                 spec.index(),
                 traces.tables().size(),
                 gib,
@@ -96,8 +96,8 @@ final class FigurePage {
                 : base
                         + String.format(
                                 Locale.ROOT,
-                                " Tables of %,d to %,d rows are copies of recorded ones of up to %,d rows, which are popular by"
-                                        + " Zipf's law of exponent %s; recall %s was measured on the recorded ones.",
+                                " Tables of %,d to %,d rows are copies of recorded tables of up to %,d rows; the copies follow"
+                                        + " Zipf's law with exponent %s; recall %s was measured on the recorded tables.",
                                 size.leastRows(),
                                 size.mostRows(),
                                 size.recordedRows(),
@@ -106,11 +106,11 @@ final class FigurePage {
     }
 
     private void figure6(Regime regime) {
-        heading(3, "Figure 6: how unevenly searches read");
+        heading(3, "Figure 6: skew of the reads");
         paragraph(
-                "The share of accesses that the hottest part of the nodes or lists takes, of the tables with the most traffic,"
-                        + " at a quarter and in the middle. The paper's text gives no number: its curves rise steeply. All figures"
-                        + " below rest on this.");
+                "The share of accesses to the hottest nodes or lists, for the tables at the top, at a quarter and at half of the"
+                        + " ranking by traffic. The paper's text gives no number, but its curves rise steeply. All figures"
+                        + " below depend on this skew.");
         page.append("<div class=\"plots\">");
         for (Index index : List.of(Index.HNSW, Index.IVF)) {
             Traces traces = index == Index.HNSW ? regime.hnsw() : regime.ivf();
@@ -225,8 +225,8 @@ final class FigurePage {
                 List.of(
                         "at " + most + " domains",
                         "searches/s",
-                        "times v0",
-                        "times v1",
+                        "ratio to v0",
+                        "ratio to v1",
                         "P50 us",
                         "P999 us",
                         "L3 miss",
@@ -244,8 +244,8 @@ final class FigurePage {
         latencies(scaling, most, "P999", table -> table.latencies().p999us());
         page.append("</div>\n");
         paragraph(
-                "Tables by the latency that V0 has, of HNSW one of four, as the paper shows them. It gives no number of a"
-                        + " table: P50 is 30 to 50 % and P999 60 to 90 % lower in V2 than in V0.");
+                "Tables in the order of V0's latency; for HNSW every fourth table, as in the paper. The paper gives no number per"
+                        + " table, only that in V2 P50 is 30 to 50 % and P999 60 to 90 % lower than in V0.");
     }
 
     private void latencies(Scaling scaling, int most, String what, ToDoubleFunction<SimResult.Table> of) {
@@ -301,9 +301,9 @@ final class FigurePage {
                 List.of("open loop at .7 of V1", "mean ms", "median window", "worst window", "remaps", "moved MiB"),
                 rows);
         paragraph(
-                "A hot and a cold table exchange their popularity every 25 windows. The paper's windows are of 10 s, here they"
-                        + " are of as many searches as can be simulated; its text gives no number but that V2 is lower and flatter than"
-                        + " V1.");
+                "A hot and a cold table exchange their popularity every 25 windows. The paper's windows have 10 s; these have"
+                        + " as many searches as can be simulated. The paper's text gives no number, only that V2 is lower and flatter"
+                        + " than V1.");
     }
 
     private static double mean(List<SimResult.Window> windows) {
@@ -314,7 +314,7 @@ final class FigurePage {
     }
 
     private void comparison(Variants variants) {
-        heading(3, name(variants.index()) + ": beside the paper, and why it differs");
+        heading(3, name(variants.index()) + ": compared with the paper, and causes of differences");
         List<List<String>> rows = new ArrayList<>();
         List<PaperFigures.Figure> figures = variants.each().getFirst().figures();
         for (int figure = 0; figure < figures.size(); figure++) {
@@ -322,11 +322,9 @@ final class FigurePage {
             rows.add(List.of(
                     here.name(), here.hereText(), here.paperText(), here.difference(), nearest(variants, figure)));
         }
-        table(
-                List.of("on genoa, 12 domains", "here", "the paper", "difference", "nearer where one thing changes"),
-                rows);
+        table(List.of("on genoa, 12 domains", "here", "the paper", "difference", "nearest with one change"), rows);
         page.append("<details><summary>All assumptions, one at a time</summary>");
-        List<String> head = new ArrayList<>(List.of("where"));
+        List<String> head = new ArrayList<>(List.of("change"));
         figures.forEach(figure -> head.add(figure.name()));
         POLICIES.subList(3, 5).forEach(policy -> head.add(policy + " over V1"));
         List<List<String>> details = new ArrayList<>();
@@ -374,7 +372,7 @@ final class FigurePage {
                                 "here",
                                 "the paper",
                                 "difference",
-                                "nearer where one thing changes"));
+                                "nearest with one change"));
                 List<PaperFigures.Figure> figures = variants.each().getFirst().figures();
                 for (int figure = 0; figure < figures.size(); figure++) {
                     PaperFigures.Figure here = figures.get(figure);

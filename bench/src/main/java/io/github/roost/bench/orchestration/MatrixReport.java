@@ -37,9 +37,9 @@ public record MatrixReport(List<Cell> cells) {
      */
     public void print(Consumer<String> out, int most) {
         List<Standing> standings = worstFirst();
-        out.accept("Each row: Roost against the best of " + String.join(", ", Cell.RIVALS)
-                + ". A ratio over 1 is for Roost, of latencies turned round; the bar is .99 of throughput at saturation,"
-                + " .95 (5 % more) of latencies in open loop.");
+        out.accept("Each row compares Roost with the best of " + String.join(", ", Cell.RIVALS)
+                + ". A ratio above 1 means that Roost is better; ratios of latencies are inverted. The bar is .99 for"
+                + " throughput at saturation, .95 (5 % more) for latencies in an open loop.");
         out.accept("%-11s %7s %-6s %-6s %-11s %-10s %-10s %6s %4s %-9s %12s %12s"
                 .formatted(
                         "machine", "domains", "index", "regime", "traffic", "load", "measure", "ratio", "wins", "best",

@@ -2,8 +2,8 @@ package io.github.roost.bench.remote;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.vector.BuildWork;
 import io.github.roost.core.vector.IdFilter;
 import io.github.roost.core.vector.VectorSource;
 import io.github.roost.index.hnsw.HnswGraph;

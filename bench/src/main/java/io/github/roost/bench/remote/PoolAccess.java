@@ -22,7 +22,7 @@ public record PoolAccess(RemoteMemory memory, String region, Runnable end) imple
 
     /** Access by mapping the file itself. */
     public static PoolAccess mapped(Path file) {
-        Path folder = Objects.requireNonNull(file.toAbsolutePath().getParent(), "a file is in a folder");
+        Path folder = Objects.requireNonNull(file.toAbsolutePath().getParent(), "the file must have a folder");
         return new PoolAccess(new MappedMemory(folder), file.getFileName().toString(), () -> {});
     }
 

@@ -22,9 +22,9 @@ final class BenchViews {
                         Figures.decimals(1, entry.getValue().path("p99us").asDouble())));
         MarkdownTable table = new MarkdownTable(
                 "task us, submitters",
-                "roost, tasks/s (least to most)",
-                "times fork_join",
-                "times fixed",
+                "roost, tasks/s (min to max)",
+                "ratio to fork_join",
+                "ratio to fixed",
                 "bytes per task: roost, fork_join, fixed");
         for (JsonNode point : json.path("throughput")) {
             List<Double> roost = rates(point, "roost");
@@ -38,10 +38,11 @@ final class BenchViews {
                     Figures.ratios(Figures.over(roost, rates(point, "fixed"))),
                     "%s, %s, %s".formatted(bytes(point, "roost"), bytes(point, "fork_join"), bytes(point, "fixed")));
         }
-        String idle = "Idle workers use %s of a core; reporting traffic leaves %s of the throughput."
-                .formatted(
-                        Figures.percent(json.path("idleShareOfACore").asDouble()),
-                        Figures.ratios(Figures.numbers(json.path("monitorRatios"))));
+        String idle =
+                "Idle workers use %s of a core. Tasks that report traffic reach %s of the throughput of tasks that do not."
+                        .formatted(
+                                Figures.percent(json.path("idleShareOfACore").asDouble()),
+                                Figures.ratios(Figures.numbers(json.path("monitorRatios"))));
         return Block.of(starts + "\n\n" + table + "\n\n" + idle + callerThreads(json.path("callerThreads")));
     }
 
@@ -49,10 +50,10 @@ final class BenchViews {
     private static String callerThreads(JsonNode indexes) {
         MarkdownTable table = new MarkdownTable(
                 "index, callers",
-                "searches/s (least to most)",
-                "times platform, same round",
+                "searches/s (min to max)",
+                "ratio to platform, same round",
                 "collections per million searches",
-                "off-heap bytes a search leaves");
+                "off-heap bytes left per search");
         for (Map.Entry<String, JsonNode> index : indexes.properties()) {
             List<Double> platform =
                     Figures.numbers(index.getValue().path("platform").path("perSecond"));
@@ -88,7 +89,7 @@ final class BenchViews {
                 rates.propertyStream().map(Map.Entry::getKey).findFirst().orElse("");
         List<Double> first = Figures.numbers(rates.path(baseline));
         MarkdownTable table =
-                new MarkdownTable("scheduling", "searches/s (least to most)", "times " + baseline + ", same round");
+                new MarkdownTable("scheduling", "searches/s (min to max)", "ratio to " + baseline + ", same round");
         rates.properties().forEach(entry -> {
             List<Double> these = Figures.numbers(entry.getValue());
             table.row(entry.getKey(), Figures.spread(Samples.of(these)), Figures.ratios(Figures.over(these, first)));
@@ -100,9 +101,9 @@ final class BenchViews {
     static Block gate(JsonNode json) {
         MarkdownTable table = new MarkdownTable(
                 "backlog per worker, sustained us",
-                "bursts: P99 us (least to most)",
+                "bursts: P99 us (min to max)",
                 "crossed",
-                "flood: searches/s (least to most)");
+                "flood: searches/s (min to max)");
         for (JsonNode gate : json.path("gates")) {
             table.row(
                     "%d, %s"
@@ -123,8 +124,8 @@ final class BenchViews {
     /** Floods on made-up machines with several workers per domain; empty if the run has none. */
     private static String floods(JsonNode floods) {
         MarkdownTable table = new MarkdownTable(
-                "domains x workers, before the flood",
-                "workers at once, of free ones",
+                "domains x workers, state before the flood",
+                "workers at once, of free workers",
                 "took ms",
                 "work-conserving ms",
                 "crossed");
@@ -186,11 +187,11 @@ final class BenchViews {
     /** Lucene's searches by the pool that runs them. */
     static Block lucene(JsonNode json) {
         MarkdownTable table = new MarkdownTable(
-                "clients search by, run by",
-                "searches/s (least to most)",
-                "times fork_join, same round",
-                "P50 us (least to most)",
-                "P99 us (least to most)");
+                "query, run by",
+                "searches/s (min to max)",
+                "ratio to fork_join, same round",
+                "P50 us (min to max)",
+                "P99 us (min to max)");
         List<JsonNode> outcomes = new ArrayList<>();
         json.path("outcomes").forEach(outcomes::add);
         for (JsonNode outcome : outcomes) {
@@ -217,11 +218,11 @@ final class BenchViews {
     /** Answered and shed requests of the service at loads below and above its capacity. */
     static Block serve(JsonNode json) {
         MarkdownTable table = new MarkdownTable(
-                "times capacity",
-                "capacity, answers/s (least to most)",
-                "answers of capacity (least to most)",
-                "shed/s (least to most)",
-                "other ends/s",
+                "load over capacity",
+                "capacity, answers/s (min to max)",
+                "answers over capacity (min to max)",
+                "shed/s (min to max)",
+                "other outcomes/s",
                 "P50 ms",
                 "P99 ms");
         for (JsonNode load : json.path("loads")) {

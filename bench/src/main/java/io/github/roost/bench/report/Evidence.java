@@ -107,7 +107,7 @@ public final class Evidence {
         try {
             return plot.inlineSvg(id);
         } catch (RuntimeException | LinkageError | InternalError notHere) {
-            return "<figcaption>%s: could not be drawn here (%s); has this machine fonts?</figcaption>"
+            return "<figcaption>%s: could not be drawn (%s); are fonts installed?</figcaption>"
                     .formatted(plot.title(), notHere.getClass().getSimpleName());
         }
     }

@@ -42,7 +42,7 @@ final class PeerViews {
     private static MarkdownTable atRecalls(JsonNode json, HnswCurves curves) {
         List<String> head = new ArrayList<>(List.of("k=%d".formatted(curves.k()), "build s", "bytes per row"));
         for (double recall : RECALLS) {
-            head.add("recall %s: searches/s (least to most)".formatted(Figures.decimals(2, recall)));
+            head.add("recall %s: searches/s (min to max)".formatted(Figures.decimals(2, recall)));
         }
         MarkdownTable table = new MarkdownTable(head);
         for (HnswCurves.Curve curve : curves.curves()) {
@@ -130,10 +130,10 @@ final class PeerViews {
                 "k, nprobe",
                 "engine",
                 "recall",
-                "searches/s (least to most)",
-                "times FAISS",
+                "searches/s (min to max)",
+                "ratio to FAISS",
                 "M pairs/s",
-                "lone: P50 us",
+                "single search: P50 us",
                 "P999 us");
         for (IvfPoint point : points) {
             String times = points.stream()
@@ -157,7 +157,7 @@ final class PeerViews {
         Samples limit = Figures.samples(json.path("kernelLimit").path("pairsPerSecond"));
         String workload = String.format(
                 Locale.ROOT,
-                "%s, %d lists. Where groups are full and lists long the kernel makes %.0f M pairs of query and row per second"
+                "%s, %d lists. With full groups and long lists the kernel compares %.0f M pairs of query and row per second"
                         + " (%.0f to %.0f).",
                 json.path("workload").asText(),
                 json.path("nlist").asInt(),
@@ -192,7 +192,7 @@ final class PeerViews {
     /** The cost of a search of many lists, compared with the sum of its scans. */
     static Block fanOut(JsonNode json) {
         MarkdownTable table = new MarkdownTable(
-                "nprobe", "rows", "search us (least to most)", "the same lists in one task, us", "search over scans");
+                "nprobe", "rows", "search us (min to max)", "the same lists in one task, us", "search over scans");
         for (JsonNode result : json.path("results")) {
             table.row(
                     result.path("nprobe").asText(),

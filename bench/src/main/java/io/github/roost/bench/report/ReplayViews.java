@@ -197,10 +197,10 @@ final class ReplayViews {
                 .filter(contender -> contender.ratio.mean() > 1 == rate(predicted, contender) > rate(predicted, first))
                 .count();
         String order = distinct.isEmpty()
-                ? "None can be told apart from %s.".formatted(first.name)
-                : "Of the %d that can be told apart from %s, it puts %d on the right side of it."
+                ? "No difference from %s exceeds the noise.".formatted(first.name)
+                : "Of the %d whose difference from %s exceeds the noise, it predicts the direction of %d."
                         .formatted(distinct.size(), first.name, ordered);
-        return "The simulator predicts %s to %s of what was measured: %d of %d within 25 %%. %s"
+        return "The simulator predicts %s to %s of the measured searches/s: %d of %d within 25 %%. %s"
                 .formatted(
                         Figures.ratio(shares.getFirst()), Figures.ratio(shares.getLast()), near, shares.size(), order);
     }

@@ -133,8 +133,8 @@ final class SimViews {
         MarkdownTable table = new MarkdownTable(
                 "at %d domains".formatted(first.domains()),
                 "searches/s",
-                "times " + first.policy(),
-                "times v2",
+                "ratio to " + first.policy(),
+                "ratio to v2",
                 "P50 us",
                 "P999 us",
                 "busy",
@@ -188,9 +188,9 @@ final class SimViews {
         MarkdownTable table = new MarkdownTable(
                 "of %d tables".formatted(first.tables().size()),
                 "P50 lower than %s's".formatted(first.policy()),
-                "by, in the median table",
+                "reduction in the median table",
                 "P999 lower",
-                "by, in the median table",
+                "reduction in the median table",
                 "hottest table's P50, P999 us");
         for (SimResult result : results.subList(1, results.size())) {
             List<Double> p50 = lower(result, first, of -> of.latencies().p50us());
@@ -209,7 +209,7 @@ final class SimViews {
         }
         long all =
                 first.tables().stream().mapToLong(of -> of.latencies().count()).sum();
-        String share = "The hottest table has %s of all searches, and %d domains %s each."
+        String share = "The hottest table has %s of all searches; an equal share of %d domains is %s."
                 .formatted(
                         Figures.percent((double) hottest(first).latencies().count() / all),
                         first.domains(),
@@ -265,7 +265,7 @@ final class SimViews {
         MarkdownTable table = new MarkdownTable(
                 "windows",
                 "searches/s",
-                "in a window: median (5 % to 95 %)",
+                "per window: median (5 % to 95 %)",
                 "largest load of a domain over the mean, median",
                 "remaps",
                 "moved MiB");

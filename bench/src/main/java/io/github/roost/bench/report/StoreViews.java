@@ -23,8 +23,8 @@ final class StoreViews {
                     Figures.decimals(3, count.path("lines").asDouble()),
                     Figures.ratio(count.path("paper").asDouble()));
         }
-        MarkdownTable lookups = new MarkdownTable(
-                "map, slots", "million lookups/s (least to most)", "ratio of LongTable (least to most)");
+        MarkdownTable lookups =
+                new MarkdownTable("map, slots", "million lookups/s (min to max)", "ratio of LongTable (min to max)");
         for (JsonNode lookup : json.path("lookups")) {
             Samples rates = Figures.samples(lookup.path("lookups"));
             lookups.row(
@@ -46,7 +46,7 @@ final class StoreViews {
     static Block batch(JsonNode json) {
         JsonNode report = json.path("batches");
         MarkdownTable table =
-                new MarkdownTable("keys, store", "us per batch (least to most)", "over Table's (least to most)");
+                new MarkdownTable("keys, store", "us per batch (min to max)", "ratio to Table (min to max)");
         for (JsonNode result : report.path("results")) {
             Samples micros = Figures.samples(result.path("micros"));
             table.row(
@@ -73,11 +73,11 @@ final class StoreViews {
         JsonNode none = json.at("/results/none");
         MarkdownTable table = new MarkdownTable(
                 "updates",
-                "searches/s (least to most)",
-                "searches/s, of those without updates",
+                "searches/s (min to max)",
+                "searches/s over searches/s without updates",
                 "P50 us",
                 "P99 us",
-                "updates/s (least to most)");
+                "updates/s (min to max)");
         for (Map.Entry<String, JsonNode> way : json.path("results").properties()) {
             JsonNode rounds = way.getValue();
             table.row(
@@ -105,11 +105,11 @@ final class StoreViews {
     /** Random reads by each way of reading. */
     static Block io(JsonNode json) {
         MarkdownTable table = new MarkdownTable(
-                "reads under way, by",
-                "reads/s (least to most)",
-                "beside the channel (least to most)",
+                "reads in flight, by",
+                "reads/s (min to max)",
+                "ratio to the channel (min to max)",
                 "CPU us per read",
-                "beside the channel (least to most)");
+                "ratio to the channel (min to max)");
         for (JsonNode result : json.path("results")) {
             JsonNode outcome = result.path("outcome");
             table.row(
@@ -137,7 +137,7 @@ final class StoreViews {
                         Figures.whole(counts.path("reads").asDouble()),
                         Figures.whole(counts.path("doorbells").asDouble()),
                         Figures.whole(counts.path("naive").asDouble()));
-        MarkdownTable times = new MarkdownTable("a batch", "ms (least to most)", "times an empty cache");
+        MarkdownTable times = new MarkdownTable("batch", "ms (min to max)", "ratio to an empty cache");
         List<Double> empty = values(results.path("times"), "seconds");
         time(times, "empty cache", empty, empty);
         time(times, "all in the cache", values(results.path("times"), "cachedSeconds"), empty);

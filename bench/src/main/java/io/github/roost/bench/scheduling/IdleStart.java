@@ -67,7 +67,7 @@ public final class IdleStart {
         try {
             done.await();
         } catch (InterruptedException e) {
-            throw new IllegalStateException("interrupted while a task was on its way", e);
+            throw new IllegalStateException("interrupted while a task was running", e);
         }
         return started[0] - submitted;
     }

@@ -105,10 +105,10 @@ public final class ReportingCost {
         try {
             return share.get();
         } catch (ExecutionException e) {
-            throw new IllegalStateException("a burst could not be handed in: " + e.getCause(), e);
+            throw new IllegalStateException("a burst could not be submitted: " + e.getCause(), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while bursts were on their way", e);
+            throw new IllegalStateException("interrupted while bursts were running", e);
         }
     }
 }

@@ -66,8 +66,8 @@ public final class Calibration {
         double l3Nanos = least(() -> chase((long) (l2Bytes * 6)));
         double dramNanos = least(() -> chase(l3.cacheBytes() * 12));
         double l3Bytes = l3Share((double) l3.cacheBytes(), (l3Nanos + dramNanos) / 2);
-        progress.accept(
-                "of a last-level cache of %.0f MiB, %.1f MiB are here".formatted(l3.cacheBytes() / MIB, l3Bytes / MIB));
+        progress.accept("last-level cache of %.0f MiB, of which this machine gets %.1f MiB"
+                .formatted(l3.cacheBytes() / MIB, l3Bytes / MIB));
         double taskNanos = least(Calibration::taskNanos);
         // The costs are measured first, so that the JIT has compiled the searches before their stalls are measured.
         Parameters.LinesInFlight any = new Parameters.LinesInFlight(1, 1);

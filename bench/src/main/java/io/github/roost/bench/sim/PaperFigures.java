@@ -138,7 +138,7 @@ public final class PaperFigures {
             double ideal = first.get().perSecond() * most / least;
             double share = hnsw ? .82 : 2.8 / 12;
             share(
-                    "figure 5: V0 of what it would be if it grew with the domains",
+                    "figure 5: V0 as a share of linear scaling with the domains",
                     v0.get().perSecond() / ideal,
                     new Range(share, share));
         }

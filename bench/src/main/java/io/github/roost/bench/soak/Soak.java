@@ -167,7 +167,7 @@ public final class Soak {
         try {
             thread.join();
         } catch (InterruptedException e) {
-            throw new IllegalStateException("interrupted while submitters were at work", e);
+            throw new IllegalStateException("interrupted while submitters were running", e);
         }
     }
 

@@ -235,7 +235,7 @@ interface BatchStore extends AutoCloseable {
                 for (ByteBufferGetStatus found :
                         db.multiGetByteBuffers(reading, keys.subList(0, count), values.subList(0, count))) {
                     if (found.status.getCode() != Status.Code.Ok) {
-                        throw new IOException("RocksDB has not found a key: " + found.status.getCodeString());
+                        throw new IOException("RocksDB did not find a key: " + found.status.getCodeString());
                     }
                     sum += found.value.order(ByteOrder.LITTLE_ENDIAN).getLong(0);
                 }

@@ -45,7 +45,7 @@ record BatchWorkload(long[] keys, long[] wanted) {
             long sum = store.fetch(wanted, i * batch, batch);
             micros[i] = (System.nanoTime() - begin) / 1e3;
             if (sum == 42) {
-                throw new IllegalStateException("a sum that cannot be");
+                throw new IllegalStateException("impossible sum: 42");
             }
         }
         Arrays.sort(micros);

@@ -100,7 +100,7 @@ public final class LookupBench {
         long sum = map.sum(wanted);
         long nanos = System.nanoTime() - begin;
         if (sum == 42) {
-            throw new IllegalStateException("a sum that cannot be");
+            throw new IllegalStateException("impossible sum: 42");
         }
         return wanted.length * 1e3 / nanos;
     }

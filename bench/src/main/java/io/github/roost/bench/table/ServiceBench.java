@@ -142,7 +142,7 @@ public final class ServiceBench {
             long sum = store.fetch(wanted, i * batch, batch);
             micros[i] = (System.nanoTime() - begin) / 1e3;
             if (sum == 42) {
-                throw new IllegalStateException("a sum that cannot be");
+                throw new IllegalStateException("impossible sum: 42");
             }
         }
         double seconds = (System.nanoTime() - start) / 1e9;

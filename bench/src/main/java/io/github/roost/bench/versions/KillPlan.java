@@ -93,7 +93,7 @@ final class KillPlan {
     private Map<Victim, Long> of(Phase phase, int group) {
         Map<Victim, Long> found = counts.get(name(phase, group));
         if (found == null) {
-            throw new IllegalArgumentException("group must be one that there is, got " + group);
+            throw new IllegalArgumentException("group must exist, got " + group);
         }
         return found;
     }

@@ -153,7 +153,7 @@ public record WorkloadSpec(
         requireAtLeast("efPerK", efPerK, 1);
         requireAtLeast("perSecond", perSecond, 0);
         if (dimensions.isEmpty()) {
-            throw new IllegalArgumentException("dimensions must name at least one, got none");
+            throw new IllegalArgumentException("dimensions must have at least one value, got none");
         }
     }
 
@@ -178,7 +178,7 @@ public record WorkloadSpec(
         try (InputStream in = open(nameOrFile)) {
             return JSON.readValue(in, WorkloadSpec.class);
         } catch (JsonProcessingException malformed) {
-            throw new IOException(nameOrFile + " is no workload: " + reason(malformed), malformed);
+            throw new IOException(nameOrFile + " is not a workload: " + reason(malformed), malformed);
         }
     }
 

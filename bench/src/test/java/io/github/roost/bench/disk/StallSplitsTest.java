@@ -70,6 +70,6 @@ class StallSplitsTest {
         assertThatThrownBy(() -> StallRecording.read(new BufferedReader(new StringReader("update 1"))))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage(
-                        "a recording needs empty stalls, filled ones, steps and updates, got 0, 0, 0 and 1.0 ns an update");
+                        "a recording needs empty stalls, filled ones, steps and updates, got 0, 0, 0 and 1.0 ns per update");
     }
 }

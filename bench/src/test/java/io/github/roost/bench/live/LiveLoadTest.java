@@ -14,8 +14,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("stress")
 class LiveLoadTest {
     private static final Topology TWO_WORKERS =
             TopologyReader.synthetic("pack:1 l3:1 core:2 pu:1").read();

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.roost.bench.orchestration.Popularities.Curve;
 import io.github.roost.bench.sim.Parameters;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("stress")
 class FiguresTest {
     @Test
     void onePageHasAllFiguresBesideThePapersValuesAndSaysWhatMakesThemDiffer() throws Exception {

@@ -3,8 +3,10 @@ package io.github.roost.bench.scheduling;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("stress")
 class ReportingCostTest {
     @Test
     void everyRoundHasARatio() {

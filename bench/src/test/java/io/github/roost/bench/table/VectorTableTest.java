@@ -20,7 +20,6 @@ import io.github.roost.core.task.TableClosedException;
 import io.github.roost.core.task.TableFullException;
 import io.github.roost.core.vector.ElementType;
 import io.github.roost.core.vector.IdFilter;
-import io.github.roost.core.vector.MemoryLimit;
 import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.core.vector.SearchResult;
 import io.github.roost.core.vector.TableBuild;
@@ -630,7 +629,7 @@ class VectorTableTest {
                         .isInstanceOf(UnsupportedOperationException.class);
                 return;
             }
-            assertThat(table.memoryLimit()).isEqualTo(MemoryLimit.NONE);
+            assertThat(table.memoryLimit()).isEqualTo(VectorTable.NO_MEMORY_LIMIT);
             refused("at least 1 byte, got 0", () -> table.memoryLimit(0));
             Neighbors before = table.search(QUERIES[0], K, index.exactEffort()).join();
             if (table.isMutable()) {

@@ -31,6 +31,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. Searches are asynchronous; their futures may be waited for inside another search too.
  */
 public interface VectorTable extends AutoCloseable {
+    /** The {@link #memoryLimit()} of a table without a limit. */
+    long NO_MEMORY_LIMIT = Long.MAX_VALUE;
+
     /**
      * Submits one search. Cancelling the future cancels the search; cancelling a future derived from it ({@code thenApply}) does not.
      *
@@ -161,13 +164,12 @@ public interface VectorTable extends AutoCloseable {
      * @throws UnsupportedOperationException if the rows are not in memory; such an index has limits of its own
      */
     default void memoryLimit(long bytes) {
-        MemoryLimit.require(bytes);
         throw new UnsupportedOperationException("table " + name() + " does not keep its rows in memory");
     }
 
-    /** {@return the limit set by {@link #memoryLimit(long)}; {@link MemoryLimit#NONE} if there is none} */
+    /** {@return the limit set by {@link #memoryLimit(long)}; {@link #NO_MEMORY_LIMIT} if there is none} */
     default long memoryLimit() {
-        return MemoryLimit.NONE;
+        return NO_MEMORY_LIMIT;
     }
 
     /** {@return a snapshot of the table's statistics} */

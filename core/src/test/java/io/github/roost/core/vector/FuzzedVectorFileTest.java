@@ -15,10 +15,12 @@ import net.jqwik.api.Combinators;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import net.jqwik.api.Tag;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 
 /** Any bytes under the name of a vector file: refused by name, or read row by row without leaving the file. */
+@Tag("stress")
 class FuzzedVectorFileTest {
     @Provide
     static Arbitrary<String> formats() {

@@ -100,7 +100,7 @@ final class AllCommand implements Callable<Integer> {
                 .map(part -> part.name() + " (" + part.failure() + ")")
                 .toList();
         if (!failed.isEmpty()) {
-            throw new CommandFailure("failed, and to be tried again by the same command: " + String.join("; ", failed));
+            throw new CommandFailure("failed, run the same command again to retry: " + String.join("; ", failed));
         }
         return 0;
     }
@@ -110,7 +110,7 @@ final class AllCommand implements Callable<Integer> {
                 .filter(part -> part.name().contains(only))
                 .toList();
         if (parts.isEmpty()) {
-            throw new CommandFailure("--only must be in the name of a part, of which are "
+            throw new CommandFailure("--only must be in the name of a part: "
                     + Parts.of(quick, true).stream().map(Part::name).toList() + "; got " + only);
         }
         return new Run(out, provenance(), quick, new RoostProcess(streams.err())::run, streams.err()::println)

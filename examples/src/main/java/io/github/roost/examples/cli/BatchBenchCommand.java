@@ -23,7 +23,7 @@ final class BatchBenchCommand implements Callable<Integer> {
     private static final int MAX_BATCH = 10_000;
     private static final int MIN_COLD_ROWS = 1_000;
     private static final int COLD_KEYS = 50_000;
-    static final String WITHOUT_REDIS = "Redis is left out, as it is not installed (apt-get install redis-server)";
+    static final String WITHOUT_REDIS = "Redis is not installed and left out (apt-get install redis-server)";
 
     @Mixin
     private final HelpOption help = new HelpOption();
@@ -66,7 +66,7 @@ final class BatchBenchCommand implements Callable<Integer> {
         if (!report.hasRedis()) {
             json.line(WITHOUT_REDIS);
         }
-        json.line("keys  store                            us per batch   over Table's: median (least to most)");
+        json.line("keys  store                            us per batch   ratio to Table: median (min to max)");
         for (Result result : report.results()) {
             json.line("%4d  %-30s %14.1f   %.2f (%.2f to %.2f)"
                     .formatted(
@@ -78,7 +78,7 @@ final class BatchBenchCommand implements Callable<Integer> {
                             result.ratio().most()));
         }
         for (Growth growth : report.growth()) {
-            json.line("%-36s %14.1f   times from the smallest batch to the largest"
+            json.line("%-36s %14.1f   times longer for the largest batch than for the smallest"
                     .formatted(growth.name(), growth.factor()));
         }
         json.print(Map.of("batches", report));
@@ -89,8 +89,8 @@ final class BatchBenchCommand implements Callable<Integer> {
         json.line("%,d values of 1 KB, memory for %,d MiB of them, keys by Zipf .99, one request at a time, %s"
                 .formatted(report.rows(), report.valueMemory() >> 20, report.backend()));
         json.line(
-                "keys  store                     bytes per row   found in memory   blocks, reads per batch   us per batch: P50 (least to most)"
-                        + "   P99 (least to most)   P50 over Table.fetch's");
+                "keys  store                     bytes per row   found in memory   blocks, reads per batch   us per batch: P50 (min to max)"
+                        + "   P99 (min to max)   P50, ratio to Table.fetch");
         for (ColdBench.Result result : report.results()) {
             json.line(
                     "%4d  %-25s %13.0f %15.1f %%   %6.1f %6.1f   %,.0f (%,.0f to %,.0f)   %,.0f (%,.0f to %,.0f)   %.2f (%.2f to %.2f)"

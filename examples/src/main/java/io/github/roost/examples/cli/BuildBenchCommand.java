@@ -26,8 +26,8 @@ import picocli.CommandLine.Option;
         description = {
             "Search latencies of HNSW tables with and without a concurrent build of another table, in turns; and the",
             "time of a build, compared with jvector's parallel build and hnswlib's, each on two threads. gc: time in which garbage collection",
-            "stopped all threads during the build; jit: time the JVM compiled. Measured rounds begin with the first in",
-            "which the latter was less than a twentieth of the time, at the latest with the sixth. The last line is the delay that the",
+            "stopped all threads during the build; jit: time in which the JVM compiled. Measured rounds begin with the first round in",
+            "which compilation took less than a twentieth of the time, at the latest with the sixth. The last line is the delay that the",
             "machine imposes on threads that only read the clock: a lower bound of the P99 of searches."
         })
 final class BuildBenchCommand implements Callable<Integer> {
@@ -110,7 +110,7 @@ final class BuildBenchCommand implements Callable<Integer> {
             settle(bench);
             streams.out()
                     .println(
-                            "          alone, us                    beside a build, us                       build alone, s");
+                            "          alone, us                    during a build, us                       build alone, s");
             streams.out()
                     .println(
                             "      p50      p99      p50      p99   p99 ratio  builds   gc, ms  jit, ms    roost  jvector  hnswlib");
@@ -119,7 +119,7 @@ final class BuildBenchCommand implements Callable<Integer> {
                 print(results.getLast());
             }
         }
-        streams.out().println("p99 beside a build over p99 alone: " + spread(results, Round::p99Ratio));
+        streams.out().println("p99 during a build over p99 alone: " + spread(results, Round::p99Ratio));
         streams.out().println("build time over jvector's: " + spread(results, Round::buildRatio));
         if (peer == Peer.hnswlib) {
             streams.out().println("build time over hnswlib's: " + spread(results, Round::hnswlibRatio));
@@ -127,7 +127,7 @@ final class BuildBenchCommand implements Callable<Integer> {
         streams.out()
                 .printf(
                         Locale.ROOT,
-                        "a core stands still for %,d us or more: one that computes alone %s, all that compute together %s%n",
+                        "standstills of a core of %,d us or more: with one computing core %s, with all cores computing %s%n",
                         Standstills.MIN_MICROS,
                         standstills(results, Round::oneComputes),
                         standstills(results, Round::allCompute));

@@ -118,7 +118,7 @@ final class DiskBenchCommand implements Callable<Integer> {
 
     private void print(List<DiskBench.Memory> memory, HnswCurves curves) {
         json.line(curves.workload() + ", k=" + k + ", degree " + degree + ", " + inFlight
-                + " searches under way, reads past the page cache");
+                + " searches in flight, reads bypass the page cache");
         memory.forEach(one -> json.line(String.format(
                 Locale.ROOT,
                 "%s: %,d bytes in memory, %.3f of vectors and neighbours",
@@ -131,7 +131,7 @@ final class DiskBenchCommand implements Callable<Integer> {
                     "%s, built in %.1f s",
                     curve.engine(),
                     curve.build().toMillis() / 1e3));
-            json.line("width  recall   searches/s (median, least, most)");
+            json.line("width  recall   searches/s (median, min, max)");
             for (HnswCurves.Point point : curve.points()) {
                 Samples rates = Samples.of(point.rates());
                 json.line(String.format(
@@ -151,7 +151,7 @@ final class DiskBenchCommand implements Callable<Integer> {
                         Double.isNaN(ratios.median())
                                 ? String.format(
                                         Locale.ROOT,
-                                        "at recall %.2f: %s or roost has no points around it",
+                                        "at recall %.2f: %s or roost has no points on both sides of it",
                                         recall,
                                         comparison.other().engine())
                                 : String.format(

@@ -55,7 +55,7 @@ final class FanOutCommand implements Callable<Integer> {
         List<Result> results = new ArrayList<>();
         try (FanOutBench bench = new FanOutBench(workload, TopologyReader.live().read(), data.nlist())) {
             json.line("%s, nlist %d, k %d, one worker".formatted(workload.name(), data.nlist(), k));
-            json.line("nprobe     rows  search us: median (least to most)   sum of its scans us            ratio");
+            json.line("nprobe     rows  search us: median (min to max)     sum of its scans us                 ratio");
             for (int probes : nprobe) {
                 Result result = bench.measure(k, probes, rounds, Duration.ofMillis(sliceMillis));
                 results.add(result);

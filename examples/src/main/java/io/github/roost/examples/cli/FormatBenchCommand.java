@@ -1,8 +1,6 @@
 package io.github.roost.examples.cli;
 
-import io.github.roost.bench.Mixture;
 import io.github.roost.bench.Samples;
-import io.github.roost.bench.packages.DebianPackages;
 import io.github.roost.examples.lucene.FormatBench;
 import io.github.roost.examples.lucene.FormatBench.Contender;
 import io.github.roost.examples.lucene.FormatBench.Outcome;
@@ -10,7 +8,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
-import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import java.util.logging.Level;
 import java.util.logging.Logger;
@@ -29,21 +26,14 @@ final class FormatBenchCommand implements Callable<Integer> {
     private static final Logger LUCENE_LOG = Logger.getLogger("org.apache.lucene");
 
     private static final int QUERIES = 1_000;
-    private static final int ROWS_PER_CENTRE = 50;
 
     private final Streams streams;
 
     @Mixin
     private final HelpOption help = new HelpOption();
 
-    @Option(names = "--data", paramLabel = "mixture|packages", description = "Data set; default mixture.")
-    private Data data = Data.MIXTURE;
-
-    @Option(names = "--rows", paramLabel = "N", description = "Vectors of the mixture; default 100,000.")
-    private int rows = 100_000;
-
-    @Option(names = "--dimension", paramLabel = "N", description = "Dimension of the vectors; default 128.")
-    private int dimension = 128;
+    @Mixin
+    private final VectorDataOptions data = new VectorDataOptions(VectorDataOptions.Data.mixture);
 
     @Option(
             names = "--format",
@@ -83,54 +73,33 @@ final class FormatBenchCommand implements Callable<Integer> {
     @Option(names = "--slice-millis", paramLabel = "N", description = "Time per format and round; default 500.")
     private int sliceMillis = 500;
 
-    /** The data set. */
-    private enum Data {
-        MIXTURE,
-        PACKAGES
-    }
-
     FormatBenchCommand(Streams streams) {
         this.streams = streams;
     }
 
     @Override
     public Integer call() throws Exception {
-        BenchCommand.require("--rows", rows, 1_000, 10_000_000);
-        BenchCommand.require("--dimension", dimension, 2, 4_096);
+        data.check();
         BenchCommand.require("--segments", segments, 1, 1_000);
         BenchCommand.require("--threads", threads, 1, 4_096);
         BenchCommand.require("--rounds", rounds, 1, 10_000);
         BenchCommand.require("--slice-millis", sliceMillis, 1, 60_000);
         LUCENE_LOG.setLevel(Level.WARNING);
-        float[][] vectors;
-        float[][] queries;
-        if (data == Data.PACKAGES) {
-            Path home = Path.of(System.getProperty("roost.home", "."));
-            DebianPackages packages = DebianPackages.read(home.resolve("examples/data/debian-packages"));
-            vectors = packages.vectors();
-            queries = packages.queries().stream()
-                    .limit(QUERIES)
-                    .map(DebianPackages.Query::vector)
-                    .toArray(float[][]::new);
-        } else {
-            SplittableRandom random = new SplittableRandom(1);
-            Mixture mixture = Mixture.of(Math.max(1, rows / ROWS_PER_CENTRE), dimension, random);
-            vectors = mixture.draw(rows, random);
-            queries = mixture.draw(QUERIES, random);
-        }
-        try (FormatBench bench = new FormatBench(vectors, queries, segments, merge, contenders, kept)) {
+        VectorDataOptions.Vectors vectors = data.read(QUERIES);
+        try (FormatBench bench =
+                new FormatBench(vectors.rows(), vectors.queries(), segments, merge, contenders, kept)) {
             print(bench, vectors);
         }
         return 0;
     }
 
-    private void print(FormatBench bench, float[][] vectors) throws Exception {
+    private void print(FormatBench bench, VectorDataOptions.Vectors vectors) throws Exception {
         streams.out()
                 .println("%s, %,d x %d in %d segments, %d threads, %d rounds"
                         .formatted(
-                                name(data),
-                                vectors.length,
-                                vectors[0].length,
+                                vectors.name(),
+                                vectors.rows().length,
+                                vectors.rows()[0].length,
                                 bench.segments(contenders.getFirst()),
                                 threads,
                                 rounds));

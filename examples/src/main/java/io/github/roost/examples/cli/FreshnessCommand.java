@@ -72,7 +72,7 @@ final class FreshnessCommand implements Callable<Integer> {
                             result.add().p50us(),
                             result.add().p99us(),
                             result.add().p999us()));
-            json.line("searches' P99 us: without adds %s, with adds %s; medians (least to most) of rounds"
+            json.line("searches' P99 us: without adds %s, with adds %s; medians (min to max) of rounds"
                     .formatted(spread(result.quietP99(), "%.0f"), spread(result.busyP99(), "%.0f")));
             json.line("with adds over without, round by round: P99 %s, searches/s %s"
                     .formatted(spread(result.p99Ratio(), "%.2f"), spread(result.rateRatio(), "%.2f")));

@@ -133,7 +133,7 @@ final class GateCommand implements Callable<Integer> {
                                 backlog, Duration.ofNanos(1_000L * micros).toNanos())))
                 .toList();
         List<Outcome> outcomes = measure(gates);
-        json.line("backlog  sustained us   bursts: p99 us (least to most)   crossed      flood: searches/s");
+        json.line("backlog  sustained us   bursts: p99 us (min to max)      crossed      flood: searches/s");
         for (Outcome outcome : outcomes) {
             json.line("%7d  %12d   %8.0f (%.0f to %.0f)   %10.1f %%   %10.0f (%.0f to %.0f)"
                     .formatted(
@@ -152,7 +152,7 @@ final class GateCommand implements Callable<Integer> {
     }
 
     private List<Flood> floods(List<MadeUpMachine> machines) throws InterruptedException {
-        json.line("%d tasks for one mapping id that sleep %d ms, made-up machines of domains x workers"
+        json.line("%d tasks of one mapping id, each sleeps %d ms; made-up machines of domains x workers"
                 .formatted(tasks, taskMillis));
         json.line("machine  before     at once, of free workers     took ms  work-conserving ms   crossed");
         List<Flood> floods = new ArrayList<>();
@@ -185,7 +185,7 @@ final class GateCommand implements Callable<Integer> {
         }
         loads.put("balanced", bench.balanced(BALANCED_LOAD, BALANCED_TASK, balancedTasks, 1));
         json.line(
-                "work that its domain does in a moment, %s: bursts of so many tasks per worker, a balanced load at %.1f of capacity"
+                "loads that the home domain completes soon, %s: bursts of N tasks per worker, a balanced load at %.1f of capacity"
                         .formatted(machine, BALANCED_LOAD));
         json.line("load           tasks   crossed    share   workers busy");
         loads.forEach((name, staying) -> json.line("%-11s %8d  %8d  %5.2f %%  %12.2f"

@@ -230,7 +230,7 @@ final class HnswBenchCommand implements Callable<Integer> {
                 .allocated()
                 .forEach((k, bytes) -> streams.out()
                         .println(footprint.engine() + ": a search of k=" + k + " allocates " + bytes
-                                + " bytes on the heap, its result included"));
+                                + " bytes on the heap, including its result"));
     }
 
     private void print(HnswCurves curves) {
@@ -238,7 +238,7 @@ final class HnswBenchCommand implements Callable<Integer> {
             streams.out()
                     .printf(
                             Locale.ROOT,
-                            "%nk=%d  %s, built in %.1f s%n   ef  recall   searches/s (median, least, most)%n",
+                            "%nk=%d  %s, built in %.1f s%n   ef  recall   searches/s (median, min, max)%n",
                             curves.k(),
                             curve.engine(),
                             curve.build().toMillis() / 1e3);
@@ -267,7 +267,7 @@ final class HnswBenchCommand implements Callable<Integer> {
         if (Double.isNaN(ratios.median())) {
             return String.format(
                     Locale.ROOT,
-                    "k=%d at recall %.2f: %s or %s has no points around it",
+                    "k=%d at recall %.2f: %s or %s has no points on both sides of it",
                     k,
                     comparison.recall(),
                     other,

@@ -64,7 +64,7 @@ final class IoCommand implements Callable<Integer> {
             outcomes = new IoBench(blocks, Duration.ofMillis(sliceMillis)).run(depths, rounds);
         }
         json.line(
-                "depth  way            reads/s (least to most)    beside the channel   CPU us/read   beside it   free time");
+                "depth  way            reads/s (min to max)       ratio to channel     CPU us/read   ratio       free time");
         List<Map<String, Object>> results = new ArrayList<>();
         for (Outcome outcome : outcomes) {
             Outcome channel = outcomes.stream()

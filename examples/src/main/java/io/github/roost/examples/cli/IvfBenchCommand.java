@@ -139,14 +139,14 @@ final class IvfBenchCommand implements Callable<Integer> {
                             otherBuilds(bench),
                             bench.faissBuildSeconds()));
             KernelLimit limit = bench.kernelLimit(rounds, slice);
-            json.line("kernel %s: %.0f M pairs/s (%.0f to %.0f) where groups are full and lists long"
+            json.line("kernel %s: %.0f M pairs/s (%.0f to %.0f) with full groups and long lists"
                     .formatted(
                             limit.kernel(),
                             limit.pairsPerSecond().median() / 1e6,
                             limit.pairsPerSecond().least() / 1e6,
                             limit.pairsPerSecond().most() / 1e6));
-            json.line("   k nprobe  engine in flight  recall  searches/s: median (least to most)  M pairs/s"
-                    + "   lone: p50 us   p999 us");
+            json.line("   k nprobe  engine in flight  recall  searches/s: median (min to max)     M pairs/s"
+                    + " single: p50 us   p999 us");
             for (int k : ks) {
                 for (int probes : nprobe) {
                     for (Point point : bench.measure(k, probes, inFlight, rounds, slice)) {

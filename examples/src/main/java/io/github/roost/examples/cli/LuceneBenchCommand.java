@@ -142,8 +142,8 @@ final class LuceneBenchCommand implements Callable<Integer> {
                 .println("%-16s %28s %30s %22s %22s %26s"
                         .formatted(
                                 name(workload),
-                                "searches/s (least to most)",
-                                "times fork_join, same round",
+                                "searches/s (min to max)",
+                                "ratio to fork_join, same round",
                                 "of the best",
                                 "p50 us",
                                 "p99 us"));

@@ -17,11 +17,12 @@ import picocli.CommandLine.Option;
 @Command(
         name = "map",
         description = {
-            "Gives each item of standard input a cache domain, by the paper's Algorithm 1: the hottest item left goes to"
-                    + " the domain with the least traffic so far, and the coldest item left joins it if both fit under the"
-                    + " mean. Equal traffic: the smaller id is the hotter; equal loads: the smaller domain.",
+            "Gives each item of standard input a cache domain, by the paper's Algorithm 1: the hottest remaining"
+                    + " item goes to the domain with the least traffic so far, and the coldest remaining item joins it if the"
+                    + " domain stays below the mean. Of items with equal traffic the smaller id counts as hotter; of equally"
+                    + " loaded domains the smaller id is chosen.",
             "Standard input: one \"id traffic\" per line; traffic is a non-negative integer, an id a number or a name"
-                    + " without blanks. Standard output: one \"id domain\" per line, in input order; several domains, separated by commas, of an item that has several homes."
+                    + " without blanks. Standard output: one \"id domain\" per line, in input order; an item with several homes has several domains, separated by commas."
         })
 final class MapCommand implements Callable<Integer> {
     /** Bounds the memory of the policy, which has a matrix of domains times domains. */

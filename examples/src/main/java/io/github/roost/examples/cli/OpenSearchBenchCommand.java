@@ -1,13 +1,11 @@
 package io.github.roost.examples.cli;
 
 import io.github.roost.bench.Samples;
-import io.github.roost.bench.packages.DebianPackages;
 import io.github.roost.examples.opensearch.FormatsOverHttp;
 import io.github.roost.examples.opensearch.NodesOverHttp;
 import io.github.roost.examples.opensearch.TenantsOverHttp;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
@@ -23,12 +21,11 @@ import picocli.CommandLine.Option;
 @Command(
         name = "opensearch",
         description = {
-            "The plugin in local OpenSearch nodes, over HTTP, with the Debian packages:",
+            "The plugin in local OpenSearch nodes, over HTTP:",
             "formats at equal recall; the P99 of seven tenants next to a hot one; one, two and three nodes."
         })
 final class OpenSearchBenchCommand implements Callable<Integer> {
     private static final int QUERIES = 500;
-    private static final int MAX_ROWS = 63_666;
     private static final int MAX_NODES = 3;
 
     private final Streams streams;
@@ -43,8 +40,8 @@ final class OpenSearchBenchCommand implements Callable<Integer> {
             description = "Measurements; default all, one after another.")
     private List<Question> questions = List.of(Question.values());
 
-    @Option(names = "--rows", paramLabel = "N", description = "Packages to index; default all 63,666.")
-    private int rows = MAX_ROWS;
+    @Mixin
+    private final VectorDataOptions data = new VectorDataOptions(VectorDataOptions.Data.packages);
 
     @Option(
             names = "--format",
@@ -100,27 +97,28 @@ final class OpenSearchBenchCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        BenchCommand.require("--rows", rows, 1_000, MAX_ROWS);
+        data.check();
         nearest.forEach(k -> BenchCommand.require("--k", k, 1, 1_000));
         BenchCommand.require("--threads", threads, 1, 256);
         BenchCommand.require("--effort", effort, 1, 100_000);
         BenchCommand.require("--per-second", perSecond, 1, 10_000);
         BenchCommand.require("--rounds", rounds, 1, 10_000);
         BenchCommand.require("--slice-millis", sliceMillis, 1, 60_000);
-        DebianPackages packages = DebianPackages.read(RoostHome.packages());
-        float[][] vectors = Arrays.copyOf(packages.vectors(), rows);
-        float[][] queries = packages.queries().stream()
-                .limit(QUERIES)
-                .map(DebianPackages.Query::vector)
-                .toArray(float[][]::new);
+        VectorDataOptions.Vectors vectors = data.read(QUERIES);
         streams.out()
-                .println("%,d packages, %d clients, %d rounds of %,d ms each"
-                        .formatted(rows, threads, rounds, sliceMillis));
+                .println("%s, %,d x %d, %d clients, %d rounds of %,d ms each"
+                        .formatted(
+                                vectors.name(),
+                                vectors.rows().length,
+                                vectors.rows()[0].length,
+                                threads,
+                                rounds,
+                                sliceMillis));
         for (Question question : questions) {
             switch (question) {
-                case FORMATS -> formats(vectors, queries);
-                case TENANTS -> tenants(vectors, queries);
-                case NODES -> nodes(vectors, queries);
+                case FORMATS -> formats(vectors.rows(), vectors.queries());
+                case TENANTS -> tenants(vectors.rows(), vectors.queries());
+                case NODES -> nodes(vectors.rows(), vectors.queries());
             }
         }
         return 0;

@@ -47,7 +47,7 @@ final class OpenSearchCommand implements Callable<Integer> {
             streams.out().println("\"" + phrase.text() + "\":");
             streams.out().println(node.curl(phrase));
             streams.out().flush();
-            streams.err().println("OpenSearch is on " + node.address() + "; Ctrl-C ends it");
+            streams.err().println("OpenSearch is on " + node.address() + "; Ctrl-C stops it");
             node.awaitEnd();
         }
         return 0;

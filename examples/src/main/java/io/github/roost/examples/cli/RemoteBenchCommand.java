@@ -154,7 +154,7 @@ final class RemoteBenchCommand implements Callable<Integer> {
         json.line("batch, all in the cache   %s s".formatted(spread(times, Times::cachedSeconds, "%.3f")));
         json.line("batch, naive              %s s, from the first queries"
                 .formatted(spread(times, Times::naiveSeconds, "%.1f")));
-        json.line("naive beside empty cache  %s times as long"
+        json.line("naive over empty cache    %s"
                 .formatted(spread(times, time -> time.naiveSeconds() / time.seconds(), "%.1f")));
         json.line("visited   recall@%d   queries/s, all in memory".formatted(k));
         for (Found found : results.found()) {
@@ -171,7 +171,7 @@ final class RemoteBenchCommand implements Callable<Integer> {
             json.line("%3.0f %%   %23d   %.3f".formatted(100 * cached.share(), cached.reads(), cached.seconds()));
         }
         PartitionCosts costs = results.costs();
-        json.line("a query of %,d rows in memory: %.1f us by a walk; by a scan of a group of %s"
+        json.line("a query of %,d rows in memory: %.1f us by graph search; by a scan for a group of %s"
                 .formatted(
                         costs.rows(),
                         costs.walkMicros(),
@@ -194,13 +194,13 @@ final class RemoteBenchCommand implements Callable<Integer> {
                                 modelled.imagesSingleMicros()));
         RemoteBench.Shipping shipping = results.shipping();
         json.line(
-                "a fetch moves %,d bytes, a query and its answer %,d: fetching moves fewer from %.0f queries per partition on, here are %.0f"
+                "a fetch moves %,d bytes, a query and its answer %,d: fetching moves fewer bytes from %.0f queries per partition on, here %.0f"
                         .formatted(
                                 shipping.partitionBytes(),
                                 shipping.queryBytes(),
                                 shipping.breakEven(),
                                 shipping.queriesPerPartition()));
-        json.line("fetches of partitions: %s %.2f GB/s, asked for over gRPC on this machine %.2f GB/s"
+        json.line("fetches of partitions: %s %.2f GB/s, requested over gRPC on this machine %.2f GB/s"
                 .formatted(provider, shipping.oneSidedGigabytes(), shipping.twoSidedGigabytes()));
         List<RemoteBench.Inserting> inserting = results.inserting();
         if (inserting.isEmpty()) {
@@ -209,7 +209,7 @@ final class RemoteBenchCommand implements Callable<Integer> {
         Samples ratios =
                 Samples.of(inserting.stream().map(RemoteBench.Inserting::ratio).toList());
         json.line(
-                "searches per second with %d rows or more inserted during a batch of %,d: %.2f (%.2f to %.2f) of those without"
+                "searches per second with %d rows or more inserted during a batch of %,d: %.2f (%.2f to %.2f) of the rate without"
                         .formatted(
                                 inserting.stream()
                                         .mapToInt(RemoteBench.Inserting::inserts)

@@ -189,7 +189,7 @@ final class ReplayCommand implements Callable<Integer> {
         }
         if (!loads.isEmpty() && rate > 0) {
             throw new IllegalArgumentException(
-                    "--load is a share of what a closed loop reaches: leave out --rate, got " + rate);
+                    "--load is a share of a closed loop's throughput: leave out --rate, got " + rate);
         }
     }
 
@@ -255,7 +255,7 @@ final class ReplayCommand implements Callable<Integer> {
         if (measured.perSecond > 0) {
             streams.out()
                     .println(
-                            "submitted after the intended time, of which latencies have their part: P50 %.0f us, P999 %.0f us"
+                            "delay from the intended to the actual submission, included in latencies: P50 %.0f us, P999 %.0f us"
                                     .formatted(
                                             outcomes.getFirst().late().p50us(),
                                             outcomes.getFirst().late().p999us()));

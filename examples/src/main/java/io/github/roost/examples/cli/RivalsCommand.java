@@ -216,7 +216,7 @@ final class RivalsCommand implements Callable<Integer> {
             streams.out()
                     .printf(
                             Locale.ROOT,
-                            "%s, M=%d, efConstruction=%d, %d thread%s, searches per second: median (least to most) of %d rounds%n",
+                            "%s, M=%d, efConstruction=%d, %d thread%s, searches per second: median (min to max) of %d rounds%n",
                             workload.name(),
                             m,
                             efConstruction,

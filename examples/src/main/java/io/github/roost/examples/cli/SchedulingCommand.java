@@ -146,7 +146,7 @@ final class SchedulingCommand implements Callable<Integer> {
     }
 
     private void throughput() {
-        print("tasks per second, median of %d rounds; in brackets roost's ratio of the same round: least to most"
+        print("tasks per second, median of %d rounds; in brackets min and max of roost's ratio in the same round"
                 .formatted(rounds));
         print("%8s %10s  %12s %26s %26s  %s"
                 .formatted(
@@ -179,7 +179,7 @@ final class SchedulingCommand implements Callable<Integer> {
         }
         long futureBytes = Throughput.futureBytes();
         figures.put("futureBytes", futureBytes);
-        print("of roost's bytes per task, its future alone, a CompletableFuture, takes %d".formatted(futureBytes));
+        print("of roost's bytes per task, the future, a CompletableFuture, takes %d".formatted(futureBytes));
         print("");
     }
 
@@ -199,7 +199,7 @@ final class SchedulingCommand implements Callable<Integer> {
         figures.put("monitorRatios", ratios);
         Interval mean = Interval.of(ratios);
         Samples spread = Samples.of(ratios);
-        print("throughput of tasks of %d us that report traffic over that of tasks that do not, roost, %d submitters"
+        print("throughput of tasks of %d us with traffic reports over that without, roost, %d submitters"
                 .formatted(REPORTING_TASK_MICROS, REPORTING_SUBMITTERS));
         print("mean of %d rounds %.3f +- %.3f (95 %%); median %.3f, rounds %.3f to %.3f"
                 .formatted(
@@ -208,16 +208,16 @@ final class SchedulingCommand implements Callable<Integer> {
     }
 
     private void callerThreads() throws InterruptedException {
-        print("searches of %d rows, from a virtual thread for each and from %d platform threads"
+        print("searches of %d rows, from one virtual thread per search and from %d platform threads"
                 .formatted(rows, CallerThreads.IN_FLIGHT));
         print("%-5s %-9s %34s %24s %12s %22s"
                 .formatted(
                         "",
                         "threads",
-                        "searches/s (least to most)",
-                        "times platform",
+                        "searches/s (min to max)",
+                        "ratio to platform",
                         "collections",
-                        "off-heap B a search"));
+                        "off-heap B per search"));
         Map<String, Map<String, CallerThreads.Outcome>> indexes = new LinkedHashMap<>();
         figures.put("callerThreads", indexes);
         try (CallerThreads bench = new CallerThreads(TopologyReader.live().read(), rows)) {

@@ -98,7 +98,7 @@ final class SearchRemoteCommand implements Callable<Integer>, IndexPlan {
             return table().open(orchestrator, "base", new UcxMemory(), table);
         }
         Path pool = Path.of(table).toAbsolutePath();
-        Path folder = Objects.requireNonNull(pool.getParent(), "a file is in a folder");
+        Path folder = Objects.requireNonNull(pool.getParent(), "the file must have a folder");
         return table().open(
                         orchestrator,
                         "base",

@@ -109,7 +109,7 @@ final class ServeBenchCommand implements Callable<Integer> {
             return;
         }
         streams.out()
-                .println("load  capacity/s  answers of capacity: median (least to most)   shed/s  other/s"
+                .println("load  capacity/s  answers over capacity: median (min to max)    shed/s  other/s"
                         + "   p50 ms   p99 ms");
         for (Outcome outcome : outcomes) {
             Samples kept = outcome.of(point -> point.goodput() / point.capacity());

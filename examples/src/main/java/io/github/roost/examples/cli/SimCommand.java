@@ -278,7 +278,7 @@ final class SimCommand implements Callable<Integer> {
     private String aboutWindows() {
         String length =
                 windowSeconds > 0 ? "%s s of virtual time".formatted(windowSeconds) : "%,d searches".formatted(window);
-        return "windows of " + length + ", six to a long one; the paper's are of 10 s and 60 s";
+        return "windows of " + length + ", six per long window; the paper's are of 10 s and 60 s";
     }
 
     private WorkloadSpec workload() throws IOException {

@@ -208,7 +208,7 @@ final class StallsCommand implements Callable<Integer> {
         Map<String, Object> results = new LinkedHashMap<>();
         json.line(String.format(
                 Locale.ROOT,
-                "%-9s  target  filled by  updates/s  beside empty stalls  searches longer by  share",
+                "%-9s  target  filled by  updates/s    over empty stalls  searches longer by  share",
                 nameOf(kind)));
         for (int searchers : SPLIT_SEARCHERS) {
             String split = searchers + ":" + (SPLIT_WORKERS - searchers);
@@ -245,7 +245,7 @@ final class StallsCommand implements Callable<Integer> {
         List<UpdateWorkersBench.Outcome> empty = outcomes.getOrDefault("update workers", List.of());
         json.line(String.format(
                 Locale.ROOT,
-                "%-18s  updates/s  beside update workers    searches longer by (mean)    P50 us  beside update workers   P99 us  beside update workers  filled  share  slowdown",
+                "%-18s  updates/s  over update workers      searches longer by (mean)    P50 us  over update workers     P99 us  over update workers    filled  share  slowdown",
                 nameOf(kind)));
         outcomes.forEach((way, measured) -> {
             results.put(nameOf(kind) + ", " + way, measured);
@@ -285,7 +285,7 @@ final class StallsCommand implements Callable<Integer> {
         List<Outcome> none = outcomes.getOrDefault("none", List.of());
         List<Outcome> thread = outcomes.getOrDefault("thread", none);
         json.line(
-                "updates            searches/s     longer by (mean)         P50 us  beside none          P99 us  beside none        updates/s  beside thread        reads  stalled  prune  filled");
+                "updates            searches/s     longer by (mean)         P50 us  over none            P99 us  over none          updates/s  over thread          reads  stalled  prune  filled");
         outcomes.forEach((way, measured) -> {
             results.put(way, measured);
             Samples longer = beside(none, measured, Outcome::searchesPerSecond);

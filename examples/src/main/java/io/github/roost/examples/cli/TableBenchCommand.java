@@ -67,7 +67,7 @@ final class TableBenchCommand implements Callable<Integer> {
         }
         List<Result> results = new ArrayList<>();
         json.line(
-                "one thread, nine of ten keys are there       slots  million lookups/s  ratio: median (least to most)");
+                "one thread, nine of ten keys are present     slots  million lookups/s     ratio: median (min to max)");
         for (int slots : bits) {
             for (Result result : LookupBench.measure(slots, rounds)) {
                 results.add(result);
@@ -79,7 +79,8 @@ final class TableBenchCommand implements Callable<Integer> {
                                 spread(result.ratio())));
             }
         }
-        json.line("ratio: LongTable's get over another map's; of getAll and of random access, theirs over get");
+        json.line(
+                "ratio: rate of LongTable's get over another map's; for getAll and random access, their rate over get's");
         json.print(Map.of("counts", counts, "lookups", results));
         return 0;
     }

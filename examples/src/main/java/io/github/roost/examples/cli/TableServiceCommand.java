@@ -88,12 +88,12 @@ final class TableServiceCommand implements Callable<Integer> {
         json.line("the client: %,d batches of 100 rows, %,d without an answer, %,d wrong or of mixed versions"
                 .formatted(seen.batches(), seen.failed(), seen.wrong()));
         seen.byVersion().forEach((version, batches) -> json.line("%,d of version %d".formatted(batches, version)));
-        json.line("%,d of %,d requests were sent to a second server, since the first was slow"
+        json.line("%,d of %,d requests were also sent to a second server, since the first was slow"
                 .formatted(seen.client().hedges(), seen.client().requests()));
-        json.line("in memory at most: %d versions at %d servers, %.2f times what one version of all takes"
+        json.line("max in memory: %d versions on %d servers, %.2f times the memory of one version on all servers"
                 .formatted(seen.mostVersions(), nodes, seen.mostMemory()));
         if (kill && !seen.processes()) {
-            json.line("nobody was killed: that needs etcd");
+            json.line("no process was killed: that needs etcd");
         }
         json.print(Map.of("client", seen));
     }

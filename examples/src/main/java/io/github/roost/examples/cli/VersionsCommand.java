@@ -12,8 +12,8 @@ import picocli.CommandLine.Option;
 @Command(
         name = "versions",
         description =
-                "Simulates batches while versions are rolled out, servers and coordinators are killed and messages lost: how many mix"
-                        + " versions?")
+                "Simulates batches while versions are rolled out, servers and coordinators are killed and messages are lost, and"
+                        + " counts batches of mixed versions.")
 final class VersionsCommand implements Callable<Integer> {
     private static final int MAX_BATCHES = 1_000_000_000;
 
@@ -52,7 +52,7 @@ final class VersionsCommand implements Callable<Integer> {
                         outcome.naiveMixed(),
                         100.0 * outcome.naiveMixed() / Math.max(1, outcome.naive())));
         json.line(
-                "%,d versions rolled out; %,d servers and %,d coordinators killed, %,d replaced; %,d orders of former ones refused, %,d done"
+                "%,d versions rolled out; %,d servers and %,d coordinators killed, %,d replaced; %,d orders of former coordinators refused, %,d executed"
                         .formatted(
                                 outcome.rolls(),
                                 outcome.kills(),
@@ -60,10 +60,10 @@ final class VersionsCommand implements Callable<Integer> {
                                 outcome.rivals(),
                                 outcome.fencedOff(),
                                 outcome.outOfTurn()));
-        json.line("changes after which no version was complete: %,d; most memory: %.2f times one version each"
+        json.line("changes after which no version was complete: %,d; max memory: %.2f times one version per server"
                 .formatted(outcome.incomplete(), outcome.mostMemory()));
         json.line("");
-        json.line("killed or replaced, by the phase of a roll");
+        json.line("killed or replaced processes, by phase of a roll");
         outcome.byPhase().forEach((phase, victims) -> json.line("  %-22s %s".formatted(phase, victims)));
         json.line("");
         outcome.messages()

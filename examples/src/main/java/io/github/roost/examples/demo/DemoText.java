@@ -51,7 +51,7 @@ final class DemoText {
                     worker.domain(),
                     worker.core(),
                     worker.tid() < 0
-                            ? "the kernel does not say where"
+                            ? "position not reported by the kernel"
                             : "thread " + worker.tid() + " allowed on CPUs " + worker.allowed(),
                     worker.note().isEmpty() ? " (pinned)" : " (not pinned: " + worker.note() + ")");
         }
@@ -84,7 +84,7 @@ final class DemoText {
     void workload(Workload workload) {
         title("Workload");
         line(
-                "sections asked by Zipf's law, exponent %.1f, k %d, %d queries in flight",
+                "sections queried by Zipf's law, exponent %.1f, k %d, %d queries in flight",
                 workload.zipfExponent(), workload.k(), workload.inFlight());
         line("%-34s%10s%12s%10s%10s%10s", "", "recall@" + workload.k(), "queries/s", "p50 us", "p99 us", "p99.9 us");
         measured("HNSW, the section's table", workload.hnsw());
@@ -127,7 +127,8 @@ final class DemoText {
                 .count();
         line("%d remaps in windows of %d ms, %d tables moved", placement.remaps(), placement.windowMillis(), moved);
         if (domains == 1) {
-            line("one cache domain is home to everything; pretend two with --topology \"pack:1 l3:2 core:1 pu:1\"");
+            line(
+                    "the only cache domain is the home of all tables; simulate two with --topology \"pack:1 l3:2 core:1 pu:1\"");
         }
     }
 

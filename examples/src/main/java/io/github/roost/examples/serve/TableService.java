@@ -134,7 +134,7 @@ public final class TableService {
             String host = settings.host().contains(":") ? "[" + settings.host() + "]" : settings.host();
             messages.println("serving on http://" + host + ":" + service.port() + "/ ("
                     + (settings.token() == null ? "writes are open to this machine" : "writes need the ROOST_TOKEN")
-                    + "); Ctrl-C ends it");
+                    + "); Ctrl-C stops it");
         }
         ended.await();
     }
@@ -163,7 +163,7 @@ public final class TableService {
     Tables tables(Orchestrator orchestrator, ServedData data, KeptTables kept) throws IOException {
         List<LiveTable> opened = kept.open(orchestrator, data.names()).orElse(List.of());
         if (!opened.isEmpty()) {
-            messages.println("opened " + data.title() + " that an earlier start has built");
+            messages.println("opened " + data.title() + ", built at an earlier start");
             return data.tables(data.describe(opened));
         }
         messages.println("building " + data.title());
@@ -176,8 +176,7 @@ public final class TableService {
         try {
             kept.keep(tables.stream().map(DescribedTable::rows).toList());
         } catch (IOException notKept) {
-            messages.println(
-                    "the tables are built again at the next start, they cannot be kept: " + notKept.getMessage());
+            messages.println("the tables cannot be stored, the next start builds them again: " + notKept.getMessage());
         }
         return data.tables(tables);
     }

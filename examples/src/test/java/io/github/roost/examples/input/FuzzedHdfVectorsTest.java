@@ -25,6 +25,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.From;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import net.jqwik.api.Tag;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 import net.jqwik.api.lifecycle.AfterContainer;
@@ -34,6 +35,7 @@ import net.jqwik.api.lifecycle.BeforeContainer;
  * Damaged HDF5 files: refused by name when they are opened or when a row is read, or read, with other numbers maybe, for their data have
  * no checksums. Two are of h5py, which ann-benchmarks uses: rows in one piece, and compressed ones in chunks.
  */
+@Tag("stress")
 @SuppressWarnings("NullAway.Init")
 class FuzzedHdfVectorsTest {
     private static final Duration LONG = Duration.ofSeconds(20);

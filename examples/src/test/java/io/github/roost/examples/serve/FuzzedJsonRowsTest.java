@@ -16,10 +16,12 @@ import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import net.jqwik.api.Tag;
 import net.jqwik.api.lifecycle.AfterContainer;
 import net.jqwik.api.lifecycle.BeforeContainer;
 
 /** Lines that nearly fit, and bytes that are no text: read, with a row of each line, or refused by file and line. */
+@Tag("stress")
 @SuppressWarnings("NullAway.Init")
 class FuzzedJsonRowsTest {
     private static Path file;

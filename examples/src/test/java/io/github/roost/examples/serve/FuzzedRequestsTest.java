@@ -9,11 +9,13 @@ import net.jqwik.api.Combinators;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import net.jqwik.api.Tag;
 import net.jqwik.api.Tuple;
 import net.jqwik.api.lifecycle.AfterContainer;
 import net.jqwik.api.lifecycle.BeforeContainer;
 
 /** Bodies that nearly fit: answered, or refused in one sentence, and never a fault of the service. */
+@Tag("stress")
 class FuzzedRequestsTest {
     @SuppressWarnings("NullAway.Init")
     private static SmallService service;

@@ -5,7 +5,7 @@ import io.github.jbellis.jvector.quantization.KMeansPlusPlusClusterer;
 import io.github.jbellis.jvector.vector.VectorizationProvider;
 import io.github.jbellis.jvector.vector.types.VectorFloat;
 import io.github.jbellis.jvector.vector.types.VectorTypeSupport;
-import io.github.roost.core.vector.BuildWork;
+import io.github.roost.core.indexing.BuildWork;
 import java.util.Random;
 import java.util.stream.IntStream;
 
@@ -48,7 +48,10 @@ final class CodeTraining {
         return layout.codeBytes() * (1 + ITERATIONS);
     }
 
-    /** Fills the centroids of the codes; if there are fewer rows than centroids, the last centroid is repeated. */
+    /**
+     * Fills the centroids of the codes. If there are no more rows than centroids, every row is a centroid and the last one is
+     * repeated.
+     */
     void run(Codes codes) {
         IntStream.range(0, layout.codeBytes()).parallel().forEach(part -> train(part, codes));
     }
@@ -57,26 +60,42 @@ final class CodeTraining {
         int begin = layout.partBegin(part);
         int length = layout.partBegin(part + 1) - begin;
         work.done(0);
-        int count = Math.min(DiskLayout.CENTROIDS, sample.length);
+        VectorFloat<?>[] components = components(begin, length);
+        VectorFloat<?> centroids =
+                components.length <= DiskLayout.CENTROIDS ? joined(components, length) : trained(components);
+        int last = centroids.length() / length - 1;
+        for (int centroid = 0; centroid < DiskLayout.CENTROIDS; centroid++) {
+            int at = Math.min(centroid, last) * length;
+            for (int i = 0; i < length; i++) {
+                codes.centroids()
+                        .set(DiskLayout.FLOAT, layout.centroidOffset(centroid, begin + i), centroids.get(at + i));
+            }
+        }
+    }
+
+    /** The clusterer draws its first centroids by chance, so it would leave out some of so few rows. */
+    private VectorFloat<?> joined(VectorFloat<?>[] components, int length) {
+        VectorFloat<?> joined = VECTORS.createFloatVector(components.length * length);
+        for (int i = 0; i < components.length; i++) {
+            joined.copyFrom(components[i], 0, i * length, length);
+        }
+        work.done(1 + ITERATIONS);
+        return joined;
+    }
+
+    private VectorFloat<?> trained(VectorFloat<?>[] components) {
         KMeansPlusPlusClusterer clusterer =
-                new KMeansPlusPlusClusterer(components(begin, length), count, KMeansPlusPlusClusterer.UNWEIGHTED);
+                new KMeansPlusPlusClusterer(components, DiskLayout.CENTROIDS, KMeansPlusPlusClusterer.UNWEIGHTED);
         work.done(1);
         int done = 0;
         boolean settled = false;
         while (done < ITERATIONS && !settled) {
-            settled = clusterer.clusterOnceUnweighted() <= SETTLED * sample.length;
+            settled = clusterer.clusterOnceUnweighted() <= SETTLED * components.length;
             work.done(1);
             done++;
         }
         work.done(ITERATIONS - done);
-        VectorFloat<?> trained = clusterer.getCentroids();
-        for (int centroid = 0; centroid < DiskLayout.CENTROIDS; centroid++) {
-            int at = Math.min(centroid, count - 1) * length;
-            for (int i = 0; i < length; i++) {
-                codes.centroids()
-                        .set(DiskLayout.FLOAT, layout.centroidOffset(centroid, begin + i), trained.get(at + i));
-            }
-        }
+        return clusterer.getCentroids();
     }
 
     /** The components of one part, for all rows of the sample. */

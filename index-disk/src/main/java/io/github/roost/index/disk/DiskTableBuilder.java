@@ -3,10 +3,10 @@ package io.github.roost.index.disk;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Vectors;
+import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.core.io.BlockFile;
 import io.github.roost.core.io.BlockIo;
 import io.github.roost.core.kernel.VectorModule;
-import io.github.roost.core.vector.BuildWork;
 import io.github.roost.core.vector.TableBuild;
 import io.github.roost.core.vector.VectorSource;
 import java.io.IOException;
@@ -159,7 +159,7 @@ public final class DiskTableBuilder {
     private TableBuild<DiskTable> start(
             Orchestrator orchestrator, BlockIo io, Path path, long[] ids, VectorSource rows, Opening opening) {
         Plan plan = new Plan(layout(ids, rows), metric, buildWidth);
-        return TableBuild.start(work(orchestrator, path), work -> {
+        return work(orchestrator, path).start(work -> {
             try {
                 plan.build(work, io, path, ids, rows);
                 return opening.open();

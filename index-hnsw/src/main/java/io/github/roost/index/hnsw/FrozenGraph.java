@@ -1,8 +1,8 @@
 package io.github.roost.index.hnsw;
 
 import io.github.roost.core.Neighbors;
+import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.core.task.DeadlineExceededException;
-import io.github.roost.core.vector.BuildWork;
 import io.github.roost.core.vector.IdFilter;
 import io.github.roost.core.vector.SearchCost;
 import io.github.roost.core.vector.SearchResult;

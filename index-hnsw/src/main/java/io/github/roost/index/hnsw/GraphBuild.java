@@ -1,8 +1,8 @@
 package io.github.roost.index.hnsw;
 
 import io.github.roost.core.Metric;
+import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.core.kernel.VectorModule;
-import io.github.roost.core.vector.BuildWork;
 import io.github.roost.core.vector.VectorSource;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.GraphInsertion;

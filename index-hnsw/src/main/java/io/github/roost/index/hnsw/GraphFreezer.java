@@ -1,6 +1,6 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.vector.BuildWork;
+import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.core.vector.ElementType;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.GraphLinks;

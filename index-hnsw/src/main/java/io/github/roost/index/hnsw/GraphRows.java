@@ -4,7 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.Vectors;
-import io.github.roost.core.vector.BuildWork;
+import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.core.vector.VectorSource;
 import io.github.roost.index.hnsw.walk.BuildMemory;
 import java.lang.foreign.MemorySegment;

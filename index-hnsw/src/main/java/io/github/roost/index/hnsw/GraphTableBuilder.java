@@ -2,12 +2,13 @@ package io.github.roost.index.hnsw;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.TableMemory;
 import io.github.roost.core.Vectors;
-import io.github.roost.core.vector.BuildWork;
+import io.github.roost.core.indexing.BuildWork;
+import io.github.roost.core.indexing.MemoryLimit;
+import io.github.roost.core.indexing.TableMemory;
 import io.github.roost.core.vector.ElementType;
-import io.github.roost.core.vector.MemoryLimit;
 import io.github.roost.core.vector.VectorSource;
+import io.github.roost.core.vector.VectorTable;
 import io.github.roost.topology.DomainMemory;
 import java.util.Objects;
 
@@ -20,7 +21,7 @@ abstract class GraphTableBuilder<B extends GraphTableBuilder<B>> {
     private String name;
     private GraphOptions options = GraphOptions.DEFAULT;
     private TableMemory.Mover mover = DomainMemory::migrate;
-    private long memoryLimit = MemoryLimit.NONE;
+    private long memoryLimit = VectorTable.NO_MEMORY_LIMIT;
 
     GraphTableBuilder(String name) {
         this.name = name;

@@ -2,11 +2,11 @@ package io.github.roost.index.hnsw;
 
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.TableMemory;
 import io.github.roost.core.Vectors;
+import io.github.roost.core.indexing.BuildWork;
+import io.github.roost.core.indexing.TableMemory;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.TableClosedException;
-import io.github.roost.core.vector.BuildWork;
 import io.github.roost.core.vector.ElementType;
 import io.github.roost.core.vector.IdFilter;
 import io.github.roost.core.vector.TableBuild;
@@ -423,9 +423,8 @@ public final class HnswTable extends GraphTable {
             TableMemory.Mover tableMover = mover();
             GraphLayout wanted = layout;
             double recall = targetRecall;
-            return TableBuild.start(
-                    work(orchestrator),
-                    work -> limited(
+            return work(orchestrator)
+                    .start(work -> limited(
                             new HnswTable(
                                     orchestrator,
                                     tableName,

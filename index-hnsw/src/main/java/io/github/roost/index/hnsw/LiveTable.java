@@ -3,9 +3,9 @@ package io.github.roost.index.hnsw;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.TableFileException;
-import io.github.roost.core.TableMemory;
 import io.github.roost.core.Vectors;
-import io.github.roost.core.vector.BuildWork;
+import io.github.roost.core.indexing.BuildWork;
+import io.github.roost.core.indexing.TableMemory;
 import io.github.roost.core.vector.IdFilter;
 import io.github.roost.core.vector.TableBuild;
 import io.github.roost.core.vector.TableStats;
@@ -591,7 +591,7 @@ public final class LiveTable extends GraphTable {
             String tableName = name();
             TableMemory.Mover tableMover = mover();
             int rowsBeforeFreeze = freezeAfter;
-            return TableBuild.start(work(orchestrator), work -> {
+            return work(orchestrator).start(work -> {
                 FrozenGraph built = new FrozenGraph(new GraphBuild(work, graph).run(ids, rows));
                 LiveTable table =
                         new LiveTable(orchestrator, tableName, graph, rows.dimension(), rowsBeforeFreeze, tableMover);

@@ -1,7 +1,7 @@
 package io.github.roost.index.hnsw;
 
 import io.github.roost.core.Metric;
-import io.github.roost.core.vector.BuildWork;
+import io.github.roost.core.indexing.BuildWork;
 import java.util.Arrays;
 import java.util.concurrent.atomic.DoubleAccumulator;
 

@@ -17,10 +17,12 @@ import java.util.function.LongPredicate;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Rows in clusters, so that what a filter allows may lie far from the query; frozen and live. */
+@Tag("stress")
 class FilteredRecallTest {
     private static final int CLUSTERS = 20;
     private static final int DIMENSION = 12;

@@ -23,6 +23,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.From;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import net.jqwik.api.Tag;
 import net.jqwik.api.constraints.Size;
 import net.jqwik.api.lifecycle.AfterContainer;
 import net.jqwik.api.lifecycle.BeforeContainer;
@@ -31,6 +32,7 @@ import net.jqwik.api.lifecycle.BeforeContainer;
  * Saved tables with bytes changed at random. A file whose checksum fits its bytes may be one that this library would not
  * have written: it is refused by name, or opened as a table whose searches end with ids of its rows.
  */
+@Tag("stress")
 class FuzzedFileTest {
     private static final int ROWS = 120;
     private static final int DIMENSION = 5;

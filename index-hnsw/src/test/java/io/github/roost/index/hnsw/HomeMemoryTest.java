@@ -4,7 +4,7 @@ import static io.github.roost.fixtures.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.TableMemory;
+import io.github.roost.core.indexing.TableMemory;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.mapping.RemapTrigger;
 import io.github.roost.core.task.MappingId;

@@ -4,10 +4,12 @@ import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.TableFileException;
-import io.github.roost.core.TableMemory;
 import io.github.roost.core.Vectors;
+import io.github.roost.core.indexing.BuildWork;
+import io.github.roost.core.indexing.MemoryLimit;
 import io.github.roost.core.indexing.RecallEfforts;
 import io.github.roost.core.indexing.RecallSample;
+import io.github.roost.core.indexing.TableMemory;
 import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.Registration;
 import io.github.roost.core.task.SearchContext;
@@ -16,9 +18,7 @@ import io.github.roost.core.task.Step;
 import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.core.task.TableClosedException;
 import io.github.roost.core.task.TableUse;
-import io.github.roost.core.vector.BuildWork;
 import io.github.roost.core.vector.ElementType;
-import io.github.roost.core.vector.MemoryLimit;
 import io.github.roost.core.vector.SearchCost;
 import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.core.vector.SearchResult;
@@ -594,7 +594,7 @@ public final class IvfTable implements VectorTable {
                 return last;
             }
             BuildWork work = new BuildWork(orchestrator, name() + " (rebuild)");
-            TableBuild<IvfTable> begun = TableBuild.start(work, this::rebuild);
+            TableBuild<IvfTable> begun = work.start(this::rebuild);
             rebuild = begun;
             return begun;
         }
@@ -827,7 +827,7 @@ public final class IvfTable implements VectorTable {
         private boolean keepFloats = true;
         private double rerank = 1.5;
         private TableMemory.Mover mover = DomainMemory::migrate;
-        private long memoryLimit = MemoryLimit.NONE;
+        private long memoryLimit = VectorTable.NO_MEMORY_LIMIT;
 
         private Builder() {}
 
@@ -1019,7 +1019,7 @@ public final class IvfTable implements VectorTable {
             RowPreparation preparation = new RowPreparation(metric, rows.dimension(), elementType);
             RowSource stored = row -> preparation.stored(rows.row(row));
             Function<BuildWork, IvfTable> build = plan(orchestrator, ids, preparation, stored);
-            return TableBuild.start(work(orchestrator), work -> {
+            return work(orchestrator).start(work -> {
                 work.phase(READ, rows.size());
                 work.run(rows.size(), ROWS_PER_CHECK, (from, to) -> {
                     for (int row = from; row < to; row++) {

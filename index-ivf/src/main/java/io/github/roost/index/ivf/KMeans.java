@@ -1,6 +1,6 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.vector.BuildWork;
+import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import java.util.Arrays;
 import java.util.Random;

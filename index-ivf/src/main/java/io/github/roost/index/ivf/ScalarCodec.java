@@ -1,9 +1,9 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.core.Metric;
+import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.core.indexing.ScalarQuantizer;
 import io.github.roost.core.indexing.ScalarQuantizer.Ranges;
-import io.github.roost.core.vector.BuildWork;
 import io.github.roost.index.ivf.kernel.CodeRun;
 import java.util.Arrays;
 import java.util.List;

@@ -1,7 +1,7 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.core.Metric;
-import io.github.roost.core.vector.BuildWork;
+import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.core.vector.ElementType;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import org.jspecify.annotations.Nullable;

@@ -29,6 +29,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.From;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import net.jqwik.api.Tag;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 import net.jqwik.api.lifecycle.AfterContainer;
@@ -36,6 +37,7 @@ import net.jqwik.api.lifecycle.BeforeContainer;
 import org.jspecify.annotations.Nullable;
 
 /** {@link FuzzedFileTest} of rows that are kept as codes or float16, with and without floats beside them, of every metric. */
+@Tag("stress")
 @SuppressWarnings("NullAway.Init")
 class FuzzedCodesTest {
     private static final int ROWS = 260;

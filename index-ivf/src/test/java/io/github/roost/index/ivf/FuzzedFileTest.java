@@ -17,6 +17,7 @@ import java.util.concurrent.CompletionException;
 import java.util.zip.CRC32C;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
+import net.jqwik.api.Tag;
 import net.jqwik.api.constraints.DoubleRange;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Scale;
@@ -27,6 +28,7 @@ import net.jqwik.api.lifecycle.BeforeContainer;
  * Saved tables with bytes changed at random. A file whose front has the checksum of its bytes may be one that this library
  * would not have written: it is refused by name when it is opened, when it is verified, or by the searches that meet the fault.
  */
+@Tag("stress")
 class FuzzedFileTest {
     private static final int ROWS = 150;
     private static final int DIMENSION = 7;

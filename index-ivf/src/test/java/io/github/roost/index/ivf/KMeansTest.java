@@ -3,7 +3,7 @@ package io.github.roost.index.ivf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.vector.BuildWork;
+import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import io.github.roost.topology.TopologyReader;
 import org.junit.jupiter.api.Test;

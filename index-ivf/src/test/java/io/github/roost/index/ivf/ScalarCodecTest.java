@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.vector.BuildWork;
+import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.topology.TopologyReader;
 import java.util.Random;
 import org.assertj.core.data.Offset;

@@ -1,7 +1,7 @@
 package io.github.roost.index.remote;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.vector.BuildWork;
+import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.core.vector.VectorSource;
 import io.github.roost.index.hnsw.HnswGraph;
 import java.lang.foreign.MemorySegment;

@@ -7,7 +7,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Vectors;
 import io.github.roost.core.file.Checksum;
 import io.github.roost.core.file.WholeFile;
-import io.github.roost.core.vector.BuildWork;
+import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.core.vector.TableBuild;
 import io.github.roost.core.vector.VectorSource;
 import io.github.roost.index.hnsw.HnswGraph;
@@ -294,7 +294,7 @@ public final class PartitionedIndex {
             RemoteTable.Builder options) {
         int count = count(ids, rows);
         Path place = file.toAbsolutePath();
-        return TableBuild.start(work(orchestrator, file), work -> {
+        return work(orchestrator, file).start(work -> {
             try {
                 build(orchestrator, work, ids, rows, count, place);
                 return options.open(

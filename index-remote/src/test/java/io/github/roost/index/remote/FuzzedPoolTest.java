@@ -28,6 +28,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.From;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import net.jqwik.api.Tag;
 import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 import net.jqwik.api.lifecycle.AfterContainer;
@@ -38,6 +39,7 @@ import net.jqwik.api.lifecycle.BeforeContainer;
  * be one that this library would not have written: it is refused, or used without any other failure. The words that change have no
  * checksum.
  */
+@Tag("stress")
 @SuppressWarnings("NullAway.Init")
 class FuzzedPoolTest {
     private static final int ROWS = 240;

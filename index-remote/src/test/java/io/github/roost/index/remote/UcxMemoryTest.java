@@ -15,10 +15,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Over TCP; skipped where UCX cannot be loaded. */
+@Tag("stress")
 class UcxMemoryTest extends RemoteMemoryContract {
     @BeforeAll
     static void requireUcx() {

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+@Tag("stress")
 class LuceneBenchTest {
     @Test
     void everyContenderSearchesInEveryRoundAndTheIndexIsGoneAfterwards() throws Exception {

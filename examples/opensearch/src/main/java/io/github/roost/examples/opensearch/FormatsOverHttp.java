@@ -170,7 +170,7 @@ public final class FormatsOverHttp implements AutoCloseable {
             float[][] queries,
             Consumer<String> progress)
             throws IOException {
-        progress.accept("comparing all vectors, for the truth");
+        progress.accept("comparing all vectors, for the ground truth");
         List<List<String>> truth = Arrays.stream(new ExactSearch(vectors).searchAll(queries, most))
                 .map(FormatsOverHttp::ids)
                 .toList();

@@ -169,7 +169,7 @@ final class LocalNode implements AutoCloseable {
      */
     void awaitGreen(int nodes, Duration patience) throws IOException {
         await(
-                "no whole cluster of " + nodes + " nodes",
+                "no complete cluster of " + nodes + " nodes",
                 "/_cluster/health?timeout=1s&wait_for_status=green&wait_for_nodes=" + nodes
                         + "&wait_for_no_initializing_shards=true&wait_for_no_relocating_shards=true",
                 patience);

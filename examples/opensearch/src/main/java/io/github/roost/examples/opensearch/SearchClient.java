@@ -82,7 +82,7 @@ final class SearchClient {
     void bulk(String index, String lines) {
         JsonNode body = post("/" + index + "/_bulk", lines).ok();
         if (body.path("errors").asBoolean(true)) {
-            throw new IllegalStateException("not all documents were taken: " + body);
+            throw new IllegalStateException("not all documents were accepted: " + body);
         }
     }
 

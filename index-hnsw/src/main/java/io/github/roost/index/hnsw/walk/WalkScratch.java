@@ -4,10 +4,10 @@ import static io.github.roost.index.hnsw.walk.GraphImage.INT;
 import static io.github.roost.index.hnsw.walk.GraphImage.LONG;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
-import io.github.roost.core.FloatOrder;
 import io.github.roost.core.Vectors;
 import io.github.roost.core.indexing.ScratchMemory;
 import io.github.roost.core.indexing.ScratchPool;
+import io.github.roost.core.kernel.FloatOrder;
 import io.github.roost.topology.DomainMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,19 +1,17 @@
-package io.github.roost.core.vector;
+package io.github.roost.core.indexing;
 
 import io.github.roost.core.task.TableFullException;
+import io.github.roost.core.vector.VectorTable;
 import java.util.function.LongSupplier;
 
 /** The maximum memory of a table in bytes, for authors of indexes. Thread-safe; may be changed at any time. */
 public final class MemoryLimit {
-    /** No limit. */
-    public static final long NONE = Long.MAX_VALUE;
+    private volatile long bytes = VectorTable.NO_MEMORY_LIMIT;
 
-    private volatile long bytes = NONE;
-
-    /** Creates a limit of {@link #NONE}. */
+    /** Creates an object without a limit. */
     public MemoryLimit() {}
 
-    /** {@return the maximum in bytes, or {@link #NONE}} */
+    /** {@return the maximum in bytes, or {@link VectorTable#NO_MEMORY_LIMIT}} */
     public long bytes() {
         return bytes;
     }
@@ -49,7 +47,7 @@ public final class MemoryLimit {
      */
     public void admit(String table, LongSupplier wanted) {
         long most = bytes;
-        if (most != NONE) {
+        if (most != VectorTable.NO_MEMORY_LIMIT) {
             admit(table, most, wanted.getAsLong());
         }
     }

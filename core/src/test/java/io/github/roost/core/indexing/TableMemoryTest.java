@@ -1,7 +1,9 @@
-package io.github.roost.core;
+package io.github.roost.core.indexing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.roost.core.Machines;
+import io.github.roost.core.Orchestrator;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.mapping.RemapTrigger;
 import io.github.roost.core.task.Registration;
@@ -76,12 +78,12 @@ class TableMemoryTest {
     /** Gives clusters of a table these homes; what makes that pay is that a weight gets two. */
     private void rehome(Registration table, int cluster, int... homes) {
         int weight = weights.firstSlot() + remaps;
-        orchestrator.touched(weights.id(remaps), 1, (long) Math.pow(1_000, ++remaps));
+        orchestrator.indexing().touched(weights.id(remaps), 1, (long) Math.pow(1_000, ++remaps));
         next = now -> now.edit(now.slots())
                 .homes(weight, 0, 1)
                 .homes(table.firstSlot() + cluster, homes)
                 .build();
-        assertThat(orchestrator.endWindow()).isTrue();
+        assertThat(orchestrator.indexing().endWindow()).isTrue();
     }
 
     private int node(Registration table, int cluster) {
@@ -107,7 +109,7 @@ class TableMemoryTest {
         List<MemorySegment> memory = List.of(segment(2 * PIECE + 4_096), segment(10));
 
         TableMemory.keepAtHome(orchestrator, table, cluster -> Stream.of(memory.get(cluster)), (piece, home) -> {
-            assertThat(orchestrator.calledOnWorker()).isTrue();
+            assertThat(orchestrator.indexing().calledOnWorker()).isTrue();
             return recording.move(piece, home);
         });
 

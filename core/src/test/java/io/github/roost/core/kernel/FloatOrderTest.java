@@ -1,4 +1,4 @@
-package io.github.roost.core;
+package io.github.roost.core.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,5 +1,6 @@
-package io.github.roost.core;
+package io.github.roost.core.indexing;
 
+import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.OrchestratorClosedException;
 import io.github.roost.core.task.Registration;
@@ -202,7 +203,7 @@ public final class TableMemory {
 
     private void moveWhatIsDue() {
         boolean done = false;
-        try (Registration work = orchestrator.registerBatchWork(table.name() + " (memory)")) {
+        try (Registration work = orchestrator.indexing().registerBatchWork(table.name() + " (memory)")) {
             Due next = next();
             while (next != null) {
                 moveAll(next, work.id(0));

@@ -1,10 +1,13 @@
-package io.github.roost.core.vector;
+package io.github.roost.core.indexing;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.vector.TableBuild;
+import io.github.roost.core.vector.VectorTable;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 
@@ -54,6 +57,18 @@ public final class BuildWork {
     public BuildWork(Orchestrator orchestrator, String name) {
         this.orchestrator = Objects.requireNonNull(orchestrator, "orchestrator must not be null");
         this.name = name;
+    }
+
+    /**
+     * Starts a build in a virtual thread of its own.
+     *
+     * @param <T> the type of the table
+     * @param build builds the table with this work; if the table is in use already, it must call {@link #finish} before it changes the
+     *     table, since the result of a cancelled build is closed
+     * @return the running build
+     */
+    public <T extends VectorTable> TableBuild<T> start(Function<BuildWork, T> build) {
+        return RunningBuild.start(this, build);
     }
 
     /**

@@ -1,4 +1,4 @@
-package io.github.roost.core;
+package io.github.roost.core.kernel;
 
 /**
  * Maps floats to ints of the same order, so that a distance and a row fit one long, and sorting or heaps need one signed comparison. The C
