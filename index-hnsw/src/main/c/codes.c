@@ -12,14 +12,14 @@
 
 #include "walk.h"
 
-#define MOST_WEIGHT 127.0f
-#define MOST_FINE_WEIGHT (127.0f * HIGH_UNIT)
+#define MAX_WEIGHT 127.0f
+#define MAX_FINE_WEIGHT (127.0f * HIGH_UNIT)
 /* Below this mean absolute weight, fine weights are used. */
-#define LEAST_MEAN 16
+#define MIN_MEAN 16
 /* Adding and subtracting this rounds to the nearest integer, ties to even, as Math.rint does. */
 #define ROUNDER 12582912.0f
 
-/* 1 / unit, or 0 if the query differs from the middles by too little for the reciprocal to be finite; then all weights are 0. */
+/* 1 / unit, or 0 if the query differs from the zero points by too little for the reciprocal to be finite; then all weights are 0. */
 static float scale_of(float unit) { return unit > 0 && 1 / unit <= FLT_MAX ? 1 / unit : 0; }
 
 static int32_t start_of(const int8_t *weights, int32_t dimension) {
@@ -33,20 +33,20 @@ static int32_t nearest(float value) { return (int32_t)((value + ROUNDER) - ROUND
 void weigh(const struct search *search, int8_t *weights) {
     const struct image *image = search->image;
     const int32_t dimension = image->dimension;
-    const float *middles = (const float *)((const uint8_t *)image + image->steps_at);
-    const float *steps = middles + dimension;
+    const float *zero_points = (const float *)((const uint8_t *)image + image->quantizer_at);
+    const float *scales = zero_points + dimension;
     const int32_t padded = (dimension + CODE_LANES - 1) / CODE_LANES * CODE_LANES;
     int8_t *high = weights;
-    int8_t *low = weights + MOST_DIMENSIONS;
+    int8_t *low = weights + MAX_DIMENSIONS;
     memset(high, 0, padded);
-    float exact[MOST_DIMENSIONS];
-    float most = 0;
+    float exact[MAX_DIMENSIONS];
+    float max = 0;
     for (int32_t i = 0; i < dimension; i++) {
-        exact[i] = steps[i] * (search->inner_product ? search->query[i] : search->query[i] - middles[i]);
+        exact[i] = scales[i] * (search->inner_product ? search->query[i] : search->query[i] - zero_points[i]);
         float size = fabsf(exact[i]);
-        most = size > most ? size : most;
+        max = size > max ? size : max;
     }
-    float unit = most / MOST_WEIGHT;
+    float unit = max / MAX_WEIGHT;
     float scale = scale_of(unit);
     int32_t sizes = 0;
     for (int32_t i = 0; i < dimension; i++) {
@@ -54,10 +54,10 @@ void weigh(const struct search *search, int8_t *weights) {
         high[i] = (int8_t)weight;
         sizes += weight < 0 ? -weight : weight;
     }
-    int fine = sizes < LEAST_MEAN * dimension;
+    int fine = sizes < MIN_MEAN * dimension;
     if (fine) {
         memset(low, 0, padded);
-        unit = most / MOST_FINE_WEIGHT;
+        unit = max / MAX_FINE_WEIGHT;
         scale = scale_of(unit);
         for (int32_t i = 0; i < dimension; i++) {
             int32_t weight = nearest(exact[i] * scale);
@@ -75,7 +75,7 @@ void weigh(const struct search *search, int8_t *weights) {
 void use_weights(struct search *search, const int8_t *weights) {
     const struct progress *progress = search->progress;
     search->high = weights;
-    search->low = progress->fine ? weights + MOST_DIMENSIONS : 0;
+    search->low = progress->fine ? weights + MAX_DIMENSIONS : 0;
     search->high_start = progress->high_start;
     search->low_start = progress->low_start;
     search->slope = progress->slope;

@@ -4,17 +4,17 @@
  * expanded node that links to it. The search uses the mean of the estimates that are within the bound of the found nodes,
  * and pushes the node as a candidate again whenever the mean falls. This takes as many expansions as a search with exact distances;
  * using the least estimate takes a quarter more, using the first twice as many. The source includes float_body.h first, and defines
- *   sum_run(codes, table, groups, sums)   adds the table entries of `groups` groups to each neighbour's sum; at most MOST_IN_RUN
+ *   sum_run(codes, table, groups, sums)   adds the table entries of `groups` groups to each neighbour's sum; at most MAX_IN_RUN
  *                                         groups, so that the partial sums fit 16 bits, and a multiple of four. `sums` is 64-byte
  *                                         aligned
  *   WALK_ESTIMATES                        the name of the function to define
  */
 #include <float.h>
 
-#define MOST_IN_RUN 256
+#define MAX_IN_RUN 256
 #define EXPANDED (-1)
 /* Max bytes of a record to prefetch: the hardware prefetcher fetches the rest once the beginning is read. */
-#define MOST_OF_RECORD (32 * CACHE_LINE)
+#define MAX_OF_RECORD (32 * CACHE_LINE)
 /* Outdated candidates dropped in the time of an expansion. */
 #define DROPPED_PER_EXPANSION 8
 INLINE float measure_one(const struct search *search, const int inner_product, int32_t node) {
@@ -45,7 +45,7 @@ INLINE void prefetch_record(const struct image *image, int64_t node) {
     for (int64_t line = 0; line < image->degree * (int64_t)sizeof(int32_t); line += CACHE_LINE) {
         __builtin_prefetch(at + image->links_in + line);
     }
-    const int64_t bytes = image->links_in < MOST_OF_RECORD ? image->links_in : MOST_OF_RECORD;
+    const int64_t bytes = image->links_in < MAX_OF_RECORD ? image->links_in : MAX_OF_RECORD;
     for (int64_t line = 0; line < bytes; line += CACHE_LINE) __builtin_prefetch(at + line);
 }
 
@@ -60,8 +60,8 @@ INLINE void estimate_block(const struct search *search, const uint8_t *block, in
                            float *estimates) {
     uint32_t sums[BLOCK] __attribute__((aligned(64))) = {0};
     const int32_t groups = length / GROUP;
-    for (int32_t from = 0; from < groups; from += MOST_IN_RUN) {
-        const int32_t count = groups - from < MOST_IN_RUN ? groups - from : MOST_IN_RUN;
+    for (int32_t from = 0; from < groups; from += MAX_IN_RUN) {
+        const int32_t count = groups - from < MAX_IN_RUN ? groups - from : MAX_IN_RUN;
         sum_run(block + (int64_t)from * GROUP_BYTES, search->table + (int64_t)from * GROUP_BYTES, count, sums);
     }
     const float *add = (const float *)(block + (int64_t)length * BLOCK / 8);

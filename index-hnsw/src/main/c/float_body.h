@@ -116,10 +116,10 @@ void RERANK(const struct search *search) {
     struct progress *progress = search->progress;
     int32_t nodes[SCAN_RUN];
     float distances[SCAN_RUN] __attribute__((aligned(64)));
-    const int32_t most = search->budget / RERANK_COST < SCAN_RUN ? search->budget / RERANK_COST : SCAN_RUN;
+    const int32_t max = search->budget / RERANK_COST < SCAN_RUN ? search->budget / RERANK_COST : SCAN_RUN;
     while (progress->next < progress->size && progress->left > 0) {
         const int32_t from = (int32_t)progress->next;
-        const int32_t count = progress->size - from < most ? progress->size - from : most;
+        const int32_t count = progress->size - from < max ? progress->size - from : max;
         for (int32_t i = 0; i < count; i++) nodes[i] = node_of(search->found[from + i]);
         for (int32_t i = 0; i < count && i < AHEAD; i++) prefetch_row(search->image, nodes[i]);
         measure(search, nodes, count, distances);

@@ -99,19 +99,19 @@ int64_t SCAN_GROUP(const struct group *group, int64_t from, int64_t to) {
     const uint64_t *allowed = group->allowed;
     int32_t nodes[GROUP_RUN];
     const int32_t fitting = GROUP_BYTES_NEAR / (group->image->dimension * (int32_t)sizeof(float));
-    const int32_t most = fitting >= GROUP_RUN   ? GROUP_RUN
-                         : fitting < GROUP_ROWS ? GROUP_ROWS
-                                                : fitting / GROUP_ROWS * GROUP_ROWS;
+    const int32_t max = fitting >= GROUP_RUN   ? GROUP_RUN
+                        : fitting < GROUP_ROWS ? GROUP_ROWS
+                                               : fitting / GROUP_ROWS * GROUP_ROWS;
     int64_t compared = 0;
     for (int64_t node = from; node < to;) {
         int32_t count = 0;
-        while (node < to && count < most) {
+        while (node < to && count < max) {
             if (allowed != 0) {
                 const uint64_t rest = allowed[node / 64] >> (node % 64);
                 node = rest == 0 ? (node | 63) + 1 : node + __builtin_ctzll(rest);
                 if (rest == 0 || node >= to) continue;
             }
-            if (node + most < group->image->nodes) prefetch_row(group->image, node + most);
+            if (node + max < group->image->nodes) prefetch_row(group->image, node + max);
             nodes[count++] = (int32_t)node++;
         }
         if (count == 0) break;

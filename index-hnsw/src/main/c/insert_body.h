@@ -7,11 +7,11 @@
 
 #include "insert.h"
 
-#define MOST_FLOATS (MOST_DIMENSIONS + LANES)
+#define MAX_FLOATS (MAX_DIMENSIONS + LANES)
 /* A node's number is less than 2^31, so this bit of an entry is free: it marks entries that were not chosen by an earlier pruning. */
 #define FRESH (1ll << 31)
 /* Max room of a list, a quarter more than it keeps, plus one new neighbour and padding to whole tiles. */
-#define MOST_LISTED (512 + 512 / 4 + 1 + TILE)
+#define MAX_LISTED (512 + 512 / 4 + 1 + TILE)
 /* Polls of a lock between two yields: after as many, its holder may have been preempted. */
 #define LOOKS 128
 
@@ -107,15 +107,15 @@ INLINE float length_of(int64_t entry) { return float_of_key((int32_t)(entry >> 3
 static void __attribute__((noinline)) choose_again(const struct build *build, const struct search *search,
                                                    int32_t level, int64_t node, int32_t listed, int64_t added) {
     const struct image *image = build->image;
-    const int32_t most = kept_in(build, level);
+    const int32_t max = kept_in(build, level);
     int32_t *links = links_of(image, level, node);
     float *lengths = lengths_of(build, level, node);
     uint16_t *chosen = chosen_of(build, level, node);
-    int64_t entries[MOST_LISTED];
-    int64_t left_out[MOST_LISTED];
-    int32_t kept[MOST_LISTED];
-    int32_t kept_fresh[MOST_LISTED];
-    float room[MOST_FLOATS] __attribute__((aligned(64)));
+    int64_t entries[MAX_LISTED];
+    int64_t left_out[MAX_LISTED];
+    int32_t kept[MAX_LISTED];
+    int32_t kept_fresh[MAX_LISTED];
+    float room[MAX_FLOATS] __attribute__((aligned(64)));
 
     const int32_t candidates = listed + (added >= 0);
     for (int32_t i = 0; i < candidates; i++) {
@@ -128,7 +128,7 @@ static void __attribute__((noinline)) choose_again(const struct build *build, co
     int32_t count = 0;
     int32_t fresh = 0;
     int32_t out = 0;
-    for (int32_t i = 0; i < candidates && count < most; i++) {
+    for (int32_t i = 0; i < candidates && count < max; i++) {
         const int32_t candidate = (int32_t)(entries[i] & ~FRESH);
         const float length = length_of(entries[i]);
         const int is_fresh = (entries[i] & FRESH) != 0;
@@ -146,7 +146,7 @@ static void __attribute__((noinline)) choose_again(const struct build *build, co
         count++;
     }
     *chosen = (uint16_t)count;
-    for (int32_t i = 0; i < out && count < most; i++) {
+    for (int32_t i = 0; i < out && count < max; i++) {
         const int32_t candidate = (int32_t)(left_out[i] & ~FRESH);
         const float length = length_of(left_out[i]);
         const float *values = padded(image, candidate, room);
@@ -215,13 +215,13 @@ INLINE void pick(const struct insert *insert) {
     struct insertion *insertion = insert->insertion;
     struct progress *progress = &insertion->walk;
     int64_t *found = insert->search.found;
-    const int32_t most = kept_in(build, progress->level);
+    const int32_t max = kept_in(build, progress->level);
     int64_t *picked = picked_of(insert, progress->level);
-    int32_t nodes[MOST_LISTED];
-    float room[MOST_FLOATS] __attribute__((aligned(64)));
+    int32_t nodes[MAX_LISTED];
+    float room[MAX_FLOATS] __attribute__((aligned(64)));
     int32_t count = (int32_t)picked[0];
     for (int32_t i = 0; i < count; i++) nodes[i] = node_of(picked[1 + i]);
-    for (; insertion->considered < progress->size && count < most; insertion->considered++) {
+    for (; insertion->considered < progress->size && count < max; insertion->considered++) {
         if (progress->left <= 0) {
             picked[0] = count;
             return;
@@ -260,15 +260,15 @@ INLINE void pick(const struct insert *insert) {
 INLINE void go_down(const struct insert *insert) {
     const struct image *image = insert->build->image;
     struct progress *progress = &insert->insertion->walk;
-    int32_t nodes[MOST_LISTED];
-    float distances[MOST_LISTED] __attribute__((aligned(64)));
+    int32_t nodes[MAX_LISTED];
+    float distances[MAX_LISTED] __attribute__((aligned(64)));
     while (progress->level > insert->insertion->top) {
         if (progress->left <= 0) return;
         const int32_t *list = links_of(image, progress->level, node_of(progress->from)) + progress->next;
-        const int32_t most = cut(image->upper_degree, progress->left);
+        const int32_t max = cut(image->upper_degree, progress->left);
         const int64_t rest = image->upper_degree - progress->next;
         int32_t count = 0;
-        while (count < most && count < rest) {
+        while (count < max && count < rest) {
             int32_t other = read_link(list + count);
             if (other < 0) break;
             nodes[count] = other;
@@ -283,7 +283,7 @@ INLINE void go_down(const struct insert *insert) {
                 int64_t entry = key(distances[i], nodes[i]);
                 if (entry < progress->nearest) progress->nearest = entry;
             }
-            if (count == most) continue;
+            if (count == max) continue;
         }
         if (progress->nearest == progress->from) progress->level--;
         progress->from = progress->nearest;
@@ -319,7 +319,7 @@ INLINE void look(const struct insert *insert) {
     uint64_t *visited = search->visited;
     int64_t *candidates = search->candidates;
     int32_t *log = search->log;
-    float distances[MOST_LISTED] __attribute__((aligned(64)));
+    float distances[MAX_LISTED] __attribute__((aligned(64)));
     int64_t left = progress->left;
     int64_t waiting = progress->waiting;
     int64_t logged = progress->logged;

@@ -14,7 +14,7 @@
 #include "walk.h"
 
 #define ROTATIONS 4
-#define MOST_ENTRY 255.0f
+#define MAX_ENTRY 255.0f
 
 /* 64 signs: element `index` of a pseudorandom sequence (Steele et al., SplitMix, OOPSLA 2014). */
 static uint64_t signs_at(uint64_t index) {
@@ -51,7 +51,7 @@ static void rotate(float *values, int32_t length) {
     const float half_scale = (float)(1 / sqrt(2.0));
     for (int32_t round = 0; round < ROTATIONS; round++) {
         for (int32_t from = 0; from < length; from += 64) {
-            const uint64_t signs = signs_at((uint64_t)(round * (MOST_DIMENSIONS / 64) + from / 64));
+            const uint64_t signs = signs_at((uint64_t)(round * (MAX_DIMENSIONS / 64) + from / 64));
             const int32_t count = length - from < 64 ? length - from : 64;
             for (int32_t i = 0; i < count; i++) {
                 values[from + i] = signs >> i & 1 ? -values[from + i] : values[from + i];
@@ -73,7 +73,7 @@ static void rotate(float *values, int32_t length) {
 void tabulate(const struct search *search, uint8_t *table) {
     const int32_t dimension = search->image->dimension;
     const int32_t length = code_length(dimension);
-    float rotated[MOST_DIMENSIONS];
+    float rotated[MAX_DIMENSIONS];
     memcpy(rotated, search->query, dimension * sizeof(float));
     memset(rotated + dimension, 0, (length - dimension) * sizeof(float));
     rotate(rotated, length);
@@ -85,7 +85,7 @@ void tabulate(const struct search *search, uint8_t *table) {
         sizes += size;
         widest = size > widest ? size : widest;
     }
-    const float unit = widest / MOST_ENTRY;
+    const float unit = widest / MAX_ENTRY;
     /* 0 if the query is too short for the reciprocal to be finite; then all table entries are 0. */
     const float scale = unit > 0 && 1 / unit <= FLT_MAX ? 1 / unit : 0;
     for (int32_t at = 0; at < length; at += GROUP, table += GROUP_BYTES) {

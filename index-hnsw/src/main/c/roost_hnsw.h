@@ -10,7 +10,7 @@ int32_t roost_hnsw_supports(int32_t isa);
 /*
  * Continues a graph search. Returns 1 when it is complete, 0 before, -1 if the image is damaged. Arguments are as in struct
  * search, and the same at every call; `isa` must be supported. After a search over codes the nearest `most_reranked` found nodes are
- * reranked and the rest is dropped. `weights` has room for 4 * MOST_DIMENSIONS bytes. `estimates` is NULL unless the image has
+ * reranked and the rest is dropped. `weights` has room for 4 * MAX_DIMENSIONS bytes. `estimates` is NULL unless the image has
  * neighbour codes.
  */
 int32_t roost_hnsw_walk(int32_t isa, const struct image *image, const float *query, int32_t inner_product,

@@ -9,7 +9,7 @@
 #define TILE 4
 #define CACHE_LINE 64
 /* Max bytes of a row to prefetch: the hardware prefetcher fetches the rest once the beginning is read. */
-#define MOST_PREFETCHED (16 * CACHE_LINE)
+#define MAX_PREFETCHED (16 * CACHE_LINE)
 
 INLINE const uint8_t *record(const struct image *image, int64_t node) {
     return (const uint8_t *)image + image->nodes_at + node * image->stride;
@@ -20,7 +20,7 @@ INLINE const int32_t *neighbors(const struct image *image, int64_t node) {
 }
 
 INLINE void prefetch_bytes(const uint8_t *at, int64_t bytes) {
-    if (bytes > MOST_PREFETCHED) bytes = MOST_PREFETCHED;
+    if (bytes > MAX_PREFETCHED) bytes = MAX_PREFETCHED;
     for (int64_t line = 0; line < bytes; line += CACHE_LINE) __builtin_prefetch(at + line);
 }
 

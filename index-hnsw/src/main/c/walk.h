@@ -29,13 +29,13 @@ enum content { VECTORS, CODES_AND_VECTORS, CODES, NEIGHBOR_CODES };
 #define CANDIDATES_PER_NODE 4
 
 #define MAX_LEVELS 64
-#define MOST_DIMENSIONS 4096
+#define MAX_DIMENSIONS 4096
 
 /*
  * The head of an image, written by GraphImage.java, which defines the same layout. Node n's record is at nodes_at + n * stride:
  * its vector or codes, then, from links_in, `degree` neighbours, with -1 after the last. Its vector, `dimension` floats, is at
  * vectors_at + n * vector_stride. This is in the record, unless the image is coded: then the record has `dimension` codes, and is
- * padded to whole cache lines. A coded image also has one term per node at terms_at, and at steps_at the zero points, then the
+ * padded to whole cache lines. A coded image also has one term per node at terms_at, and at quantizer_at the zero points, then the
  * scales of the codes, one per dimension each. If vectors_at is 0, the image has no vectors.
  *
  * With neighbour codes a record has the vector, then, from the next cache line, one block per BLOCK neighbours, then the
@@ -71,7 +71,7 @@ struct image {
     int64_t vectors_at;
     int64_t vector_stride;
     int64_t terms_at;
-    int64_t steps_at;
+    int64_t quantizer_at;
     int32_t level_counts[MAX_LEVELS];
 };
 
@@ -194,11 +194,11 @@ void walk_estimates_portable(const struct search *search);
 /* Number of components in neighbour codes, padding included. */
 static inline int32_t code_length(int32_t dimension) { return (dimension + PADDED_TO - 1) / PADDED_TO * PADDED_TO; }
 
-/* Prepares the query for neighbour codes: writes the table, which has room for GROUP_BYTES / GROUP * MOST_DIMENSIONS bytes, and the
+/* Prepares the query for neighbour codes: writes the table, which has room for GROUP_BYTES / GROUP * MAX_DIMENSIONS bytes, and the
  * slope and offset in the progress. */
 void tabulate(const struct search *search, uint8_t *table);
 
-/* Prepares the query for codes: writes the weights, which have room for 2 * MOST_DIMENSIONS bytes, and their scalars in the
+/* Prepares the query for codes: writes the weights, which have room for 2 * MAX_DIMENSIONS bytes, and their scalars in the
  * progress. */
 void weigh(const struct search *search, int8_t *weights);
 /* Points a search to the weights and scalars that weigh() has written. */

@@ -18,7 +18,7 @@
 #include "tile.h"
 
 /* Max neighbours of a node, plus padding to whole tiles. */
-#define MOST_NEIGHBORS (512 + TILE)
+#define MAX_NEIGHBORS (512 + TILE)
 
 /* Cost of checking a node's neighbours for visited marks, in distances: some eight marks per distance. */
 #define LOOK_COST(degree) ((degree) / 8 + 1)
@@ -50,8 +50,8 @@ INLINE int32_t keep(const struct search *search, int32_t size, int64_t entry) {
 
 /* The number of `count` neighbours to measure in this call if the budget leaves only `room`: whole tiles, at least one. */
 static int32_t __attribute__((noinline)) cut(int32_t count, int64_t room) {
-    int32_t most = room > TILE ? (int32_t)(room / TILE * TILE) : TILE;
-    return count < most ? count : most;
+    int32_t max = room > TILE ? (int32_t)(room / TILE * TILE) : TILE;
+    return count < max ? count : max;
 }
 
 /* The neighbours of a node in a layer from 1 on. */
@@ -67,8 +67,8 @@ INLINE const int32_t *upper_neighbors(const struct image *image, int32_t level, 
 INLINE void descend(const struct search *search) {
     const struct image *image = search->image;
     struct progress *progress = search->progress;
-    int32_t nodes[MOST_NEIGHBORS];
-    float distances[MOST_NEIGHBORS] __attribute__((aligned(64)));
+    int32_t nodes[MAX_NEIGHBORS];
+    float distances[MAX_NEIGHBORS] __attribute__((aligned(64)));
     if (progress->phase == BEGUN) {
         nodes[0] = 0;
         measure(search, nodes, 1, distances);
@@ -83,11 +83,11 @@ INLINE void descend(const struct search *search) {
         if (progress->left <= 0) return;
         const int32_t *list = upper_neighbors(image, progress->level, node_of(progress->from)) + progress->next;
         /* A quarter more than the budget, as in layer 0. */
-        const int32_t most = cut(image->upper_degree, progress->left + search->budget / 4);
+        const int32_t max = cut(image->upper_degree, progress->left + search->budget / 4);
         const int64_t rest = image->upper_degree - progress->next;
         const int32_t end = image->level_counts[progress->level - 1];
         int32_t count = 0;
-        while (count < most && count < rest && list[count] >= 0) {
+        while (count < max && count < rest && list[count] >= 0) {
             if (__builtin_expect(list[count] >= end, 0)) {
                 progress->phase = DAMAGED;
                 return;
@@ -104,7 +104,7 @@ INLINE void descend(const struct search *search) {
                 int64_t entry = key(distances[i], nodes[i]);
                 if (entry < progress->nearest) progress->nearest = entry;
             }
-            if (count == most) continue;
+            if (count == max) continue;
         }
         if (progress->nearest == progress->from) progress->level--;
         progress->from = progress->nearest;
@@ -137,7 +137,7 @@ INLINE void walk_layer(const struct search *search) {
     uint64_t *visited = search->visited;
     int64_t *candidates = search->candidates;
     int32_t *log = search->log;
-    float distances[MOST_NEIGHBORS] __attribute__((aligned(64)));
+    float distances[MAX_NEIGHBORS] __attribute__((aligned(64)));
     const int32_t degree = image->degree;
     const uint32_t nodes = (uint32_t)image->nodes;
     int64_t left = progress->left;

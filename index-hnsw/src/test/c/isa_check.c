@@ -69,8 +69,8 @@ static struct image *random_image(enum content content) {
     for (int32_t level = 0; level < shape.levels; level++) lists += shape.level_counts[level];
     shape.ids_at = aligned(shape.upper_at + lists * shape.upper_degree * 4, 8);
     shape.terms_at = shape.ids_at + 8 * shape.rows;
-    shape.steps_at = shape.terms_at + 4 * shape.nodes;
-    shape.vectors_at = coded ? aligned(shape.steps_at + 8 * shape.dimension, CACHE_LINE) : HEAD;
+    shape.quantizer_at = shape.terms_at + 4 * shape.nodes;
+    shape.vectors_at = coded ? aligned(shape.quantizer_at + 8 * shape.dimension, CACHE_LINE) : HEAD;
     shape.vector_stride = coded ? 4 * shape.dimension : shape.stride;
     shape.bytes = coded ? shape.vectors_at + shape.nodes * shape.vector_stride : shape.terms_at;
     uint8_t *memory = room(shape.bytes);
@@ -101,11 +101,11 @@ static struct image *random_image(enum content content) {
         }
     }
     if (coded) {
-        float *middles = (float *)(memory + shape.steps_at);
+        float *zero_points = (float *)(memory + shape.quantizer_at);
         for (int32_t i = 0; i < shape.dimension; i++) {
-            middles[i] = number();
+            zero_points[i] = number();
             /* A scale much larger than the others makes the weights fine. */
-            middles[shape.dimension + i] = i == 0 && next() % 2 == 0 ? 500 : (float)(1 + below(8)) / 64;
+            zero_points[shape.dimension + i] = i == 0 && next() % 2 == 0 ? 500 : (float)(1 + below(8)) / 64;
         }
     }
     return (struct image *)memory;
@@ -130,7 +130,7 @@ static struct result walk(int32_t isa, const struct image *image, const float *q
     const int beside = image->coded == NEIGHBOR_CODES;
     int64_t *candidates = room(8 * ((beside ? CANDIDATES_PER_NODE : 1) * image->nodes + 1));
     int32_t *log = room(4 * (image->nodes + TILE));
-    int8_t *weights = room(4 * MOST_DIMENSIONS);
+    int8_t *weights = room(4 * MAX_DIMENSIONS);
     struct estimate *estimates = beside ? room(sizeof *estimates * image->nodes) : 0;
     struct progress *progress = room(sizeof *progress);
     struct result result = {0, 0, room(8 * (int64_t)width)};

@@ -47,7 +47,7 @@ static inline __attribute__((always_inline)) void sum_tiles(const struct codes *
     }
 }
 
-#define MOST_QUERIES 2
+#define MAX_QUERIES 2
 #define QUERY_TILES 1
 #define LONE_TILES 1
 #define SCAN codes_avx2

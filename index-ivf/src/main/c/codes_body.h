@@ -2,7 +2,7 @@
  * The scan of codes, shared by all instruction sets. The source that includes it defines:
  *   sum_tiles(scan, tiles, first_tile, queries, first_query, sums)   sums[query][tile][row]
  *   append_near(scan, query, first_row, sums)   appends the rows of a tile that are near enough, none from `end` on
- *   MOST_QUERIES                                8, 4, 2 or 1: max queries per call of sum_tiles
+ *   MAX_QUERIES                                 8, 4, 2 or 1: max queries per call of sum_tiles
  *   QUERY_TILES                                 tiles per call for several queries
  *   LONE_TILES                                  tiles per call for a lone query, no fewer
  *   SCAN                                        the name of the function to define
@@ -16,7 +16,7 @@
 
 INLINE void score_tiles(const struct codes *scan, const int tiles, int32_t first_tile, const int queries,
                         int32_t first_query) {
-    int32_t sums[MOST_QUERIES * LONE_TILES * TILE] __attribute__((aligned(64)));
+    int32_t sums[MAX_QUERIES * LONE_TILES * TILE] __attribute__((aligned(64)));
     sum_tiles(scan, tiles, first_tile, queries, first_query, sums);
     for (int query = 0; query < queries; query++) {
         for (int tile = 0; tile < tiles; tile++) {
@@ -27,13 +27,13 @@ INLINE void score_tiles(const struct codes *scan, const int tiles, int32_t first
 
 INLINE void score_queries(const struct codes *scan, const int tiles, int32_t first_tile) {
     int32_t query = 0;
-#if MOST_QUERIES >= 8
+#if MAX_QUERIES >= 8
     for (; query + 7 < scan->query_count; query += 8) score_tiles(scan, tiles, first_tile, 8, query);
 #endif
-#if MOST_QUERIES >= 4
+#if MAX_QUERIES >= 4
     for (; query + 3 < scan->query_count; query += 4) score_tiles(scan, tiles, first_tile, 4, query);
 #endif
-#if MOST_QUERIES >= 2
+#if MAX_QUERIES >= 2
     for (; query + 1 < scan->query_count; query += 2) score_tiles(scan, tiles, first_tile, 2, query);
 #endif
     for (; query < scan->query_count; query++) score_tiles(scan, tiles, first_tile, 1, query);

@@ -32,7 +32,7 @@ static inline __attribute__((always_inline)) void sum_tiles(const struct codes *
     for (int i = 0; i < queries * 4; i++) vst1q_s32(out + i * 4, sums[i]);
 }
 
-#define MOST_QUERIES 4
+#define MAX_QUERIES 4
 #define QUERY_TILES 1
 #define LONE_TILES 1
 #define SCAN codes_dot

@@ -39,7 +39,7 @@ static inline __attribute__((always_inline)) void sum_tiles(const struct codes *
     for (int i = 0; i < queries * 4; i++) vst1q_s32(out + i * 4, vpaddq_s32(pairs[2 * i], pairs[2 * i + 1]));
 }
 
-#define MOST_QUERIES 2
+#define MAX_QUERIES 2
 #define QUERY_TILES 1
 #define LONE_TILES 1
 #define SCAN codes_neon

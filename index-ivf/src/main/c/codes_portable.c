@@ -16,7 +16,7 @@ static inline void sum_tiles(const struct codes *scan, const int tiles, int32_t 
     }
 }
 
-#define MOST_QUERIES 1
+#define MAX_QUERIES 1
 #define QUERY_TILES 1
 #define LONE_TILES 1
 #define SCAN codes_portable

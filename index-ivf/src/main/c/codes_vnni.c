@@ -51,7 +51,7 @@ static inline __attribute__((always_inline)) void append_near(const struct codes
     }
 }
 
-#define MOST_QUERIES 8
+#define MAX_QUERIES 8
 #define QUERY_TILES 2
 #define LONE_TILES 4
 #define SCAN codes_vnni

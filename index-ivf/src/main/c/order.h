@@ -23,12 +23,12 @@ static inline void rank(const float *distances, int32_t count, int32_t *ranks) {
 
 /* Arguments as order_avx512. */
 static inline int32_t order_rows(const float *distances, int32_t count, int32_t wanted, int32_t *order) {
-    float near[MOST_ORDERED + LANES] __attribute__((aligned(64)));
-    int32_t rows[MOST_ORDERED + LANES], ranks[MOST_ORDERED + LANES] __attribute__((aligned(64)));
-    int32_t same[MOST_ORDERED];
+    float near[MAX_ORDERED + LANES] __attribute__((aligned(64)));
+    int32_t rows[MAX_ORDERED + LANES], ranks[MAX_ORDERED + LANES] __attribute__((aligned(64)));
+    int32_t same[MAX_ORDERED];
     int32_t within = count;
     const float bound = wanted < count ? bound_within(distances, count, wanted, wanted, &within) : INFINITY;
-    if (within > MOST_ORDERED) return -1;
+    if (within > MAX_ORDERED) return -1;
     int32_t kept = 0;
     for (int32_t i = 0; i < count; i++) {
         near[kept] = distances[i];

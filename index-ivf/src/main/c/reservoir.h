@@ -39,14 +39,14 @@ static inline float greatest(const float *distances, int32_t size) {
 }
 
 /*
- * Returns a bound for the distances: at least `wanted` of them are within it, and at most `most` unless more tie at the bound.
- * Sets `within` to the number of distances within the bound. The closer `most` is to `wanted`, the more passes this takes.
+ * Returns a bound for the distances: at least `wanted` of them are within it, and at most `max` unless more tie at the bound.
+ * Sets `within` to the number of distances within the bound. The closer `max` is to `wanted`, the more passes this takes.
  */
-static inline float bound_within(const float *distances, int32_t size, int32_t wanted, int32_t most, int32_t *within) {
+static inline float bound_within(const float *distances, int32_t size, int32_t wanted, int32_t max, int32_t *within) {
     int32_t from = INT32_MAX, to = key_of(greatest(distances, size));
     for (int32_t i = 0; i < size; i++) from = key_of(distances[i]) < from ? key_of(distances[i]) : from;
     *within = size;
-    while (*within > most && from < to) {
+    while (*within > max && from < to) {
         int32_t middle = (int32_t)(from + ((int64_t)to - from) / 2);
         int32_t count = count_within(distances, size, distance_of(middle));
         if (count >= wanted) {
@@ -62,18 +62,18 @@ static inline float bound_within(const float *distances, int32_t size, int32_t w
 /* The `wanted`-th smallest id, `wanted` at least 1, of the rows at a distance. */
 static inline int64_t largest_id_kept(const float *distances, const int64_t *ids, int32_t size, float distance,
                                       int32_t wanted) {
-    int64_t least = INT64_MIN, most = INT64_MAX;
-    while (least < most) {
-        int64_t middle = least + (int64_t)(((uint64_t)most - (uint64_t)least) / 2);
+    int64_t min = INT64_MIN, max = INT64_MAX;
+    while (min < max) {
+        int64_t middle = min + (int64_t)(((uint64_t)max - (uint64_t)min) / 2);
         int32_t within = 0;
         for (int32_t i = 0; i < size; i++) within += (distances[i] == distance) & (ids[i] <= middle);
         if (within >= wanted) {
-            most = middle;
+            max = middle;
         } else {
-            least = middle + 1;
+            min = middle + 1;
         }
     }
-    return least;
+    return min;
 }
 
 /*
@@ -101,17 +101,17 @@ static int32_t drop_repeated(float *distances, int64_t *ids, int32_t size, float
 static void shrink(const struct scan *scan, int32_t query) {
     float *distances = scan->found_distances + (int64_t)query * scan->room;
     int64_t *ids = scan->found_ids + (int64_t)query * scan->room;
-    const int32_t size = scan->sizes[query], wanted = scan->wanted[query], most = wanted + wanted / 4;
+    const int32_t size = scan->sizes[query], wanted = scan->wanted[query], max = wanted + wanted / 4;
     int32_t within;
-    const float bound = bound_within(distances, size, wanted, most, &within);
+    const float bound = bound_within(distances, size, wanted, max, &within);
     int64_t last_id = INT64_MAX;
-    if (within > most) {
+    if (within > max) {
         int32_t nearer = 0;
         for (int32_t i = 0; i < size; i++) nearer += distances[i] < bound;
         last_id = largest_id_kept(distances, ids, size, bound, wanted - nearer);
     }
     int32_t kept = keep_up_to(distances, ids, size, bound, last_id);
-    if (kept > most) kept = drop_repeated(distances, ids, kept, bound, last_id, kept - wanted);
+    if (kept > max) kept = drop_repeated(distances, ids, kept, bound, last_id, kept - wanted);
     scan->sizes[query] = kept;
     scan->bounds[query] = bound;
 }

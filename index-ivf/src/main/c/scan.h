@@ -72,12 +72,12 @@ int32_t keep_neon(float *scores, int64_t *places, int32_t size, float bound);
 int32_t keep_portable(float *scores, int64_t *places, int32_t size, float bound);
 
 /* Max rows that are ordered at once. */
-#define MOST_ORDERED 256
+#define MAX_ORDERED 256
 
 /*
  * Writes to `order` the numbers of the `wanted` smallest of `count` distances, and of all distances that tie with the last
  * of these, sorted by distance, then by number. No distance may be NaN. Returns the number of entries, or -1 if it would
- * exceed MOST_ORDERED.
+ * exceed MAX_ORDERED.
  */
 int32_t order_avx512(const float *distances, int32_t count, int32_t wanted, int32_t *order);
 int32_t order_avx2(const float *distances, int32_t count, int32_t wanted, int32_t *order);

@@ -211,7 +211,7 @@ static void check_orders(int32_t isa, int round) {
     const float within[2] = {roost_ivf_bound(PORTABLE, scores[0], size, certain, wanted),
                              roost_ivf_bound(isa, scores[1], size, certain, wanted)};
     if (memcmp(&within[0], &within[1], sizeof within[0]) != 0) differ(isa, "bound", round);
-    int32_t *order[2] = {room(4 * MOST_ORDERED), room(4 * MOST_ORDERED)};
+    int32_t *order[2] = {room(4 * MAX_ORDERED), room(4 * MAX_ORDERED)};
     const int32_t ordered[2] = {roost_ivf_order(PORTABLE, scores[0], size, wanted, order[0]),
                                 roost_ivf_order(isa, scores[1], size, wanted, order[1])};
     if (ordered[0] != ordered[1] || (ordered[0] > 0 && memcmp(order[0], order[1], 4 * (size_t)ordered[0]) != 0)) {

@@ -83,12 +83,13 @@ static int64_t find_cached(const struct table *table, const int64_t *keys, int64
         const uint64_t first = bucket(&here, key);
         const uint64_t first_key = __atomic_load_n(&slots[first].key, __ATOMIC_ACQUIRE);
         const uint64_t first_word = __atomic_load_n(&slots[first].word, __ATOMIC_ACQUIRE);
-        /* After a free slot this is an arbitrary slot, which does not have the key, either. */
+        /* Without a next slot this is an arbitrary slot. It must not be compared: if it is free, it seems to have key 0. */
         const uint64_t second = (first + (first_word >> STEP_SHIFT) - STEP_BIAS) & mask;
         const uint64_t second_key = __atomic_load_n(&slots[second].key, __ATOMIC_ACQUIRE);
         const uint64_t second_word = __atomic_load_n(&slots[second].word, __ATOMIC_ACQUIRE);
         const uint64_t is_first = -(uint64_t)(first_key == key);
-        const uint64_t is_there = is_first | -(uint64_t)(second_key == key);
+        const uint64_t has_second = -(uint64_t)((first_word & NEXT_BITS) != 0);
+        const uint64_t is_there = is_first | (has_second & -(uint64_t)(second_key == key));
         uint64_t payload = ((second_word ^ ((first_word ^ second_word) & is_first)) & PAYLOAD_BITS) | ~is_there;
         if (__builtin_expect((second_word & NEXT_BITS & ~is_there) != 0, 0)) {
             payload = payload_from(slots, mask, first, key);

@@ -10,7 +10,7 @@
 #include "isa.h"
 #include "roost_table.h"
 
-enum { LAST_ISA = NEON, ROUNDS = 100, MOST_BITS = 17, MOST_STEP = 1500 };
+enum { LAST_ISA = NEON, ROUNDS = 100, MAX_BITS = 17, MAX_STEP = 1500 };
 static const char *const NAMES[] = {"portable", "avx2", "avx512", "neon"};
 
 static uint64_t state = 88172645463325252u;
@@ -60,7 +60,7 @@ static int put(struct slot *slots, int32_t shift, uint64_t seed, uint64_t key, u
         slot = (slot + (slots[slot].word >> STEP_SHIFT) - STEP_BIAS) & mask;
     }
     if (slots[slot].key == key) return 0;
-    for (int64_t i = 1; i < MOST_STEP && (uint64_t)i <= mask / 2; i++) {
+    for (int64_t i = 1; i < MAX_STEP && (uint64_t)i <= mask / 2; i++) {
         const int64_t step = i % 2 == 0 ? i / 2 : -(i / 2) - 1;
         struct slot *into = &slots[(slot + (uint64_t)step) & mask];
         if (is_free(into)) {
@@ -74,7 +74,7 @@ static int put(struct slot *slots, int32_t shift, uint64_t seed, uint64_t key, u
 }
 
 static void check(int32_t isa, int round) {
-    const int32_t bits = round % 2 == 0 ? MOST_BITS : 3 + (int32_t)below(MOST_BITS - 2), shift = 64 - bits;
+    const int32_t bits = round % 2 == 0 ? MAX_BITS : 3 + (int32_t)below(MAX_BITS - 2), shift = 64 - bits;
     const uint64_t count = UINT64_C(1) << bits, seed = next();
     struct slot *slots = room(sizeof(struct slot) * count);
     struct known *all = room(sizeof(struct known) * count);

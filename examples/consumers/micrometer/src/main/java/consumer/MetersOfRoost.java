@@ -36,10 +36,10 @@ public final class MetersOfRoost {
                     .mapToDouble(counter -> counter.count())
                     .sum();
             // Counts of running tasks are published with a short delay: the last task of each worker may be missing.
-            int least = SEARCHES - orchestrator.workers();
-            double leastBytes = least * (double) DIMENSION * Float.BYTES;
-            if (completed - before < least || traffic < leastBytes) {
-                throw new IllegalStateException("expected " + SEARCHES + " tasks and " + leastBytes + " bytes, got "
+            int min = SEARCHES - orchestrator.workers();
+            double minBytes = min * (double) DIMENSION * Float.BYTES;
+            if (completed - before < min || traffic < minBytes) {
+                throw new IllegalStateException("expected " + SEARCHES + " tasks and " + minBytes + " bytes, got "
                         + (completed - before) + " and " + traffic + " bytes in all");
             }
             Set<String> names = registry.getMeters().stream()

@@ -85,7 +85,7 @@ public record ClosedLoop(int inFlight) {
         return run(count, atMost, inFlight, search, receiver);
     }
 
-    private <R> Run run(long count, Duration atMost, int mostTogether, BatchSearch<R> search, Receiver<R> receiver)
+    private <R> Run run(long count, Duration atMost, int maxTogether, BatchSearch<R> search, Receiver<R> receiver)
             throws InterruptedException {
         Places places = new Places(inFlight);
         AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
@@ -93,7 +93,7 @@ public record ClosedLoop(int inFlight) {
         long began = System.nanoTime();
         long started = 0;
         while (started < count && failure.get() == null) {
-            int together = places.take((int) Math.min(mostTogether, count - started));
+            int together = places.take((int) Math.min(maxTogether, count - started));
             long submitted = System.nanoTime();
             if (submitted - began >= atMost.toNanos() && started > 0) {
                 places.giveBack(together);
@@ -150,12 +150,12 @@ public record ClosedLoop(int inFlight) {
             this.free = new AtomicInteger(all);
         }
 
-        /** Takes all free places, at least one and at most {@code most}; returns how many. */
-        int take(int most) throws InterruptedException {
+        /** Takes all free places, at least one and at most {@code max}; returns how many. */
+        int take(int max) throws InterruptedException {
             if (free.get() == 0) {
                 await(burst);
             }
-            int taken = Math.min(most, free.get());
+            int taken = Math.min(max, free.get());
             free.addAndGet(-taken);
             return taken;
         }

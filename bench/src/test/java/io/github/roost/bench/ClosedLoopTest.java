@@ -28,7 +28,7 @@ class ClosedLoopTest {
     @Test
     void everyNumberIsSearchedOnceAndNoMoreThanAllowedAtATime() throws InterruptedException {
         AtomicInteger underWay = new AtomicInteger();
-        AtomicInteger most = new AtomicInteger();
+        AtomicInteger max = new AtomicInteger();
         Set<Long> received = ConcurrentHashMap.newKeySet();
 
         ClosedLoop.Run run = new ClosedLoop(3)
@@ -36,7 +36,7 @@ class ClosedLoopTest {
                         1_000,
                         LONG,
                         number -> {
-                            most.accumulateAndGet(underWay.incrementAndGet(), Math::max);
+                            max.accumulateAndGet(underWay.incrementAndGet(), Math::max);
                             return CompletableFuture.supplyAsync(() -> -number, threads);
                         },
                         (number, result) -> {
@@ -46,7 +46,7 @@ class ClosedLoopTest {
                         });
 
         assertThat(received).hasSize(1_000);
-        assertThat(most.get()).isBetween(1, 3);
+        assertThat(max.get()).isBetween(1, 3);
         assertThat(run.searches()).isEqualTo(1_000);
         assertThat(run.latencies().count()).isEqualTo(1_000);
         assertThat(run.latencies().p50us()).isLessThanOrEqualTo(run.latencies().p99us());
@@ -56,7 +56,7 @@ class ClosedLoopTest {
     @Test
     void searchesOfABatchAreAsManyAsAreFreeToStart() throws InterruptedException {
         AtomicInteger underWay = new AtomicInteger();
-        AtomicInteger most = new AtomicInteger();
+        AtomicInteger max = new AtomicInteger();
         List<Integer> sizes = new ArrayList<>();
         Set<Long> received = ConcurrentHashMap.newKeySet();
 
@@ -66,7 +66,7 @@ class ClosedLoopTest {
                         LONG,
                         (first, count) -> {
                             sizes.add(count);
-                            most.accumulateAndGet(underWay.addAndGet(count), Math::max);
+                            max.accumulateAndGet(underWay.addAndGet(count), Math::max);
                             return LongStream.range(first, first + count)
                                     .mapToObj(number -> CompletableFuture.supplyAsync(() -> -number, threads))
                                     .toList();
@@ -80,7 +80,7 @@ class ClosedLoopTest {
         assertThat(sizes.getFirst()).isEqualTo(40);
         assertThat(sizes.stream().mapToInt(size -> size).sum()).isEqualTo(1_001);
         assertThat(received).hasSize(1_001);
-        assertThat(most.get()).isEqualTo(40);
+        assertThat(max.get()).isEqualTo(40);
         assertThat(run.searches()).isEqualTo(1_001);
         assertThat(run.latencies().count()).isEqualTo(1_001);
     }

@@ -25,6 +25,7 @@ import io.github.roost.core.task.TableUse;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -134,7 +135,7 @@ final class Admission {
                 return true;
             }
         }
-        throw full(mappingId.toString(), pool.domainOf(worker));
+        throw noRoom(mappingId.toString(), pool.domainOf(worker));
     }
 
     /**
@@ -290,7 +291,8 @@ final class Admission {
                 return false;
             }
             if (!mayStillWait(now)) {
-                throw full("a query of " + (fork.parts().size() + fork.shared().size()) + " parts", full);
+                throw noRoom(
+                        "a query of " + (fork.parts().size() + fork.shared().size()) + " parts", full);
             }
             beforeWait.run();
             LockSupport.parkNanos(this, ROOM_POLL_NANOS);
@@ -329,7 +331,7 @@ final class Admission {
                 epoch.exit(lane(), 1);
                 continue;
             }
-            if (failing || (closing && pool.callingWorker() < 0)) {
+            if (isClosedToCaller()) {
                 epoch.exit(lane(), 1);
                 rejected.increment();
                 throw new OrchestratorClosedException(mappingId.toString());
@@ -343,8 +345,16 @@ final class Admission {
         return Thread.currentThread().threadId();
     }
 
-    private RejectedSearchException full(String what, int domain) {
+    private boolean isClosedToCaller() {
+        return failing || (closing && pool.callingWorker() < 0);
+    }
+
+    /** A submitter may have waited for room until the orchestrator was closed: then no later submission will be accepted either. */
+    private RejectedExecutionException noRoom(String what, int domain) {
         rejected.increment();
+        if (isClosedToCaller()) {
+            return new OrchestratorClosedException(what);
+        }
         RuntimeEvents.rejected(what, domain);
         return new RejectedSearchException(what, domain, ringCapacity);
     }

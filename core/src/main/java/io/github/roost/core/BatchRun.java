@@ -32,7 +32,7 @@ final class BatchRun {
             return;
         }
         try (Registration spread = orchestrator.registerBatchWork(name)) {
-            for (int worker = 0; worker < spread.clusters(); worker++) {
+            for (int worker = 0; worker < spread.size(); worker++) {
                 begin(spread.id(worker));
             }
             if (orchestrator.calledOnWorker()) {
@@ -83,7 +83,7 @@ final class BatchRun {
             return false;
         }
         try {
-            orchestrator.giveWay();
+            orchestrator.yieldToSearches();
             piece.accept(number);
         } catch (Throwable failure) {
             done.completeExceptionally(failure);

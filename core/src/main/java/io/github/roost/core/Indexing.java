@@ -318,8 +318,9 @@ public final class Indexing {
     }
 
     /**
-     * Runs numbered pieces of work on all workers as batch tasks, and returns when all are done; indexes are built this way. {@link #giveWay()} is
-     * called between two pieces. A piece should take a few microseconds, or call {@code giveWay} that often, since searches wait for it.
+     * Runs numbered pieces of work on all workers as batch tasks, and returns when all are done; indexes are built this way.
+     * {@link #yieldToSearches()} is called between two pieces. A piece should take a few microseconds, or call {@code yieldToSearches} that
+     * often, since searches wait for it.
      *
      * @param name the name of the work in reports while it runs
      * @param pieces the number of pieces, at least 0
@@ -352,8 +353,8 @@ public final class Indexing {
      * {@linkplain io.github.roost.topology.TimeSlice time slice}, so that threads that wake up take the core at once. Does nothing in a thread that
      * is not a worker.
      */
-    public void giveWay() {
-        orchestrator.giveWay();
+    public void yieldToSearches() {
+        orchestrator.yieldToSearches();
     }
 
     /**

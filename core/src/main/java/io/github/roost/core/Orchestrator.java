@@ -174,20 +174,20 @@ public final class Orchestrator implements AutoCloseable {
     }
 
     /**
-     * Registers a table of {@code clusters} parts, each with a mapping id of its own. Each id gets a home at once: the domain with the
+     * Registers a table with several mapping ids. Each id gets a home at once: the domain with the
      * least traffic at this moment; among equals, the domain with the fewest ids.
      *
      * @param name the table's name in reports; need not be unique
-     * @param clusters number of mapping ids, at least 1
+     * @param ids number of mapping ids, at least 1
      * @return the table's mapping ids and name; closing it unregisters the table
      * @throws IllegalArgumentException if all tables together would have more than 131,072 ids
      */
-    public Registration register(String name, int clusters) {
+    public Registration register(String name, int ids) {
         Objects.requireNonNull(name, "name must not be null");
         if (admission.isClosing()) {
             throw new OrchestratorClosedException("table " + name);
         }
-        return mapper.register(owner, name, clusters);
+        return mapper.register(owner, name, ids);
     }
 
     /** Registers one id per worker; these do not count against the limit on the ids of tables. */
@@ -316,8 +316,8 @@ public final class Orchestrator implements AutoCloseable {
         new BatchRun(this, pieces, piece).run(name);
     }
 
-    void giveWay() {
-        pool.giveWay();
+    void yieldToSearches() {
+        pool.yieldToSearches();
     }
 
     boolean calledOnWorker() {
@@ -397,7 +397,7 @@ public final class Orchestrator implements AutoCloseable {
         }
         long[] all = mapper.totals().bytes();
         return Arrays.copyOf(
-                Arrays.copyOfRange(all, Math.min(table.firstSlot(), all.length), all.length), table.clusters());
+                Arrays.copyOfRange(all, Math.min(table.firstSlot(), all.length), all.length), table.size());
     }
 
     CompletionStage<Void> retired(long epoch) {
@@ -424,14 +424,14 @@ public final class Orchestrator implements AutoCloseable {
     /**
      * Returns counts since the start, and the present state. Tasks may be counted a moment after they end.
      *
-     * @param mostTables the maximum number of tables to list, at least 0; the tables with the most traffic are listed
+     * @param maxTables the maximum number of tables to list, at least 0; the tables with the most traffic are listed
      * @return the statistics
      */
-    public OrchestratorStats stats(int mostTables) {
-        if (mostTables < 0) {
-            throw new IllegalArgumentException("the number of tables must be at least 0, got " + mostTables);
+    public OrchestratorStats stats(int maxTables) {
+        if (maxTables < 0) {
+            throw new IllegalArgumentException("the number of tables must be at least 0, got " + maxTables);
         }
-        return OrchestratorStats.of(layout, pool, mapper, scheduling, callers, admission.rejected(), mostTables);
+        return OrchestratorStats.of(layout, pool, mapper, scheduling, callers, admission.rejected(), maxTables);
     }
 
     /** Closes with a timeout of 30 seconds. */

@@ -37,11 +37,11 @@ public record OrchestratorMapping(long epoch, int domains, List<TableHomes> tabl
 
     static OrchestratorMapping of(Mapping mapping, Collection<Registration> registrations) {
         List<TableHomes> tables = registrations.stream()
-                .filter(table -> table.firstSlot() + table.clusters() <= mapping.slots())
+                .filter(table -> table.firstSlot() + table.size() <= mapping.slots())
                 .map(table -> new TableHomes(
                         table.name(),
-                        IntStream.range(0, table.clusters())
-                                .mapToObj(cluster -> homes(mapping, table.firstSlot() + cluster))
+                        IntStream.range(0, table.size())
+                                .mapToObj(index -> homes(mapping, table.firstSlot() + index))
                                 .toList()))
                 .sorted(Comparator.comparing(TableHomes::name))
                 .toList();

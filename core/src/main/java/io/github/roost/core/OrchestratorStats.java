@@ -135,7 +135,7 @@ public record OrchestratorStats(
             SchedulingPolicy scheduling,
             CallerRunner callers,
             long rejected,
-            int mostTables) {
+            int maxTables) {
         Traffic totals = mapper.totals();
         Mapping mapping = mapper.epochs().current().mapping();
         List<WorkerTotals> counts = new ArrayList<>();
@@ -163,7 +163,7 @@ public record OrchestratorStats(
                 pool.restartedWorkers(),
                 workers,
                 domains(layout, pool, counts, mapping, mapper.tables(), totals),
-                tables(mapper, totals, mostTables));
+                tables(mapper, totals, maxTables));
     }
 
     private static TaskCounts taskCounts(
@@ -191,7 +191,7 @@ public record OrchestratorStats(
         double[] loads = DomainLoads.of(mapping, bytes);
         int[] ids = new int[layout.domains()];
         for (Registration table : registered) {
-            int end = Math.min(table.firstSlot() + table.clusters(), mapping.slots());
+            int end = Math.min(table.firstSlot() + table.size(), mapping.slots());
             for (int slot = table.firstSlot(); slot < end; slot++) {
                 for (int i = 0; i < mapping.homeCount(slot); i++) {
                     ids[mapping.home(slot, i)]++;
@@ -226,23 +226,23 @@ public record OrchestratorStats(
         return domains;
     }
 
-    private static List<TableStats> tables(Mapper mapper, Traffic totals, int most) {
-        if (most == 0) {
+    private static List<TableStats> tables(Mapper mapper, Traffic totals, int max) {
+        if (max == 0) {
             return List.of();
         }
         List<TableStats> tables = new ArrayList<>();
         for (Registration table : mapper.tables()) {
             long searches = 0;
             long bytes = 0;
-            int end = Math.min(table.firstSlot() + table.clusters(), totals.slots());
+            int end = Math.min(table.firstSlot() + table.size(), totals.slots());
             for (int slot = table.firstSlot(); slot < end; slot++) {
                 searches += totals.searches()[slot];
                 bytes += totals.bytes()[slot];
             }
-            tables.add(new TableStats(table.name(), table.clusters(), searches, bytes));
+            tables.add(new TableStats(table.name(), table.size(), searches, bytes));
         }
         tables.sort(
                 Comparator.comparingLong(TableStats::trafficBytes).reversed().thenComparing(TableStats::name));
-        return tables.subList(0, Math.min(most, tables.size()));
+        return tables.subList(0, Math.min(max, tables.size()));
     }
 }

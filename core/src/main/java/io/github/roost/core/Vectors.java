@@ -8,6 +8,8 @@ import org.jspecify.annotations.Nullable;
 public final class Vectors {
     /** The largest k that a search may ask for. */
     public static final int MAX_NEIGHBORS = 10_000;
+    /** The largest ef, or width, of a search of a graph. */
+    public static final int MAX_EF = 100_000;
     /** The largest dimension of a vector. */
     public static final int MAX_DIMENSIONS = 4_096;
 
@@ -82,11 +84,11 @@ public final class Vectors {
             return false;
         }
         // A single maximum vectorises, and is NaN if a component is.
-        float most = 0;
+        float max = 0;
         for (float component : vector) {
-            most = Math.max(most, Math.abs(component));
+            max = Math.max(max, Math.abs(component));
         }
-        return Float.isFinite(most) && (most > 0 || metric != Metric.COSINE);
+        return Float.isFinite(max) && (max > 0 || metric != Metric.COSINE);
     }
 
     private static IllegalArgumentException refusal(String what, float[] vector, int dimension) {
@@ -162,14 +164,14 @@ public final class Vectors {
      *
      * @param what its name in messages
      * @param value the number
-     * @param least the minimum
-     * @param most the maximum
+     * @param min the minimum
+     * @param max the maximum
      * @throws IllegalArgumentException if the number is out of the range
      */
-    public static void requireRange(String what, long value, long least, long most) {
-        if (value < least || value > most) {
+    public static void requireRange(String what, long value, long min, long max) {
+        if (value < min || value > max) {
             throw new IllegalArgumentException(
-                    "%s must be between %,d and %,d, got %,d".formatted(what, least, most, value));
+                    "%s must be between %,d and %,d, got %,d".formatted(what, min, max, value));
         }
     }
 

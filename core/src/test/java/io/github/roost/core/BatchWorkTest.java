@@ -28,30 +28,30 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class BatchWorkTest {
     @Test
-    void batchWorkGivesWayToSearches() {
+    void batchWorkYieldsToSearches() {
         AtomicBoolean searched = new AtomicBoolean();
-        AtomicInteger gaveWay = new AtomicInteger();
+        AtomicInteger yielded = new AtomicInteger();
         try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build()) {
             MappingId id = orchestrator.register("table").id();
-            orchestrator.giveWay();
+            orchestrator.yieldToSearches();
             orchestrator.runBatch("work", 3, piece -> {
                 searched.set(false);
                 CompletableFuture<?> search = orchestrator.submit(
                         (query, context) -> {
-                            // A search gives way to nobody.
-                            orchestrator.giveWay();
+                            // A search yields to nobody.
+                            orchestrator.yieldToSearches();
                             searched.set(true);
                             return 0;
                         },
                         0,
                         id);
                 assertThat(searched).isFalse();
-                orchestrator.giveWay();
+                orchestrator.yieldToSearches();
                 assertThat(searched).isTrue();
                 assertThat(search).isDone();
-                gaveWay.incrementAndGet();
+                yielded.incrementAndGet();
             });
-            assertThat(gaveWay).hasValue(3);
+            assertThat(yielded).hasValue(3);
         }
     }
 
@@ -60,30 +60,30 @@ class BatchWorkTest {
     void batchWorkIsNeverInterruptedByBatchWork() {
         // In one thread: that of a worker whose thread is blocked for long may be another.
         Map<Thread, Integer> running = new ConcurrentHashMap<>();
-        AtomicInteger most = new AtomicInteger();
+        AtomicInteger max = new AtomicInteger();
         try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build()) {
             MappingId id = orchestrator.register("table").id();
             IntConsumer piece = number -> {
-                most.accumulateAndGet(running.merge(Thread.currentThread(), 1, Integer::sum), Math::max);
+                max.accumulateAndGet(running.merge(Thread.currentThread(), 1, Integer::sum), Math::max);
                 CompletableFuture<Integer> answer = orchestrator.newFuture();
                 var _ = orchestrator.submit((query, context) -> answer.join(), 0, id);
                 CompletableFuture.delayedExecutor(1, TimeUnit.MILLISECONDS).execute(() -> answer.complete(0));
-                orchestrator.giveWay();
+                orchestrator.yieldToSearches();
                 running.merge(Thread.currentThread(), -1, Integer::sum);
             };
             List<CompletableFuture<Void>> work = IntStream.range(0, 4)
                     .mapToObj(i -> CompletableFuture.runAsync(() -> orchestrator.runBatch("work", 20, piece)))
                     .toList();
             work.forEach(CompletableFuture::join);
-            assertThat(most).hasValue(1);
+            assertThat(max).hasValue(1);
         }
     }
 
     @Test
-    void batchWorkThatGivesWayIsNotStarved() {
+    void batchWorkThatYieldsIsNotStarved() {
         AtomicBoolean done = new AtomicBoolean();
         AtomicInteger inARow = new AtomicInteger();
-        AtomicInteger most = new AtomicInteger();
+        AtomicInteger max = new AtomicInteger();
         try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build()) {
             MappingId id = orchestrator.register("table").id();
             List<CompletableFuture<Void>> chains = IntStream.range(0, 3)
@@ -92,13 +92,13 @@ class BatchWorkTest {
             orchestrator.runBatch("work", 1, piece -> {
                 for (int step = 0; step < 2_000; step++) {
                     inARow.set(0);
-                    orchestrator.giveWay();
-                    most.accumulateAndGet(inARow.get(), Math::max);
+                    orchestrator.yieldToSearches();
+                    max.accumulateAndGet(inARow.get(), Math::max);
                 }
             });
             done.set(true);
             chains.forEach(CompletableFuture::join);
-            assertThat(most).hasValue(32);
+            assertThat(max).hasValue(32);
         }
     }
 
@@ -108,8 +108,7 @@ class BatchWorkTest {
             AtomicInteger ran = new AtomicInteger();
             orchestrator.runBatch("work", 10, piece -> {
                 if (piece == 0) {
-                    assertThat(orchestrator.register("largest", 131_072).clusters())
-                            .isEqualTo(131_072);
+                    assertThat(orchestrator.register("largest", 131_072).size()).isEqualTo(131_072);
                 }
                 ran.incrementAndGet();
             });

@@ -21,8 +21,8 @@ final class BlockedWorkers {
     static final Duration FOREVER = ChronoUnit.FOREVER.getDuration();
 
     static List<Part<Integer, Integer>> parts(Registration table, SearchFunction<Integer, Integer> function) {
-        return IntStream.range(0, table.clusters())
-                .mapToObj(cluster -> new Part<Integer, Integer>(function, cluster, table.id(cluster)))
+        return IntStream.range(0, table.size())
+                .mapToObj(index -> new Part<Integer, Integer>(function, index, table.id(index)))
                 .toList();
     }
 

@@ -227,7 +227,7 @@ class MappedExecutorTest {
     }
 
     @Test
-    void theInterruptOfShutdownNowDoesNotReachBatchWorkThatGaveWay() throws Exception {
+    void theInterruptOfShutdownNowDoesNotReachBatchWorkThatYielded() throws Exception {
         MappingId id = orchestrator.register("batch").id();
         CountDownLatch batchRuns = new CountDownLatch(1);
         CountDownLatch innerRuns = new CountDownLatch(1);
@@ -236,7 +236,7 @@ class MappedExecutorTest {
                 (query, context) -> {
                     batchRuns.countDown();
                     while (!innerDone.get()) {
-                        orchestrator.giveWay();
+                        orchestrator.yieldToSearches();
                     }
                     return Thread.currentThread().isInterrupted();
                 },

@@ -111,8 +111,8 @@ class OrchestratorMappingTest {
             assertThat(heir.id().slot()).isEqualTo(gone.id().slot());
             MappingId foreign = other.register("foreign").id();
             SearchFunction<Integer, Integer> readsAll = (query, context) -> {
-                for (int cluster = 0; cluster < table.clusters(); cluster++) {
-                    orchestrator.touched(table.id(cluster), 1, 100L * cluster);
+                for (int index = 0; index < table.size(); index++) {
+                    orchestrator.touched(table.id(index), 1, 100L * index);
                 }
                 orchestrator.touched(gone.id(), 1, 1_000);
                 assertThatThrownBy(() -> orchestrator.touched(foreign, 1, 1))

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.task.MappingId;
+import io.github.roost.core.task.OrchestratorClosedException;
 import io.github.roost.core.task.Part;
 import io.github.roost.core.task.Registration;
 import io.github.roost.core.task.RejectedSearchException;
@@ -19,6 +20,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -65,6 +67,41 @@ class OverloadPolicyTest {
                 futures.add(orchestrator.submit(DOUBLE, i, id));
             }
             assertThat(futures.getLast().join()).isEqualTo(198);
+        }
+    }
+
+    @Test
+    void submittersThatStillWaitForRoomAreToldThatTheOrchestratorIsClosed() {
+        Orchestrator orchestrator = Machines.orchestrator(1, 1)
+                .ringCapacity(2)
+                .overloadPolicy(OverloadPolicy.block(FOREVER))
+                .build();
+        Registration table = orchestrator.register("table", 1);
+        CountDownLatch started = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        var _ = orchestrator.submit(blocking(started, release), 0, table.id(0));
+        await(started);
+        for (int i = 0; i < 2; i++) {
+            var _ = orchestrator.submit(DOUBLE, i, table.id(0));
+        }
+        // More than the ring has room for when the close fails the tasks in it.
+        List<FutureTask<CompletableFuture<Integer>>> waiting = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            waiting.add(new FutureTask<>(() -> orchestrator.submit(DOUBLE, 1, table.id(0))));
+            waiting.add(new FutureTask<>(() -> orchestrator.fanOut(parts(table, DOUBLE), results -> results.size())));
+        }
+        for (FutureTask<CompletableFuture<Integer>> submission : waiting) {
+            Thread submitter = Thread.ofPlatform().daemon().start(submission);
+            while (submitter.getState() != Thread.State.TIMED_WAITING) {
+                Thread.onSpinWait();
+            }
+        }
+        assertThat(orchestrator.close(Duration.ofMillis(10))).isFalse();
+        release.countDown();
+        for (FutureTask<CompletableFuture<Integer>> submission : waiting) {
+            // A submission that found room after all fails in its future.
+            assertThatThrownBy(() -> submission.get().get(10, TimeUnit.SECONDS))
+                    .hasCauseInstanceOf(OrchestratorClosedException.class);
         }
     }
 

@@ -123,11 +123,11 @@ final class FoundDocuments extends Query {
 
         @Override
         public float getMaxScore(int upTo) {
-            float most = 0;
+            float max = 0;
             for (int i = Math.max(index, from); i < to && docs[i] - docBase <= upTo; i++) {
-                most = Math.max(most, scores[i] * boost);
+                max = Math.max(max, scores[i] * boost);
             }
-            return most;
+            return max;
         }
 
         private final class Positions extends DocIdSetIterator {

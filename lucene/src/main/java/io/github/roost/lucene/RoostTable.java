@@ -5,8 +5,6 @@ import io.github.roost.core.vector.IdFilter;
 import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.core.vector.SearchResult;
 import io.github.roost.core.vector.VectorTable;
-import io.github.roost.index.hnsw.HnswTable;
-import io.github.roost.index.ivf.IvfTable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Arrays;
@@ -14,7 +12,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.function.IntUnaryOperator;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.util.VectorUtil;
 
@@ -25,44 +22,31 @@ import org.apache.lucene.util.VectorUtil;
  */
 public final class RoostTable {
     private final VectorTable table;
-    private final IntUnaryOperator effort;
+    private final int effort;
     private final String idField;
     private final ConcurrentMap<IndexReader.CacheKey, LiveRows> rows = new ConcurrentHashMap<>();
 
-    /** @param effort maps k to the effort of a search */
-    private RoostTable(VectorTable table, IntUnaryOperator effort, String idField) {
+    private RoostTable(VectorTable table, int effort, String idField) {
         this.table = table;
         this.effort = effort;
         this.idField = idField;
     }
 
     /**
-     * Creates a table from an HNSW table.
+     * Creates a table from a table of any index.
      *
      * @param table the documents' vectors
-     * @param ef width of its searches, from 1 to 100,000; raised to k if k is larger
-     * @param idField field with the table's ids as numeric doc values
-     * @return the table, for queries
-     * @throws IllegalArgumentException if {@code ef} is out of range
-     */
-    public static RoostTable of(HnswTable table, int ef, String idField) {
-        Vectors.requireRange("ef", ef, 1, 100_000);
-        return new RoostTable(table, k -> Math.max(k, ef), idField);
-    }
-
-    /**
-     * Creates a table from an IVF table.
-     *
-     * @param table the documents' vectors
-     * @param nprobe lists that a search scans, from 1 to the number of lists. A search of all lists is exact; a few lists may hold
+     * @param effort effort of its searches, as in {@link SearchRequest#effort}: ef of a graph, from 1 to 100,000, raised to k if k is
+     *     larger; nprobe of an inverted file, from 1 to the number of lists. A search of all lists is exact; a few lists may hold
      *     fewer than k rows that a filter accepts
      * @param idField field with the table's ids as numeric doc values
      * @return the table, for queries
-     * @throws IllegalArgumentException if {@code nprobe} is out of range
+     * @throws IllegalArgumentException if {@code effort} is out of range
      */
-    public static RoostTable of(IvfTable table, int nprobe, String idField) {
-        Vectors.requireRange("nprobe", nprobe, 1, table.nlist());
-        return new RoostTable(table, k -> nprobe, idField);
+    public static RoostTable of(VectorTable table, int effort, String idField) {
+        // Only for its check of the effort.
+        var _ = table.searchFunction(1, effort);
+        return new RoostTable(table, effort, idField);
     }
 
     /**
@@ -90,16 +74,19 @@ public final class RoostTable {
 
     /** Submits several searches together. */
     List<CompletableFuture<SearchResult>> searchAll(float[][] queries, int k, IdFilter accepted) {
-        return table.searchAll(Arrays.stream(queries)
-                .map(query ->
-                        SearchRequest.of(query, k).effort(effort.applyAsInt(k)).filter(accepted))
-                .toList());
+        return table.searchAll(
+                Arrays.stream(queries).map(query -> request(query, k, accepted)).toList());
     }
 
     /** Submits a search. The returned future is the search's own, not a derived one, so cancelling it ends the search. */
     CompletableFuture<SearchResult> search(float[] query, int k, IdFilter accepted) {
-        return table.search(
-                SearchRequest.of(query, k).effort(effort.applyAsInt(k)).filter(accepted));
+        return table.search(request(query, k, accepted));
+    }
+
+    private SearchRequest request(float[] query, int k, IdFilter accepted) {
+        return SearchRequest.of(query, k)
+                .effort(Math.max(effort, table.minEffort(k)))
+                .filter(accepted);
     }
 
     /**

@@ -56,7 +56,7 @@ public final class RoostVectorsFormat extends KnnVectorsFormat {
 
     private final int maxConn;
     private final int beamWidth;
-    private final int leastForGraph;
+    private final int minForGraph;
 
     /** Creates a format with the default {@code maxConn} and {@code beamWidth}. */
     public RoostVectorsFormat() {
@@ -75,25 +75,25 @@ public final class RoostVectorsFormat extends KnnVectorsFormat {
         this(maxConn, beamWidth, MIN_FOR_GRAPH);
     }
 
-    /** @param leastForGraph min number of vectors for a graph */
-    RoostVectorsFormat(int maxConn, int beamWidth, int leastForGraph) {
+    /** @param minForGraph min number of vectors for a graph */
+    RoostVectorsFormat(int maxConn, int beamWidth, int minForGraph) {
         super(NAME);
         requireRange("maxConn", maxConn, MAX_MAX_CONN);
         requireRange("beamWidth", beamWidth, MAX_BEAM_WIDTH);
         this.maxConn = maxConn;
         this.beamWidth = beamWidth;
-        this.leastForGraph = leastForGraph;
+        this.minForGraph = minForGraph;
     }
 
-    private static void requireRange(String name, int value, int most) {
-        if (value < 1 || value > most) {
-            throw new IllegalArgumentException(name + " must be between 1 and " + most + ", got " + value);
+    private static void requireRange(String name, int value, int max) {
+        if (value < 1 || value > max) {
+            throw new IllegalArgumentException(name + " must be between 1 and " + max + ", got " + value);
         }
     }
 
     @Override
     public KnnVectorsWriter fieldsWriter(SegmentWriteState state) throws IOException {
-        return RoostVectorsWriter.open(state, maxConn, beamWidth, leastForGraph);
+        return RoostVectorsWriter.open(state, maxConn, beamWidth, minForGraph);
     }
 
     @Override

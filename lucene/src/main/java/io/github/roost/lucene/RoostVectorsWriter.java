@@ -37,7 +37,7 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
     private final SegmentWriteState state;
     private final int maxConn;
     private final int beamWidth;
-    private final int leastForGraph;
+    private final int minForGraph;
     private final FlatVectorsWriter flatWriter;
     private final IndexOutput meta;
     private final IndexOutput graphs;
@@ -52,20 +52,20 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
             SegmentWriteState state,
             int maxConn,
             int beamWidth,
-            int leastForGraph,
+            int minForGraph,
             FlatVectorsWriter flatWriter,
             IndexOutput meta,
             IndexOutput graphs) {
         this.state = state;
         this.maxConn = maxConn;
         this.beamWidth = beamWidth;
-        this.leastForGraph = leastForGraph;
+        this.minForGraph = minForGraph;
         this.flatWriter = flatWriter;
         this.meta = meta;
         this.graphs = graphs;
     }
 
-    static RoostVectorsWriter open(SegmentWriteState state, int maxConn, int beamWidth, int leastForGraph)
+    static RoostVectorsWriter open(SegmentWriteState state, int maxConn, int beamWidth, int minForGraph)
             throws IOException {
         FlatVectorsWriter flat = RoostVectorsFormat.FLAT.fieldsWriter(state);
         IndexOutput meta = null;
@@ -73,7 +73,7 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
         try {
             meta = create(state, GraphFiles.META_EXTENSION, GraphFiles.META_CODEC);
             graphs = create(state, GraphFiles.GRAPH_EXTENSION, GraphFiles.GRAPH_CODEC);
-            return new RoostVectorsWriter(state, maxConn, beamWidth, leastForGraph, flat, meta, graphs);
+            return new RoostVectorsWriter(state, maxConn, beamWidth, minForGraph, flat, meta, graphs);
         } catch (Throwable failure) {
             IOUtils.closeWhileSuppressingExceptions(failure, meta, graphs, flat);
             throw failure;
@@ -122,7 +122,7 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
         };
         int count = values.size();
         long offset = graphs.alignFilePointer(GraphFiles.ALIGNMENT);
-        long length = count > 0 && count >= leastForGraph ? writeGraph(field, flat, values, mergeState) : 0;
+        long length = count > 0 && count >= minForGraph ? writeGraph(field, flat, values, mergeState) : 0;
         new GraphEntry(
                         field.getVectorEncoding(),
                         field.getVectorSimilarityFunction(),

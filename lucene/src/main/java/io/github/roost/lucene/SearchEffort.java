@@ -1,5 +1,6 @@
 package io.github.roost.lucene;
 
+import io.github.roost.core.Vectors;
 import org.apache.lucene.search.KnnFloatVectorQuery;
 import org.apache.lucene.search.knn.KnnSearchStrategy;
 import org.jspecify.annotations.Nullable;
@@ -13,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SearchEffort extends KnnSearchStrategy {
     /** Largest width. */
-    public static final int MAX_WIDTH = 100_000;
+    public static final int MAX_WIDTH = Vectors.MAX_EF;
 
     private final int width;
 

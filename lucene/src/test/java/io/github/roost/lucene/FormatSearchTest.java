@@ -142,10 +142,10 @@ class FormatSearchTest {
                 for (int i = 0; i < 20; i++) {
                     float[] query = vector(random);
                     List<Integer> nearest = nearest(documents, query, document -> true, 40);
-                    float least = documents.score(nearest.getLast(), query);
+                    float min = documents.score(nearest.getLast(), query);
                     ScoreDoc[] hits =
-                            searcher.search(new FloatVectorSimilarityQuery(FIELD, query, least), DOCUMENTS).scoreDocs;
-                    assertThat(hits).allMatch(hit -> hit.score >= least).doesNotHaveDuplicates();
+                            searcher.search(new FloatVectorSimilarityQuery(FIELD, query, min), DOCUMENTS).scoreDocs;
+                    assertThat(hits).allMatch(hit -> hit.score >= min).doesNotHaveDuplicates();
                     found += hits.length;
                     expected += nearest.size();
                 }

@@ -57,14 +57,14 @@ enum FieldFormat {
         }
     };
 
-    private final int mostDimensions;
+    private final int maxDimensions;
 
-    FieldFormat(int mostDimensions) {
-        this.mostDimensions = mostDimensions;
+    FieldFormat(int maxDimensions) {
+        this.maxDimensions = maxDimensions;
     }
 
-    int mostDimensions() {
-        return mostDimensions;
+    int maxDimensions() {
+        return maxDimensions;
     }
 
     /**

@@ -137,11 +137,11 @@ final class RoostVectorMapper extends ParametrizedFieldMapper {
             if (dimension.get() == 0) {
                 throw new MapperParsingException(
                         "field [" + fullName + "] of type roost_vector needs a dimension between 1 and "
-                                + format.get().mostDimensions());
+                                + format.get().maxDimensions());
             }
-            if (dimension.get() > format.get().mostDimensions()) {
+            if (dimension.get() > format.get().maxDimensions()) {
                 throw new MapperParsingException("dimension of field [" + fullName + "] must be between 1 and "
-                        + format.get().mostDimensions() + " with format " + RoostSettings.name(format.get()) + ", got "
+                        + format.get().maxDimensions() + " with format " + RoostSettings.name(format.get()) + ", got "
                         + dimension.get());
             }
             if (format.get().isQuantised() && elements.get() != Elements.FLOAT) {
@@ -156,20 +156,20 @@ final class RoostVectorMapper extends ParametrizedFieldMapper {
             return new RoostVectorMapper(name, type, settings, multiFieldsBuilder.build(this, context), copyTo.build());
         }
 
-        private static Parameter<Integer> number(String name, int byDefault, int most, Function<Settings, Integer> of) {
+        private static Parameter<Integer> number(String name, int byDefault, int max, Function<Settings, Integer> of) {
             return new Parameter<>(
                     name,
                     false,
                     () -> byDefault,
-                    (field, context, value) -> wholeNumber(name, value, most),
+                    (field, context, value) -> wholeNumber(name, value, max),
                     mapper -> of.apply(RoostVectorMapper.of(mapper)));
         }
 
-        private static int wholeNumber(String name, Object value, int most) {
-            if (value instanceof Integer number && number >= 1 && number <= most) {
+        private static int wholeNumber(String name, Object value, int max) {
+            if (value instanceof Integer number && number >= 1 && number <= max) {
                 return number;
             }
-            throw new MapperParsingException(name + " must be a whole number between 1 and " + most + ", got " + value);
+            throw new MapperParsingException(name + " must be a whole number between 1 and " + max + ", got " + value);
         }
 
         private static <E extends Enum<E>> Parameter<E> constant(

@@ -48,16 +48,16 @@ final class VectorJson {
     /**
      * Reads a non-empty array of vectors.
      *
-     * @param most max number of vectors
+     * @param max maximum number of vectors
      */
-    static List<float[]> readAll(XContentParser parser, String what, int most) throws IOException {
+    static List<float[]> readAll(XContentParser parser, String what, int max) throws IOException {
         if (parser.currentToken() != Token.START_ARRAY) {
             throw new IllegalArgumentException(what + " must be an array of vectors, got " + found(parser));
         }
         List<float[]> vectors = new ArrayList<>();
         while (parser.nextToken() != Token.END_ARRAY) {
-            if (vectors.size() == most) {
-                throw new IllegalArgumentException(what + " must be at most " + most + ", got more");
+            if (vectors.size() == max) {
+                throw new IllegalArgumentException(what + " must be at most " + max + ", got more");
             }
             vectors.add(read(parser, "vector " + vectors.size() + " of " + what));
         }
@@ -67,13 +67,13 @@ final class VectorJson {
         return vectors;
     }
 
-    /** Keeps at most {@code most} numbers, however long the array is, so that a huge array cannot exhaust memory. */
-    private static float[] read(XContentParser parser, String what, int first, int most, String wanted)
+    /** Keeps at most {@code max} numbers, however long the array is, so that a huge array cannot exhaust memory. */
+    private static float[] read(XContentParser parser, String what, int first, int max, String wanted)
             throws IOException {
         Token token = parser.currentToken();
         if (token == Token.VALUE_STRING) {
             float[] vector = decode(parser.text(), what);
-            if (vector.length > most) {
+            if (vector.length > max) {
                 throw wrongLength(what, wanted, vector.length);
             }
             return vector;
@@ -88,15 +88,15 @@ final class VectorJson {
                 throw new IllegalArgumentException(
                         what + " must be an array of numbers, got " + found(parser) + " in dimension " + count);
             }
-            if (count < most) {
+            if (count < max) {
                 if (count == vector.length) {
-                    vector = Arrays.copyOf(vector, Math.min(most, 2 * count));
+                    vector = Arrays.copyOf(vector, Math.min(max, 2 * count));
                 }
                 vector[count] = parser.floatValue(false);
             }
             count++;
         }
-        if (count > most) {
+        if (count > max) {
             throw wrongLength(what, wanted, count);
         }
         return count == vector.length ? vector : Arrays.copyOf(vector, count);

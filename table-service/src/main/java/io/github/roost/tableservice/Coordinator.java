@@ -16,10 +16,14 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -40,6 +44,9 @@ public final class Coordinator implements AutoCloseable {
 
     private static final Duration LOOK_DEADLINE = Duration.ofSeconds(2);
     private static final long PAUSE_MILLIS = 50;
+    /** How often the servers are asked for the size of a version. */
+    private static final int MAX_LOOKS = 20;
+
     private static final long PAUSE_AFTER_FAILURE_MILLIS = 500;
     private static final Served NONE = new Served(1, Set.of());
 
@@ -53,7 +60,7 @@ public final class Coordinator implements AutoCloseable {
     /**
      * The options of a coordinator.
      *
-     * @param leastGroups the number of groups in which a version must be complete before the last replica of another version may be unloaded, 1 or
+     * @param minGroups the number of groups in which a version must be complete before the last replica of another version may be unloaded, 1 or
      *     more
      * @param grace for how long it must have been complete there; longer than the deadline of any client's batch
      * @param loadDeadline the deadline of a server's load of a version
@@ -62,7 +69,7 @@ public final class Coordinator implements AutoCloseable {
      * @param observer receives the coordinator's observations and actions, on its thread
      */
     public record Options(
-            int leastGroups,
+            int minGroups,
             Duration grace,
             Duration loadDeadline,
             @Nullable Path trusted,
@@ -80,8 +87,8 @@ public final class Coordinator implements AutoCloseable {
         /** Omits the token, which is a secret. */
         @Override
         public String toString() {
-            return "Options[leastGroups=" + leastGroups + ", grace=" + grace + ", loadDeadline=" + loadDeadline
-                    + ", tls=" + (trusted != null) + ", token=" + (token != null) + "]";
+            return "Options[minGroups=" + minGroups + ", grace=" + grace + ", loadDeadline=" + loadDeadline + ", tls="
+                    + (trusted != null) + ", token=" + (token != null) + "]";
         }
     }
 
@@ -128,13 +135,11 @@ public final class Coordinator implements AutoCloseable {
      * @throws InterruptedException if the thread is interrupted; the rollout can be continued
      */
     public void roll(long version, int shards) throws InterruptedException {
+        // Before it takes charge: a refused call must not stop the coordinator in charge.
+        announcedUpTo(version);
         long term = registry.takeCharge(table);
-        Announced now = registry.announced(table).orElse(null);
+        Announced now = announcedUpTo(version);
         long before = now == null ? 0 : now.version();
-        if (before > version) {
-            throw new IllegalArgumentException(
-                    "version must be " + before + " or higher, which is announced, got " + version);
-        }
         Announced next = now != null && before == version ? now : new Announced(version, shards);
         if (before != version && !registry.announce(table, term, before, next)) {
             throw new IllegalStateException("another version was announced at the same time");
@@ -143,42 +148,74 @@ public final class Coordinator implements AutoCloseable {
     }
 
     /**
+     * Returns the announced version, or null if there is none.
+     *
+     * @throws IllegalArgumentException if it is higher than {@code version}
+     */
+    private @Nullable Announced announcedUpTo(long version) {
+        Announced announced = registry.announced(table).orElse(null);
+        if (announced != null && announced.version() > version) {
+            throw new IllegalArgumentException(
+                    "version must be " + announced.version() + " or higher, which is announced, got " + version);
+        }
+        return announced;
+    }
+
+    /**
      * Takes charge, announces a version whose number of shards follows from the size of the previous version ({@link ShardCount}), and rolls it out
-     * to all servers.
+     * to all servers. The first version of a table has one shard per server of a group, whatever its size.
      *
      * @param version a version higher than the announced version, or equal to it to continue its rollout
-     * @param mostShardBytes the maximum size of a shard in a server's memory, 1 or more
+     * @param maxShardBytes the maximum size of a shard in a server's memory, 1 or more
      * @return the announced version
      * @throws IllegalArgumentException as {@link #roll}
-     * @throws IllegalStateException as {@link #roll}
+     * @throws IllegalStateException as {@link #roll}, or no group of servers reports all shards of the previous version
      * @throws UncheckedIOException as {@link #roll}
      * @throws InterruptedException as {@link #roll}
      */
-    public Announced rollBySize(long version, long mostShardBytes) throws InterruptedException {
-        Map<String, Report> reports = new TreeMap<>();
-        look(registry.termInCharge(table), reports);
-        Announced before = registry.announced(table).orElse(null);
-        int least = reports.values().stream()
-                .mapToInt(report -> report.seat().of())
-                .max()
-                .orElse(1);
+    public Announced rollBySize(long version, long maxShardBytes) throws InterruptedException {
+        Announced before = announcedUpTo(version);
         roll(
                 version,
-                ShardCount.next(
-                        before == null ? 0 : before.shards(),
-                        before == null ? 0 : bytesOf(before.version(), reports),
-                        mostShardBytes,
-                        least));
+                before != null && before.version() == version ? before.shards() : shardsBySize(before, maxShardBytes));
         return registry.announced(table).orElseThrow();
     }
 
-    /** The total size of a version's shards: the maximum over the groups, as some may not have all shards. */
-    private static long bytesOf(long version, Map<String, Report> reports) {
-        Map<Integer, Long> byGroup = new HashMap<>();
-        for (Report report : reports.values()) {
-            byGroup.merge(report.seat().group(), report.bytes().getOrDefault(version, 0L), Long::sum);
+    private int shardsBySize(@Nullable Announced before, long maxShardBytes) throws InterruptedException {
+        for (int attempt = 0; attempt < MAX_LOOKS; attempt++) {
+            Map<String, Report> reports = new TreeMap<>();
+            look(registry.termInCharge(table), reports);
+            OptionalLong bytes = before == null ? OptionalLong.of(0) : bytesOf(before, reports.values());
+            OptionalInt minShards = reports.values().stream()
+                    .mapToInt(report -> report.seat().of())
+                    .max();
+            if (bytes.isPresent() && minShards.isPresent()) {
+                return ShardCount.next(
+                        before == null ? 0 : before.shards(), bytes.getAsLong(), maxShardBytes, minShards.getAsInt());
+            }
+            tell("waiting: no group of servers reports all shards of the previous version");
+            Thread.sleep(PAUSE_MILLIS);
         }
-        return byGroup.values().stream().mapToLong(Long::longValue).max().orElse(0);
+        throw new IllegalStateException(
+                "the size of table " + table + " is unknown: no group of servers reports all shards"
+                        + (before == null ? "" : " of version " + before.version())
+                        + "; start the missing servers, or name the number of shards");
+    }
+
+    /** The total size of a version's shards, by a group whose servers together report all of them; empty if there is no such group. */
+    private static OptionalLong bytesOf(Announced version, Collection<Report> reports) {
+        Map<Integer, Set<Integer>> shards = new HashMap<>();
+        Map<Integer, Long> bytes = new HashMap<>();
+        for (Report report : reports) {
+            int group = report.seat().group();
+            Served served = report.view().versions().getOrDefault(version.version(), NONE);
+            shards.computeIfAbsent(group, first -> new HashSet<>()).addAll(served.here());
+            bytes.merge(group, report.bytes().getOrDefault(version.version(), 0L), Long::sum);
+        }
+        return bytes.entrySet().stream()
+                .filter(entry -> shards.getOrDefault(entry.getKey(), Set.of()).size() == version.shards())
+                .mapToLong(Map.Entry::getValue)
+                .max();
     }
 
     /**
@@ -200,8 +237,7 @@ public final class Coordinator implements AutoCloseable {
 
     /** Does steps until the rollout is done; the only state between steps is since when the version is complete. */
     private void proceed(long takenTerm, Announced announced) throws InterruptedException {
-        Target target =
-                new Target(announced.version(), announced.shards(), options.leastGroups, options.grace.toNanos());
+        Target target = new Target(announced.version(), announced.shards(), options.minGroups, options.grace.toNanos());
         long term = takenTerm;
         long settledSince = 0;
         boolean isSettled = false;

@@ -59,8 +59,8 @@ public final class HedgePolicy {
      */
     public synchronized int late(int requests) {
         delayNanos = Math.min(MAX_NANOS, delayNanos * Math.pow(1 + STEP * (1 - LATE), requests));
-        int most = Math.min(requests, (int) saved);
-        saved -= most;
-        return most;
+        int max = Math.min(requests, (int) saved);
+        saved -= max;
+        return max;
     }
 }

@@ -37,11 +37,11 @@ public final class RollingUpdate {
      *
      * @param version the version that all servers are to have
      * @param shards its number of shards
-     * @param leastGroups the number of groups in which it must be complete before the last replica of another version may be unloaded, 1 or more; all
+     * @param minGroups the number of groups in which it must be complete before the last replica of another version may be unloaded, 1 or more; all
      *     groups if there are fewer
      * @param graceNanos for how long it must have been complete there; longer than a client waits for a batch
      */
-    public record Target(long version, int shards, int leastGroups, long graceNanos) {}
+    public record Target(long version, int shards, int minGroups, long graceNanos) {}
 
     /** The next step of the update. */
     public sealed interface Step {
@@ -202,7 +202,7 @@ public final class RollingUpdate {
      */
     public static boolean isComplete(List<Server> servers, Target target) {
         long groups = servers.stream().mapToInt(Server::group).distinct().count();
-        return groupsWith(servers, target.version(), group -> true) >= Math.min(groups, target.leastGroups());
+        return groupsWith(servers, target.version(), group -> true) >= Math.min(groups, target.minGroups());
     }
 
     private static long groupsWith(List<Server> all, long version, Predicate<Integer> which) {

@@ -10,7 +10,7 @@ import io.github.roost.core.Vectors;
  * @param of the number of servers in the group, from 1 to 1,024
  */
 public record Seat(int group, int ordinal, int of) {
-    private static final int MOST = 1_024;
+    private static final int MAX = 1_024;
 
     /**
      * Checks the arguments.
@@ -18,8 +18,8 @@ public record Seat(int group, int ordinal, int of) {
      * @throws IllegalArgumentException if a number is out of range
      */
     public Seat {
-        Vectors.requireRange("group", group, 0, MOST);
-        Vectors.requireRange("of", of, 1, MOST);
+        Vectors.requireRange("group", group, 0, MAX);
+        Vectors.requireRange("of", of, 1, MAX);
         Vectors.requireRange("ordinal", ordinal, 0, of - 1L);
     }
 

@@ -13,18 +13,18 @@ import org.jspecify.annotations.Nullable;
  * @param certificate PEM file of the server's certificate chain, or null for no TLS
  * @param key PEM file of its private key, or null for no TLS
  * @param token the token that requests must carry, 16 characters or more, or null for none
- * @param mostMessageBytes the maximum size of a request, from 1,024 to 2^30
- * @param mostReplyBytes the maximum size of the rows of an answer, from 1,024 to 2^28, the maximum that clients accept
+ * @param maxMessageBytes the maximum size of a request, from 1,024 to 2^30
+ * @param maxReplyBytes the maximum size of the rows of an answer, from 1,024 to 2^28, the maximum that clients accept
  */
 public record ServerOptions(
         InetSocketAddress address,
         @Nullable Path certificate,
         @Nullable Path key,
         @Nullable String token,
-        int mostMessageBytes,
-        int mostReplyBytes) {
+        int maxMessageBytes,
+        int maxReplyBytes) {
     /** The default maximum size of the rows of an answer, and the maximum that clients accept. */
-    static final int USUAL_REPLY_BYTES = 1 << 28;
+    static final int USUAL_REPLY_BYTES = 256 << 20;
 
     private static final int USUAL_MESSAGE_BYTES = 1 << 20;
     private static final int MIN_TOKEN = 16;
@@ -36,8 +36,8 @@ public record ServerOptions(
      *     certificate and key is given; if the token is too short; or if a limit is out of range
      */
     public ServerOptions {
-        Vectors.requireRange("mostMessageBytes", mostMessageBytes, 1_024, 1 << 30);
-        Vectors.requireRange("mostReplyBytes", mostReplyBytes, 1_024, USUAL_REPLY_BYTES);
+        Vectors.requireRange("maxMessageBytes", maxMessageBytes, 1_024, 1 << 30);
+        Vectors.requireRange("maxReplyBytes", maxReplyBytes, 1_024, USUAL_REPLY_BYTES);
         if ((certificate == null) != (key == null)) {
             throw new IllegalArgumentException("certificate and key must be given together, got one of them");
         }
@@ -74,6 +74,6 @@ public record ServerOptions(
     @Override
     public String toString() {
         return "ServerOptions[address=" + address + ", tls=" + (certificate != null) + ", token=" + (token != null)
-                + ", mostMessageBytes=" + mostMessageBytes + ", mostReplyBytes=" + mostReplyBytes + "]";
+                + ", maxMessageBytes=" + maxMessageBytes + ", maxReplyBytes=" + maxReplyBytes + "]";
     }
 }

@@ -17,16 +17,16 @@ public final class ShardCount {
      *
      * @param before the number of shards of the previous version, 0 if there is none
      * @param bytes the total size of these shards, 0 or more
-     * @param mostShardBytes the maximum size of a shard in bytes, 1 or more
-     * @param least the minimum number of shards, for example one per server of a group; from 1 to {@link Served#MAX_SHARDS}
-     * @return from {@code least} to {@link Served#MAX_SHARDS}
+     * @param maxShardBytes the maximum size of a shard in bytes, 1 or more
+     * @param minShards the minimum number of shards, for example one per server of a group; from 1 to {@link Served#MAX_SHARDS}
+     * @return from {@code minShards} to {@link Served#MAX_SHARDS}
      */
-    public static int next(int before, long bytes, long mostShardBytes, int least) {
+    public static int next(int before, long bytes, long maxShardBytes, int minShards) {
         Vectors.requireRange("before", before, 0, Served.MAX_SHARDS);
         Vectors.requireRange("bytes", bytes, 0, Long.MAX_VALUE);
-        Vectors.requireRange("mostShardBytes", mostShardBytes, 1, Long.MAX_VALUE);
-        Vectors.requireRange("least", least, 1, Served.MAX_SHARDS);
-        double wished = Math.max(least, Math.ceil(bytes * ROOM / mostShardBytes));
+        Vectors.requireRange("maxShardBytes", maxShardBytes, 1, Long.MAX_VALUE);
+        Vectors.requireRange("minShards", minShards, 1, Served.MAX_SHARDS);
+        double wished = Math.max(minShards, Math.ceil(bytes * ROOM / maxShardBytes));
         boolean isEnough = before >= wished;
         boolean areFewerWorthIt = before >= 2 * wished;
         double next = isEnough && !areFewerWorthIt ? before : wished;

@@ -235,17 +235,17 @@ public final class StrongBatch<V> {
      * recently, if there is one.
      *
      * @param now nanoseconds of the caller's clock
-     * @param most the maximum number of requests to send
+     * @param max the maximum number of requests to send
      * @return requests to send
      */
-    public List<Ask> hedge(long now, int most) {
+    public List<Ask> hedge(long now, int max) {
         KnownServers.Complete version = of;
         if (version == null) {
             return List.of();
         }
         List<Ask> hedges = new ArrayList<>();
         for (Ask slow : List.copyOf(waiting.values())) {
-            if (hedges.size() < most && under(slow.shard()) == 1) {
+            if (hedges.size() < max && under(slow.shard()) == 1) {
                 String server = known.chooseOther(version, slow.shard(), now, slow.server(), random);
                 if (server != null) {
                     hedges.add(ask(version, server, slow.shard(), slow.positions()));
@@ -292,6 +292,16 @@ public final class StrongBatch<V> {
      */
     public boolean isWaiting() {
         return !waiting.isEmpty();
+    }
+
+    /**
+     * Whether the batch waits for the outcome of a request.
+     *
+     * @param ask a request of this batch
+     * @return false if the request is of an earlier attempt, or only asks for a view, or another server has answered
+     */
+    public boolean isWaitingFor(Ask ask) {
+        return waiting.containsKey(ask.id());
     }
 
     /**

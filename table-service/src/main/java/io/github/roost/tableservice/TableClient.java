@@ -14,6 +14,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -189,6 +190,9 @@ public final class TableClient implements AutoCloseable {
 
         private boolean isHedgeDue;
 
+        /** The servers that refuse this client. Guarded by this. */
+        private final Set<String> refusing = new HashSet<>();
+
         /** @param version the version, or 0 for the newest complete version */
         Fetch(String table, long version, long[] keys, List<String> columns, long deadline) {
             this.table = table;
@@ -331,19 +335,32 @@ public final class TableClient implements AutoCloseable {
          *     timeout says nothing about the server, so an earlier answer or failure stays the one to report
          */
         private synchronized void failed(Ask ask, Status status, boolean isCutShort) {
-            switch (status.getCode()) {
-                case INVALID_ARGUMENT, UNAUTHENTICATED, PERMISSION_DENIED, UNIMPLEMENTED, RESOURCE_EXHAUSTED ->
-                    result.completeExceptionally(status.asRuntimeException());
-                default -> {
-                    if (!isCutShort || status.getCode() != Status.Code.DEADLINE_EXCEEDED || !hasOutcome) {
-                        Throwable cause = status.getCause();
-                        hasOutcome = true;
-                        lastFailure = "server " + ask.server() + ": " + status.getCode() + ", "
-                                + status.getDescription() + (cause == null ? "" : ", " + cause.getMessage());
-                    }
-                    proceed(batch.failed(ask, System.nanoTime()));
-                }
+            if (isFinal(ask, status)) {
+                result.completeExceptionally(status.asRuntimeException());
+                return;
             }
+            if (!isCutShort || status.getCode() != Status.Code.DEADLINE_EXCEEDED || !hasOutcome) {
+                Throwable cause = status.getCause();
+                hasOutcome = true;
+                lastFailure = "server " + ask.server() + ": " + status.getCode() + ", " + status.getDescription()
+                        + (cause == null ? "" : ", " + cause.getMessage());
+            }
+            proceed(batch.failed(ask, System.nanoTime()));
+        }
+
+        /**
+         * Whether no other server would answer: the request is invalid, or every server refuses this client. One server that refuses it, since it
+         * was started with another token say, is used as little as a server that has failed.
+         */
+        private boolean isFinal(Ask ask, Status status) {
+            return switch (status.getCode()) {
+                case INVALID_ARGUMENT, RESOURCE_EXHAUSTED -> batch.isWaitingFor(ask);
+                case UNAUTHENTICATED, PERMISSION_DENIED, UNIMPLEMENTED -> {
+                    refusing.add(ask.server());
+                    yield refusing.containsAll(knownOf.servers());
+                }
+                default -> false;
+            };
         }
     }
 

@@ -225,6 +225,7 @@ public final class TableNode implements AutoCloseable {
     }
 
     private void seal(long version, Served served, RowSource source) throws IOException {
+        deleteUnserved();
         try (VersionBuilder loading = table.begin(version, source.schema(version))) {
             source.load(version, served, new RowSource.Sink() {
                 @Override
@@ -241,6 +242,19 @@ public final class TableNode implements AutoCloseable {
             });
             writeNote(version, served);
             loading.seal();
+        }
+    }
+
+    /**
+     * Deletes versions whose load failed after they were sealed. Otherwise a restart might serve such a version instead of a version that
+     * this server has reported.
+     */
+    private void deleteUnserved() throws IOException {
+        for (long sealed : table.sealedVersions()) {
+            if (sealed != table.current() && !view.versions().containsKey(sealed)) {
+                table.delete(sealed);
+                Files.deleteIfExists(noteFile(sealed));
+            }
         }
     }
 
@@ -350,12 +364,12 @@ public final class TableNode implements AutoCloseable {
      * @param shard the shard
      * @param keys keys of the shard
      * @param columns names of columns; all columns if empty
-     * @param mostBytes the maximum size of the rows
+     * @param maxBytes the maximum size of the rows
      * @param use receives the rows, which are valid until it returns
      * @param <R> the type of its result
      * @return its result, or null if this node does not have the shard of the version
      * @throws IllegalArgumentException if a name is not a column, or a key is of another shard
-     * @throws io.github.roost.table.BatchTooLargeException if the rows take more than {@code mostBytes}
+     * @throws io.github.roost.table.BatchTooLargeException if the rows take more than {@code maxBytes}
      * @throws io.github.roost.table.ColdReadException if a row cannot be read; an answer is never partial
      */
     <R> @Nullable R fetch(
@@ -364,7 +378,7 @@ public final class TableNode implements AutoCloseable {
             int shard,
             long[] keys,
             List<String> columns,
-            long mostBytes,
+            long maxBytes,
             Function<RowBatch, R> use) {
         Served served = view.versions().get(version);
         if (served == null || served.shards() != shards || !served.here().contains(shard)) {
@@ -381,7 +395,7 @@ public final class TableNode implements AutoCloseable {
         }
         boolean isKept = false;
         try {
-            fetcher.rows.limitTo(mostBytes);
+            fetcher.rows.limitTo(maxBytes);
             fetcher.reader.getAll(version, keys, fetcher.rows, columns);
             isKept = fetcher.rows.memory().byteSize() <= MAX_KEPT_BYTES;
             return use.apply(fetcher.rows);

@@ -34,17 +34,14 @@ public final class TableServer implements AutoCloseable {
 
     private final Map<String, TableNode> tables;
     private final @Nullable OrderService orders;
-    private final int mostReplyBytes;
+    private final int maxReplyBytes;
     private final Server server;
 
     private TableServer(
-            Map<String, TableNode> tables,
-            NettyServerBuilder builder,
-            int mostReplyBytes,
-            @Nullable OrderService orders)
+            Map<String, TableNode> tables, NettyServerBuilder builder, int maxReplyBytes, @Nullable OrderService orders)
             throws IOException {
         this.tables = tables;
-        this.mostReplyBytes = mostReplyBytes;
+        this.maxReplyBytes = maxReplyBytes;
         this.orders = orders;
         if (orders != null) {
             builder.addService(orders.definition());
@@ -89,7 +86,7 @@ public final class TableServer implements AutoCloseable {
     private static TableServer start(
             Map<String, TableNode> tables, ServerOptions options, @Nullable OrderService orders) throws IOException {
         NettyServerBuilder builder = NettyServerBuilder.forAddress(options.address())
-                .maxInboundMessageSize(options.mostMessageBytes())
+                .maxInboundMessageSize(options.maxMessageBytes())
                 .permitKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS);
         if (options.certificate() != null && options.key() != null) {
             builder.useTransportSecurity(
@@ -98,7 +95,7 @@ public final class TableServer implements AutoCloseable {
         if (options.token() != null) {
             builder.intercept(new TokenCheck(options.token()));
         }
-        return new TableServer(tables, builder, options.mostReplyBytes(), orders);
+        return new TableServer(tables, builder, options.maxReplyBytes(), orders);
     }
 
     /** Rejects requests without the right token. */
@@ -136,7 +133,7 @@ public final class TableServer implements AutoCloseable {
                     request.shard(),
                     request.keys(),
                     request.columns(),
-                    mostReplyBytes,
+                    maxReplyBytes,
                     rows -> {
                         // onNext writes the rows before it returns; their memory is reused afterwards.
                         to.onNext(new Wire.Reply(news, rows));

@@ -259,9 +259,9 @@ final class Wire {
         }
     }
 
-    static int count(String what, int count, int most) throws IOException {
-        if (count < 0 || count > most) {
-            throw new IOException(what + " must be between 0 and " + most + ", got " + count);
+    static int count(String what, int count, int max) throws IOException {
+        if (count < 0 || count > max) {
+            throw new IOException(what + " must be between 0 and " + max + ", got " + count);
         }
         return count;
     }

@@ -6,10 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.table.Column;
 import io.github.roost.table.RowWriter;
 import io.github.roost.table.Schema;
+import io.github.roost.table.Table;
+import io.github.roost.table.VersionBuilder;
 import io.github.roost.tableservice.Registry.Announced;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -159,20 +162,20 @@ class CoordinatorTest {
         new Member("a0", new Seat(0, 0, 2));
         new Member("a1", new Seat(0, 1, 2));
         new Member("b", Seat.whole(1));
-        long mostShardBytes = 100_000;
+        long maxShardBytes = 100_000;
         try (Coordinator coordinator = coordinator()) {
             // Nothing is there yet: a shard for each server of a group.
-            assertThat(coordinator.rollBySize(1, mostShardBytes)).isEqualTo(new Announced(1, 2));
+            assertThat(coordinator.rollBySize(1, maxShardBytes)).isEqualTo(new Announced(1, 2));
             members.forEach(member -> member.rows.keys = 20_000);
-            assertThat(coordinator.rollBySize(2, mostShardBytes).shards()).isEqualTo(2);
-            int shards = coordinator.rollBySize(3, mostShardBytes).shards();
+            assertThat(coordinator.rollBySize(2, maxShardBytes).shards()).isEqualTo(2);
+            int shards = coordinator.rollBySize(3, maxShardBytes).shards();
             assertThat(shards).isGreaterThan(4);
             Map<Long, Long> whole = members.get(2).node.bytes();
             assertThat(whole).containsOnlyKeys(3L);
-            assertThat(whole.getOrDefault(3L, 0L) / shards).isBetween(1L, mostShardBytes);
+            assertThat(whole.getOrDefault(3L, 0L) / shards).isBetween(1L, maxShardBytes);
             members.forEach(member -> member.rows.keys = KEYS);
-            coordinator.rollBySize(4, mostShardBytes);
-            assertThat(coordinator.rollBySize(5, mostShardBytes).shards()).isEqualTo(2);
+            coordinator.rollBySize(4, maxShardBytes);
+            assertThat(coordinator.rollBySize(5, maxShardBytes).shards()).isEqualTo(2);
             assertHas(members.get(1), 5, new Served(2, Set.of(1)));
         }
     }
@@ -282,6 +285,84 @@ class CoordinatorTest {
         member.rows.failure = null;
         roll.join();
         assertHas(member, 1, all(3));
+    }
+
+    @Test
+    void aVersionOfUnknownSizeIsNotTakenForAnEmptyOne() throws Exception {
+        new Member("a0", new Seat(0, 0, 2));
+        Member missing = new Member("a1", new Seat(0, 1, 2));
+        try (Coordinator coordinator = coordinator()) {
+            coordinator.roll(1, 6);
+            missing.server.close();
+            assertThatThrownBy(() -> coordinator.rollBySize(2, 1))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageStartingWith(
+                            "the size of table items is unknown: no group of servers reports all shards of version 1");
+            assertThat(registry.announced(ITEMS)).contains(new Announced(1, 6));
+        }
+    }
+
+    @Test
+    void aRolloutThatIsRefusedDoesNotStopTheCoordinatorInCharge() throws Exception {
+        new Member("a", Seat.whole(0));
+        try (Coordinator coordinator = coordinator()) {
+            coordinator.roll(5, 3);
+            long inCharge = registry.termInCharge(ITEMS);
+            assertThatThrownBy(() -> coordinator.roll(4, 3)).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> coordinator.rollBySize(4, 1)).isInstanceOf(IllegalArgumentException.class);
+            assertThat(registry.termInCharge(ITEMS)).isEqualTo(inCharge);
+        }
+    }
+
+    @Test
+    void aVersionWhoseLoadFailedAfterItWasSealedIsNotServedAfterARestartInsteadOfALaterOne() throws Exception {
+        Path own = folder.resolve("n");
+        Rows rows = new Rows();
+        try (TableNode node = TableNode.open("n", own)) {
+            node.load(1, 3, all(2), rows);
+        }
+        try (Table table = Table.open(own);
+                VersionBuilder failed = table.begin(4, rows.schema(4))) {
+            failed.seal();
+        }
+        try (TableNode node = TableNode.open("n", own)) {
+            Files.copy(own.resolve("shards-3"), own.resolve("shards-4"));
+            node.load(1, 5, all(2), rows);
+            assertThat(node.view().versions()).containsOnlyKeys(3L, 5L);
+        }
+        try (TableNode node = TableNode.open("n", own)) {
+            assertThat(node.view().versions()).containsOnlyKeys(3L, 5L);
+        }
+    }
+
+    @Test
+    void aServerThatRefusesAClientFailsNoBatchThatOthersAnswer() throws Exception {
+        Member first = new Member("a", Seat.whole(0));
+        Member second = new Member("b", Seat.whole(1));
+        try (Coordinator coordinator = coordinator()) {
+            coordinator.roll(1, 4);
+        }
+        second.registration.close();
+        second.server.close();
+        InetSocketAddress anywhere = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+        ServerOptions ofStrangers = new ServerOptions(anywhere, null, null, "another token of 16", 1 << 20, 1 << 20);
+        try (TableServer refusing = TableServer.start(
+                        Map.of(ITEMS, second.node),
+                        ofStrangers,
+                        new OrderOptions(registry, Seat.whole(1), Map.of(ITEMS, second.rows)));
+                Registry.Registration _ = registry.register("b", refusing.address());
+                TableClient client = new TableClient(registry)) {
+            for (int i = 0; i < 100; i++) {
+                FetchedRows rows = client.fetch(ITEMS, new long[] {1, 2, 3, 4, 5}, Duration.ofSeconds(20))
+                        .join();
+                assertThat(rows.version()).isEqualTo(1);
+            }
+            first.registration.close();
+            first.server.close();
+            assertThatThrownBy(() -> client.fetch(ITEMS, new long[] {1}, Duration.ofSeconds(20))
+                            .join())
+                    .hasMessageContaining("UNAUTHENTICATED");
+        }
     }
 
     @Test

@@ -99,7 +99,7 @@ class RollingUpdateTest {
     void aVersionIsCompleteAtEveryStepWhateverOneServerIsLost(int groups, int perGroup, int shards) {
         Target target = new Target(2, shards + 1, 2, GRACE);
         List<Server> servers = serving(groups, perGroup, 1, shards);
-        int most = 0;
+        int max = 0;
         long settled = 0;
         int steps = 0;
         for (Step step = RollingUpdate.next(servers, target, 0);
@@ -111,8 +111,8 @@ class RollingUpdateTest {
             if (groups > 1) {
                 assertAnyCompleteWithoutAnyOne(servers);
             }
-            most = Math.max(
-                    most,
+            max = Math.max(
+                    max,
                     servers.stream()
                             .mapToInt(server -> server.versions().size())
                             .sum());
@@ -120,7 +120,7 @@ class RollingUpdateTest {
         }
         assertThat(servers).isEqualTo(serving(groups, perGroup, 2, shards + 1));
         // n + 1 groups' worth of n.
-        assertThat(most).isLessThanOrEqualTo((groups + 1) * perGroup);
+        assertThat(max).isLessThanOrEqualTo((groups + 1) * perGroup);
     }
 
     @Test

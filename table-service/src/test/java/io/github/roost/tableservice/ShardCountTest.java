@@ -30,12 +30,12 @@ class ShardCountTest {
     void noShardIsLargerThanWishedAndWhatIsDividedOnceStays(
             @ForAll @IntRange(max = 4_096) int before,
             @ForAll @LongRange(max = 1L << 40) long bytes,
-            @ForAll @LongRange(min = 1, max = 1L << 40) long most,
-            @ForAll @IntRange(min = 1, max = 64) int least) {
-        int next = ShardCount.next(before, bytes, most, least);
-        assertThat(next).isBetween(least, Served.MAX_SHARDS);
-        assertThat(next == Served.MAX_SHARDS || bytes / next <= most).isTrue();
-        assertThat(ShardCount.next(next, bytes, most, least)).isEqualTo(next);
+            @ForAll @LongRange(min = 1, max = 1L << 40) long maxShardBytes,
+            @ForAll @IntRange(min = 1, max = 64) int minShards) {
+        int next = ShardCount.next(before, bytes, maxShardBytes, minShards);
+        assertThat(next).isBetween(minShards, Served.MAX_SHARDS);
+        assertThat(next == Served.MAX_SHARDS || bytes / next <= maxShardBytes).isTrue();
+        assertThat(ShardCount.next(next, bytes, maxShardBytes, minShards)).isEqualTo(next);
     }
 
     @Test

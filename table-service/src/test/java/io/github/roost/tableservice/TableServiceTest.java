@@ -545,14 +545,14 @@ class TableServiceTest {
                 .hasMessage("trusted must be a PEM file of certificates, got " + none);
     }
 
-    private static ServerOptions limits(int mostMessageBytes, int mostReplyBytes) {
+    private static ServerOptions limits(int maxMessageBytes, int maxReplyBytes) {
         return new ServerOptions(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 null,
                 null,
                 null,
-                mostMessageBytes,
-                mostReplyBytes);
+                maxMessageBytes,
+                maxReplyBytes);
     }
 
     @Test

@@ -4,7 +4,7 @@ package io.github.roost.table;
 public final class BatchTooLargeException extends IllegalArgumentException {
     private static final long serialVersionUID = 1;
 
-    BatchTooLargeException(long bytes, long mostBytes) {
-        super("the rows of a batch must have " + mostBytes + " bytes at most, got " + bytes);
+    BatchTooLargeException(long bytes, long maxBytes) {
+        super("the rows of a batch must have " + maxBytes + " bytes at most, got " + bytes);
     }
 }

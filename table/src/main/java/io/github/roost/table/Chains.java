@@ -70,7 +70,7 @@ final class Chains {
         if (slots.isHost(home)) {
             return append(home, key, payload);
         }
-        if (!slots.isFree(home) && !giveWay(home)) {
+        if (!slots.isFree(home) && !evictLodger(home)) {
             return false;
         }
         occupy(home, key, payload, NONE);
@@ -112,7 +112,7 @@ final class Chains {
     }
 
     /** Moves a lodger out of a slot that a host needs; returns whether it could. */
-    private boolean giveWay(long home) {
+    private boolean evictLodger(long home) {
         long before = before(home);
         if (before == NONE) {
             return true;

@@ -30,6 +30,8 @@ import org.jspecify.annotations.Nullable;
 final class ColdFetch implements AutoCloseable {
     /** The maximum number of blocks read at once, unless one row has more. */
     private static final int MAX_BLOCKS = 256;
+    /** The maximum memory reserved for cold rows before their lengths are known. */
+    private static final long MAX_GUESSED_BYTES = 4L << 20;
 
     private final ColdValues values;
     private final ColdFile file;
@@ -50,7 +52,7 @@ final class ColdFetch implements AutoCloseable {
     /** The end of the cold rows that are being read, which begin at {@link #done}. */
     private int end;
 
-    private int mostBlocks = MAX_BLOCKS;
+    private int maxBlocks = MAX_BLOCKS;
     private long[] blocks = {};
     private int blockCount;
     private @Nullable BlockReads reads;
@@ -111,9 +113,9 @@ final class ColdFetch implements AutoCloseable {
             }
             sum += at[i] < 0 ? 0 : bytes[i];
         }
-        // Assumes that cold rows are on average as long as hot rows.
+        // Assumes that cold rows are on average as long as hot rows, within bounds: one hot row may be much longer.
         int hot = at.length - cold.length;
-        reserve(hot == 0 ? 0 : sum + sum / hot * cold.length);
+        reserve(sum + Math.min(MAX_GUESSED_BYTES, hot == 0 ? 0 : sum / hot * cold.length));
         MemorySegment from = values.hot().memory();
         for (int i = 0; i < at.length; i++) {
             if (at[i] < 0 || isCold(i)) {
@@ -157,7 +159,7 @@ final class ColdFetch implements AutoCloseable {
             long payload = payloads[cold[end]];
             long first = Math.max(last + 1, file.firstBlock(payload));
             long more = file.lastBlock(payload) + 1 - first;
-            if (end > done && blockCount + more > mostBlocks) {
+            if (end > done && blockCount + more > maxBlocks) {
                 return;
             }
             for (long block = first; block < first + more; block++) {
@@ -195,7 +197,7 @@ final class ColdFetch implements AutoCloseable {
             if (end == done + 1 && e.isForGood()) {
                 throw e;
             }
-            mostBlocks = Math.max(1, mostBlocks / 2);
+            maxBlocks = Math.max(1, maxBlocks / 2);
             return false;
         } catch (IllegalStateException e) {
             begun.close();

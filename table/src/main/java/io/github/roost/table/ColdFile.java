@@ -104,8 +104,8 @@ final class ColdFile implements AutoCloseable {
         int offset = offset(head.longsBefore() + Places.unit(payload));
         int bytes = first.get(INT, offset);
         long blocks = lastBlock(payload) - firstBlock(payload) + 1;
-        int most = isSpilled(firstBlock(payload)) ? Schema.MAX_ROW_BYTES : head.mostRowBytes();
-        if (bytes < 0 || bytes > most || offset + Integer.BYTES + bytes > blocks * CheckedBlocks.CONTENT_BYTES) {
+        int max = isSpilled(firstBlock(payload)) ? Schema.MAX_ROW_BYTES : head.maxRowBytes();
+        if (bytes < 0 || bytes > max || offset + Integer.BYTES + bytes > blocks * CheckedBlocks.CONTENT_BYTES) {
             throw fault(firstBlock(payload), "has a row of " + bytes + " bytes, more than it says elsewhere");
         }
         return bytes;

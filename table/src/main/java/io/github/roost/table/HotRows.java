@@ -84,11 +84,11 @@ final class HotRows implements AutoCloseable {
      *
      * @param bytes its size; at least twice {@link #taken} of the longest row
      */
-    HotRows(LongTable index, Readers readers, long bytes, int mostRowBytes) {
+    HotRows(LongTable index, Readers readers, long bytes, int maxRowBytes) {
         this.index = index;
         this.readers = readers;
         this.capacity = bytes & -Long.BYTES;
-        this.enough = Math.min(capacity, Math.max(2 * capacity / MIN_FREE, 2 * taken(mostRowBytes)));
+        this.enough = Math.min(capacity, Math.max(2 * capacity / MIN_FREE, 2 * taken(maxRowBytes)));
         this.memory = capacity < HUGE_FROM_BYTES
                 ? arena.allocate(capacity, Long.BYTES)
                 : DomainMemory.allocate(capacity, arena).segment();

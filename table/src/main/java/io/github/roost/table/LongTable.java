@@ -37,7 +37,7 @@ public final class LongTable implements AutoCloseable {
     /** The maximum share of slots in use, in percent. It is the paper's, at which 12 bits of distance suffice. */
     private static final long MAX_LOAD = 81;
 
-    private static final long MAX_EXPECTED = roomOf(Slots.MOST);
+    private static final long MAX_EXPECTED = roomOf(Slots.MAX);
 
     /** Allocates slots. */
     @FunctionalInterface
@@ -290,10 +290,10 @@ public final class LongTable implements AutoCloseable {
     }
 
     /** Moves all keys that are not removed into new slots. A failure changes nothing. */
-    private void rebuild(long least, long firstSeed) {
+    private void rebuild(long min, long firstSeed) {
         freeRetired();
         long seed = firstSeed;
-        long count = least;
+        long count = min;
         while (true) {
             Slots fresh = memory.allocate(count, seed);
             boolean isDone = false;
@@ -352,7 +352,7 @@ public final class LongTable implements AutoCloseable {
     }
 
     private static long slotsFor(long keys) {
-        long slots = Slots.LEAST;
+        long slots = Slots.MIN;
         while (roomOf(slots) < keys) {
             slots *= 2;
         }

@@ -34,7 +34,7 @@ public final class RowBatch {
     private final boolean grows;
 
     private MemorySegment memory;
-    private long mostBytes = MAX_ARRAY_BYTES;
+    private long maxBytes = MAX_ARRAY_BYTES;
     private int size;
     private int present;
     private long version;
@@ -87,8 +87,8 @@ public final class RowBatch {
         int before = 0;
         for (int i = 0; i < size; i++) {
             int end = batch.end(i);
-            long most = bytes.byteSize() - batch.firstRow();
-            Vectors.requireRange("end of row " + i, end, before, most);
+            long max = bytes.byteSize() - batch.firstRow();
+            Vectors.requireRange("end of row " + i, end, before, max);
             if (end > before) {
                 String fault = schema.fault(bytes, batch.firstRow() + before, end - before);
                 if (fault != null) {
@@ -110,7 +110,7 @@ public final class RowBatch {
      */
     public void limitTo(long bytes) {
         Vectors.requireRange("bytes", bytes, 0, Long.MAX_VALUE);
-        mostBytes = Math.min(bytes, MAX_ARRAY_BYTES);
+        maxBytes = Math.min(bytes, MAX_ARRAY_BYTES);
     }
 
     /** Resets the batch to a number of rows of a schema. */
@@ -128,8 +128,8 @@ public final class RowBatch {
         if (rowBytes > MAX_BYTES) {
             throw new BatchTooLargeException(rowBytes, MAX_BYTES);
         }
-        if (needed > mostBytes) {
-            throw new BatchTooLargeException(needed, mostBytes);
+        if (needed > maxBytes) {
+            throw new BatchTooLargeException(needed, maxBytes);
         }
         if (needed <= memory.byteSize()) {
             return;

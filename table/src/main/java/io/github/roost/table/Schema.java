@@ -74,14 +74,14 @@ public final class Schema {
     public static Schema of(List<Column> columns) {
         Vectors.requireRange("columns", columns.size(), 1, MAX_COLUMNS);
         Set<String> names = new HashSet<>();
-        long least = 0;
+        long min = 0;
         for (Column column : columns) {
             if (!names.add(column.name())) {
                 throw new IllegalArgumentException("column " + column.name() + " must be there once, got it twice");
             }
-            least += column.type().isVariable() ? Integer.BYTES : column.bytes();
+            min += column.type().isVariable() ? Integer.BYTES : column.bytes();
         }
-        Vectors.requireRange("bytes of a row with empty values", least, 1, MAX_ROW_BYTES);
+        Vectors.requireRange("bytes of a row with empty values", min, 1, MAX_ROW_BYTES);
         return new Schema(columns);
     }
 

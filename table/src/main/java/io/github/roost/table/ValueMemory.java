@@ -38,15 +38,15 @@ record ValueMemory(
     ColdValues open(Path path, VersionFile.Head head, Schema schema, LongTable index) throws IOException {
         Touches touches = new Touches(Math.clamp(bytes / TOUCHES / Integer.BYTES, MIN_TOUCHES, MAX_TOUCHES));
         long ring = bytes - touches.bytes();
-        long least = 2 * HotRows.taken(head.mostRowBytes());
-        if (ring < least) {
+        long min = 2 * HotRows.taken(head.maxRowBytes());
+        if (ring < min) {
             throw new IllegalArgumentException("valueMemory must have room for twice the longest row of " + path + ", "
-                    + (least + touches.bytes()) + " bytes, got " + bytes);
+                    + (min + touches.bytes()) + " bytes, got " + bytes);
         }
         BlockFile file = io.open(path);
         HotRows hot = null;
         try {
-            hot = new HotRows(index, readers, ring, head.mostRowBytes());
+            hot = new HotRows(index, readers, ring, head.maxRowBytes());
             Spill spill = takesUpserts
                     ? new Spill(io, path.resolveSibling("." + path.getFileName() + "-spill.part"), head)
                     : null;

@@ -22,7 +22,7 @@ final class Version implements AutoCloseable {
     /** Bytes of replaced and removed rows. */
     private long replacedBytes;
     /** Bytes of the longest row put. */
-    private int mostRowBytes;
+    private int maxRowBytes;
 
     Version(long number, Schema schema, LongTable index, Values values, @Nullable ColdValues cold) {
         this.number = number;
@@ -58,8 +58,8 @@ final class Version implements AutoCloseable {
         return cold;
     }
 
-    int mostRowBytes() {
-        return mostRowBytes;
+    int maxRowBytes() {
+        return maxRowBytes;
     }
 
     /** Memory of the values, in bytes. */
@@ -90,7 +90,7 @@ final class Version implements AutoCloseable {
             return;
         }
         long before = index.put(key, values.append(row, 0, row.byteSize()));
-        mostRowBytes = Math.max(mostRowBytes, (int) row.byteSize());
+        maxRowBytes = Math.max(maxRowBytes, (int) row.byteSize());
         if (before != LongTable.ABSENT) {
             replacedBytes += Values.taken(row(before).byteSize());
         }

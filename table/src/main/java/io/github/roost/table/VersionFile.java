@@ -44,9 +44,9 @@ final class VersionFile {
     /**
      * The fields of a file's head.
      *
-     * @param mostRowBytes bytes of the longest row
+     * @param maxRowBytes bytes of the longest row
      */
-    record Head(int schemaBytes, long version, long rows, long valueBytes, int mostRowBytes) {
+    record Head(int schemaBytes, long version, long rows, long valueBytes, int maxRowBytes) {
         long bodyBytes() {
             return rows * ENTRY_BYTES + valueBytes;
         }
@@ -89,7 +89,7 @@ final class VersionFile {
                     version.number(),
                     version.index().size(),
                     version.values().bytes(),
-                    version.mostRowBytes());
+                    version.maxRowBytes());
             ByteBuffer bytes = ByteBuffer.allocate(head.headBytes())
                     .order(ByteOrder.LITTLE_ENDIAN)
                     .putLong(TableFormat.VERSION.magic())
@@ -98,7 +98,7 @@ final class VersionFile {
                     .putLong(head.version)
                     .putLong(head.rows)
                     .putLong(head.valueBytes)
-                    .putInt(head.mostRowBytes);
+                    .putInt(head.maxRowBytes);
             bytes.putInt(HEAD_BYTES - Integer.BYTES, checksum(bytes, 0, HEAD_BYTES - Integer.BYTES));
             bytes.position(HEAD_BYTES).put(schema);
             int end = head.headBytes() - Integer.BYTES;
@@ -218,9 +218,9 @@ final class VersionFile {
                 || head.rows > MAX_ROWS
                 || head.valueBytes < 0
                 || head.valueBytes > MAX_VALUE_BYTES
-                || head.mostRowBytes < 0
-                || head.mostRowBytes > Schema.MAX_ROW_BYTES) {
-            throw new TableFileException(file, 12, "says impossible sizes");
+                || head.maxRowBytes < 0
+                || head.maxRowBytes > Schema.MAX_ROW_BYTES) {
+            throw new TableFileException(file, 12, "has sizes out of range");
         }
         if (channel.size() != head.fileBytes()) {
             throw new TableFileException(

@@ -48,9 +48,9 @@ class ColdUpsertsStressTest {
                 long[] keys = random.longs(1 + random.nextInt(40), 0, KEYS)
                         .map(key -> key % 4 == 0 ? key : key % 50)
                         .toArray();
-                long[] least = new long[keys.length];
+                long[] min = new long[keys.length];
                 for (int i = 0; i < keys.length; i++) {
-                    least[i] = done.get((int) keys[i]);
+                    min[i] = done.get((int) keys[i]);
                 }
                 RowBatch rows = own;
                 if (batches % 3 == 0) {
@@ -58,21 +58,21 @@ class ColdUpsertsStressTest {
                 } else {
                     reader.getAll(keys, own);
                 }
-                check(rows, keys, least);
+                check(rows, keys, min);
             }
         }
         return batches;
     }
 
-    private void check(RowBatch rows, long[] keys, long[] least) {
+    private void check(RowBatch rows, long[] keys, long[] min) {
         for (int i = 0; i < keys.length; i++) {
-            long most = begun.get((int) keys[i]);
+            long max = begun.get((int) keys[i]);
             if (!rows.isPresent(i)) {
-                assertThat(least[i]).as("key %s is not there", keys[i]).isZero();
+                assertThat(min[i]).as("key %s is not there", keys[i]).isZero();
                 continue;
             }
             assertThat(rows.getLong(i, 1)).as("the key of a row").isEqualTo(keys[i]);
-            assertThat(rows.getLong(i, 0)).as("what was put of key %s", keys[i]).isBetween(least[i], most);
+            assertThat(rows.getLong(i, 0)).as("what was put of key %s", keys[i]).isBetween(min[i], max);
             int pad = rows.getLong(i, 0) == 1 ? ColdTable.pad(keys[i]) : pad(rows.getLong(i, 0));
             assertThat(rows.getBytes(i, 2).byteSize()).isEqualTo(pad);
         }

@@ -107,6 +107,34 @@ class ColdValuesTest {
     }
 
     @Test
+    void oneLongRowInMemoryIsNotTakenForTheLengthOfAllOthers() throws IOException {
+        int others = 12_000;
+        Path own = folder.resolve("long");
+        try (Table table = Table.open(own);
+                VersionBuilder loading = table.begin(1, ColdTable.SCHEMA)) {
+            RowWriter row = loading.writer();
+            loading.put(0, row.setLong(0, 1).setLong(1, 0).setText(2, "x".repeat(200_000)));
+            for (long key = 1; key <= others; key++) {
+                loading.put(key, row.setLong(0, 1).setLong(1, key).setText(2, "y".repeat(40)));
+            }
+            loading.seal();
+            table.publish(1);
+        }
+        ColdTable.copy(device, own, 1);
+        try (ColdTable cold = new ColdTable(own, 700_000, device, 1)) {
+            for (int i = 0; i < 10; i++) {
+                cold.fetch(0).join();
+            }
+            assertThat(cold.table.coldStats().rowsInMemory()).isEqualTo(1);
+            RowBatch rows =
+                    cold.fetch(LongStream.rangeClosed(0, others).toArray()).join();
+            assertThat(rows.size()).isEqualTo(others + 1);
+            assertThat(rows.getText(0, 2)).hasSize(200_000);
+            assertThat(rows.getLong(others, 1)).isEqualTo(others);
+        }
+    }
+
+    @Test
     void toReadAllRowsOnceDrivesOutNone() throws IOException {
         try (ColdTable cold = new ColdTable(folder, TENTH, device, 1)) {
             // Until there is no room any more.

@@ -245,6 +245,34 @@ class LongTableTest {
         }
     }
 
+    /** A free slot has key 0. */
+    @ParameterizedTest
+    @MethodSource("lookups")
+    void noLookupFindsKeysThatAreAbsentAtAnyLoad(BatchLookup lookup) {
+        long[] wanted = new long[600];
+        Arrays.setAll(wanted, i -> -(i & 1));
+        long[] found = new long[wanted.length];
+        for (int bits : new int[] {4, 8, 11, 12, 13, 16, 17, 19}) {
+            int keys = (int) (.8 * (1 << bits));
+            for (int seed = 0; seed < 8; seed++) {
+                SplittableRandom random = new SplittableRandom(seed);
+                try (LongTable table = LongTable.builder(keys).build()) {
+                    for (int percent : new int[] {0, 5, 50, 100}) {
+                        while (table.size() < (long) keys * percent / 100) {
+                            table.put(random.nextLong(1, Long.MAX_VALUE), 5);
+                        }
+                        int there = lookup.find(
+                                table.slots(), MemorySegment.ofArray(wanted), 600, MemorySegment.ofArray(found));
+                        assertThat(there)
+                                .as("%d bits, seed %d, %d %%", bits, seed, percent)
+                                .isZero();
+                        assertThat(found).containsOnly(LongTable.ABSENT);
+                    }
+                }
+            }
+        }
+    }
+
     @ParameterizedTest
     @MethodSource("lookups")
     void everyLookupFindsInABatchWhatGetFinds(BatchLookup lookup) {

@@ -24,10 +24,10 @@ final class CachedBlocks implements RandomAccessReader {
     private final Map<Long, byte[]> cached;
     private long position;
 
-    /** @param most max bytes of the cache; it holds at least one block */
-    CachedBlocks(Path file, long most) throws IOException {
+    /** @param max maximum bytes of the cache; it holds at least one block */
+    CachedBlocks(Path file, long max) throws IOException {
         this.channel = FileChannel.open(file, Set.of(StandardOpenOption.READ, DirectOption.get()));
-        long blocks = Math.max(1, most / BLOCK);
+        long blocks = Math.max(1, max / BLOCK);
         this.cached = new LinkedHashMap<>(16, .75f, true) {
             private static final long serialVersionUID = 1;
 

@@ -23,7 +23,7 @@ import jdk.jfr.consumer.RecordingFile;
  * @param updateNanos time per update on workers
  */
 public record StallRecording(List<Cycle> cycles, long[] computedAfterFilled, long[] stepNanos, double updateNanos) {
-    private static final int MOST = 2_048;
+    private static final int MAX = 2_048;
     /** A longer stall or step lost its core to another thread, which no use of stalls affects. */
     private static final long LOST_CORE_NANOS = 500_000;
 
@@ -75,12 +75,12 @@ public record StallRecording(List<Cycle> cycles, long[] computedAfterFilled, lon
             }
         }
         return new StallRecording(
-                List.copyOf(cycles.subList(0, Math.min(MOST, cycles.size()))), some(after), some(steps), updateNanos);
+                List.copyOf(cycles.subList(0, Math.min(MAX, cycles.size()))), some(after), some(steps), updateNanos);
     }
 
     private static long[] some(List<Long> all) {
-        int every = Math.max(1, all.size() / MOST);
-        return IntStream.range(0, Math.min(MOST, all.size()))
+        int every = Math.max(1, all.size() / MAX);
+        return IntStream.range(0, Math.min(MAX, all.size()))
                 .mapToLong(i -> all.get(i * every))
                 .toArray();
     }

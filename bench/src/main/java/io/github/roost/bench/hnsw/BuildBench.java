@@ -1,10 +1,10 @@
 package io.github.roost.bench.hnsw;
 
 import io.github.roost.bench.ClosedLoop;
+import io.github.roost.bench.CoreStalls;
 import io.github.roost.bench.Latencies;
 import io.github.roost.bench.Mixture;
 import io.github.roost.bench.SearchFailedException;
-import io.github.roost.bench.Standstills;
 import io.github.roost.bench.peer.Workload;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.HnswTable;
@@ -42,8 +42,8 @@ public final class BuildBench implements AutoCloseable {
     private static final int QUERIES = 1_000;
     private static final int SIGNIFICANT_DIGITS = 3;
     private static final Duration CALIBRATION = Duration.ofSeconds(2);
-    /** How long a round measures {@link Standstills}, once with one thread and once with all. */
-    private static final Duration STANDSTILL_TIME = Duration.ofMillis(500);
+    /** How long a round measures {@link CoreStalls}, once with one thread and once with all. */
+    private static final Duration STALL_TIME = Duration.ofMillis(500);
     /** Searches in flight while the workers' capacity is measured: enough to keep them busy. */
     private static final int CALIBRATION_IN_FLIGHT = 32;
 
@@ -77,8 +77,8 @@ public final class BuildBench implements AutoCloseable {
      * @param roost time of a build without concurrent searches
      * @param jvector time of jvector's build
      * @param hnswlib time in which hnswlib adds the rows, null if it is left out
-     * @param oneComputes standstills of one computing thread, the usual state without a build
-     * @param allCompute standstills while all cores compute, as during a build
+     * @param oneComputes stalls of one computing thread, the usual state without a build
+     * @param allCompute stalls while all cores compute, as during a build
      */
     public record Round(
             Latencies alone,
@@ -89,8 +89,8 @@ public final class BuildBench implements AutoCloseable {
             Duration roost,
             Duration jvector,
             @Nullable Duration hnswlib,
-            Standstills oneComputes,
-            Standstills allCompute) {
+            CoreStalls oneComputes,
+            CoreStalls allCompute) {
         /** P99 latency during a build over P99 without one. */
         public double p99Ratio() {
             return beside.p99us() / alone.p99us();
@@ -199,8 +199,8 @@ public final class BuildBench implements AutoCloseable {
                 took[0],
                 took[1],
                 took.length == 2 ? null : took[2],
-                Standstills.of(1, STANDSTILL_TIME),
-                Standstills.of(workers(), STANDSTILL_TIME));
+                CoreStalls.of(1, STALL_TIME),
+                CoreStalls.of(workers(), STALL_TIME));
     }
 
     /** Total time in garbage collection so far; with the default collector all threads stop during that time. */

@@ -13,21 +13,21 @@ import java.util.stream.IntStream;
 /** Measures engines in turns: the recall at each ef once, then the searches per second at each ef in every round. */
 final class CurveMeasurement {
     private final Workload workload;
-    private final int mostNeighbors;
+    private final int maxNeighbors;
     private final Neighbors[] truth;
 
-    /** @param mostNeighbors the max k that will be measured */
-    CurveMeasurement(Workload workload, int mostNeighbors) {
+    /** @param maxNeighbors the max k that will be measured */
+    CurveMeasurement(Workload workload, int maxNeighbors) {
         this.workload = workload;
-        this.mostNeighbors = mostNeighbors;
-        this.truth = new ExactSearch(workload.rows()).searchAll(workload.queries(), mostNeighbors);
+        this.maxNeighbors = maxNeighbors;
+        this.truth = new ExactSearch(workload.rows()).searchAll(workload.queries(), maxNeighbors);
     }
 
     /** Measures one curve per engine; the first {@code tables} engines are Roost's. */
     HnswCurves curves(List<HnswEngine> engines, int tables, int k, int[] widths, int rounds, Duration slice)
             throws Exception {
-        if (k > mostNeighbors) {
-            throw new IllegalArgumentException("k must be at most " + mostNeighbors + ", got " + k);
+        if (k > maxNeighbors) {
+            throw new IllegalArgumentException("k must be at most " + maxNeighbors + ", got " + k);
         }
         int cells = engines.size() * widths.length;
         double[] recalls = new double[cells];

@@ -31,7 +31,7 @@ public final class HnswBench implements AutoCloseable {
      * @param topology of two cores, for Roost's build
      * @param layouts one Roost table each, at least one
      * @param python interpreter with hnswlib, null to leave hnswlib out
-     * @param mostNeighbors the max k that will be measured
+     * @param maxNeighbors the max k that will be measured
      * @param progress receives messages about the current step
      */
     public HnswBench(
@@ -41,11 +41,11 @@ public final class HnswBench implements AutoCloseable {
             @Nullable Path python,
             int m,
             int efConstruction,
-            int mostNeighbors,
+            int maxNeighbors,
             Consumer<String> progress)
             throws Exception {
         progress.accept("exact neighbours");
-        this.measurement = new CurveMeasurement(workload, mostNeighbors);
+        this.measurement = new CurveMeasurement(workload, maxNeighbors);
         for (GraphLayout layout : layouts) {
             progress.accept("build of " + RoostEngine.name(layout));
             RoostEngine engine = new RoostEngine(workload, topology, layout, m, efConstruction, HnswEngine.THREADS);
@@ -89,7 +89,7 @@ public final class HnswBench implements AutoCloseable {
     /**
      * Measures one curve per engine.
      *
-     * @param k at most {@code mostNeighbors}
+     * @param k at most {@code maxNeighbors}
      * @param widths values of ef, ascending, each at least k
      * @param slice how long each engine searches at each ef in a round
      */

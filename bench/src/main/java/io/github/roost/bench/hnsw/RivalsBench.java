@@ -44,7 +44,7 @@ public final class RivalsBench implements AutoCloseable {
      * @param rivals from {@link #RIVALS}
      * @param python interpreter with the libraries, null to leave out all but jvector
      * @param threads search threads, 1 or 2
-     * @param mostNeighbors the max k that will be measured
+     * @param maxNeighbors the max k that will be measured
      * @param kept folder of indexes of these rows with the same build parameters; an index is loaded if it exists there, and saved otherwise; null
      *     for none. jvector is always built
      * @param progress receives messages about the current step, and about libraries that are left out
@@ -58,14 +58,14 @@ public final class RivalsBench implements AutoCloseable {
             int m,
             int efConstruction,
             int threads,
-            int mostNeighbors,
+            int maxNeighbors,
             @Nullable Path kept,
             Consumer<String> progress)
             throws Exception {
         this.workload = workload;
         this.tables = layouts.size();
         progress.accept("exact neighbours");
-        this.measurement = new CurveMeasurement(workload, mostNeighbors);
+        this.measurement = new CurveMeasurement(workload, maxNeighbors);
         for (GraphLayout layout : layouts) {
             String name = RoostEngine.name(layout);
             progress.accept("build of " + name);
@@ -120,7 +120,7 @@ public final class RivalsBench implements AutoCloseable {
     /**
      * Measures one curve per engine.
      *
-     * @param k at most {@code mostNeighbors}
+     * @param k at most {@code maxNeighbors}
      * @param widths values of ef, ascending, each at least k
      * @param slice how long each engine searches at each ef in a round
      */

@@ -91,7 +91,7 @@ public final class WorkConservation {
     public Flood flood(Before before, int tasks, Duration length) throws InterruptedException {
         CountDownLatch over = new CountDownLatch(1);
         AtomicInteger running = new AtomicInteger();
-        AtomicInteger most = new AtomicInteger();
+        AtomicInteger max = new AtomicInteger();
         Orchestrator orchestrator = orchestrator(tasks);
         long took;
         try (orchestrator) {
@@ -103,7 +103,7 @@ public final class WorkConservation {
                 for (int task = 0; task < tasks; task++) {
                     answers.add(orchestrator.submit(
                             (query, context) -> {
-                                most.accumulateAndGet(running.incrementAndGet(), Math::max);
+                                max.accumulateAndGet(running.incrementAndGet(), Math::max);
                                 Thread.sleep(length);
                                 running.decrementAndGet();
                                 return true;
@@ -119,7 +119,7 @@ public final class WorkConservation {
         }
         int free = machine.workers() - (before == Before.ONE_BUSY ? machine.domains() : 0);
         double ideal = length.toNanos() / 1e6 * Math.ceilDiv(tasks, free);
-        return new Flood(machine, before, tasks, free, most.get(), took / 1e6, ideal, crossed(orchestrator));
+        return new Flood(machine, before, tasks, free, max.get(), took / 1e6, ideal, crossed(orchestrator));
     }
 
     private void begin(Before before, Orchestrator orchestrator, Registration ids, CountDownLatch over)

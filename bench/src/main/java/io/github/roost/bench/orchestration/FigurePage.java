@@ -142,10 +142,10 @@ final class FigurePage {
                         + scaling.machine());
         page.append("<div class=\"plots\">");
         List<Series> throughput = new ArrayList<>(series(scaling, result -> result.perSecond() / 1_000));
-        int least = scaling.results().getFirst().domains();
-        double one = scaling.at(least, "v0").perSecond() / least / 1_000;
+        int min = scaling.results().getFirst().domains();
+        double one = scaling.at(min, "v0").perSecond() / min / 1_000;
         throughput.add(new Series(
-                "ideal of v0", 5, List.of(Point.of(least, one * least), Point.of(12, one * 12)), Series.Drawing.LINE));
+                "ideal of v0", 5, List.of(Point.of(min, one * min), Point.of(12, one * 12)), Series.Drawing.LINE));
         List<Point> paper = paperThroughput(genoa, hnsw);
         if (!paper.isEmpty()) {
             throughput.add(new Series("paper: " + paperNames(genoa, hnsw), PAPER_LOOK, paper, Series.Drawing.MARKS));
@@ -205,15 +205,15 @@ final class FigurePage {
     }
 
     private void summary(Scaling scaling) {
-        int most = scaling.results().stream().mapToInt(SimResult::domains).max().orElseThrow();
+        int max = scaling.results().stream().mapToInt(SimResult::domains).max().orElseThrow();
         List<List<String>> rows = new ArrayList<>();
         for (String policy : POLICIES) {
-            SimResult result = scaling.at(most, policy);
+            SimResult result = scaling.at(max, policy);
             rows.add(List.of(
                     policy,
                     format("%,.0f", result.perSecond()),
-                    format("%.2f", result.perSecond() / scaling.at(most, "v0").perSecond()),
-                    format("%.2f", result.perSecond() / scaling.at(most, "v1").perSecond()),
+                    format("%.2f", result.perSecond() / scaling.at(max, "v0").perSecond()),
+                    format("%.2f", result.perSecond() / scaling.at(max, "v1").perSecond()),
                     format("%,.0f", result.latencies().p50us()),
                     format("%,.0f", result.latencies().p999us()),
                     format("%.1f %%", 100 * result.l3MissRatio()),
@@ -223,7 +223,7 @@ final class FigurePage {
         }
         table(
                 List.of(
-                        "at " + most + " domains",
+                        "at " + max + " domains",
                         "searches/s",
                         "ratio to v0",
                         "ratio to v1",
@@ -238,18 +238,18 @@ final class FigurePage {
 
     private void tables(Scaling scaling) {
         heading(3, "Figures 16, 17: " + name(scaling.index()) + ", table by table");
-        int most = scaling.results().stream().mapToInt(SimResult::domains).max().orElseThrow();
+        int max = scaling.results().stream().mapToInt(SimResult::domains).max().orElseThrow();
         page.append("<div class=\"plots\">");
-        latencies(scaling, most, "P50", table -> table.latencies().p50us());
-        latencies(scaling, most, "P999", table -> table.latencies().p999us());
+        latencies(scaling, max, "P50", table -> table.latencies().p50us());
+        latencies(scaling, max, "P999", table -> table.latencies().p999us());
         page.append("</div>\n");
         paragraph(
                 "Tables in the order of V0's latency; for HNSW every fourth table, as in the paper. The paper gives no number per"
                         + " table, only that in V2 P50 is 30 to 50 % and P999 60 to 90 % lower than in V0.");
     }
 
-    private void latencies(Scaling scaling, int most, String what, ToDoubleFunction<SimResult.Table> of) {
-        List<SimResult.Table> first = scaling.at(most, "v0").tables();
+    private void latencies(Scaling scaling, int max, String what, ToDoubleFunction<SimResult.Table> of) {
+        List<SimResult.Table> first = scaling.at(max, "v0").tables();
         List<Integer> order = IntStream.range(0, first.size())
                 .filter(table -> first.get(table).latencies().count() > 0)
                 .boxed()
@@ -258,7 +258,7 @@ final class FigurePage {
         int step = Math.max(1, order.size() / SHOWN_TABLES);
         List<Series> series = new ArrayList<>();
         for (String policy : POLICIES) {
-            List<SimResult.Table> tables = scaling.at(most, policy).tables();
+            List<SimResult.Table> tables = scaling.at(max, policy).tables();
             List<Point> points = IntStream.range(0, order.size() / step)
                     .mapToObj(i -> Point.of(i + 1, of.applyAsDouble(tables.get(order.get(i * step))) / 1_000))
                     .toList();

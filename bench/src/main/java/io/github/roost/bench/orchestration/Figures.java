@@ -93,7 +93,7 @@ public final class Figures {
         this.extent = extent;
     }
 
-    private int most() {
+    private int maxDomains() {
         return extent.domains.getLast();
     }
 
@@ -111,7 +111,7 @@ public final class Figures {
                 scaling.add(scaling(machine, index));
             }
             double capacity = scaling.get(scaling.size() - MACHINES.size())
-                    .at(most(), "v1")
+                    .at(maxDomains(), "v1")
                     .perSecond();
             timelines.add(timeline(index, SERVING_RATE * capacity));
             variants.add(variants(index));
@@ -145,7 +145,7 @@ public final class Figures {
 
     /** A mapper's window is a number of searches here, since one of 10 s has hundreds of thousands. */
     private Timeline timeline(Index index, double rate) throws InterruptedException {
-        Parameters.Machine machine = parameters.machine(MACHINES.getFirst()).withDomains(most());
+        Parameters.Machine machine = parameters.machine(MACHINES.getFirst()).withDomains(maxDomains());
         int window = extent.searchesPerWindow;
         Traces open = traces(index).with(spec -> spec.withLoad(1, rate).withDrift(window * WINDOWS_PER_DRIFT, 1));
         Study study = new Study(
@@ -168,11 +168,11 @@ public final class Figures {
         Parameters.Machine machine = parameters.machine(MACHINES.getFirst());
         List<Callable<SimResult>> simulations = new ArrayList<>();
         for (Assumption assumption : assumptions) {
-            for (int domains : List.of(extent.domains.getFirst(), most())) {
+            for (int domains : List.of(extent.domains.getFirst(), maxDomains())) {
                 Parameters.Machine part = assumption.machine().apply(machine.withDomains(domains));
                 Traces traces = assumption.traces().apply(loaded(traces(index), part));
                 Study study = study(traces, assumption.tasks().apply(parameters.tasks()));
-                List<Policy> policies = domains == most() ? POLICIES : Policy.parse("v0");
+                List<Policy> policies = domains == maxDomains() ? POLICIES : Policy.parse("v0");
                 policies.forEach(policy -> simulations.add(study.on(part, DomainLevel.L3, policy)));
             }
         }

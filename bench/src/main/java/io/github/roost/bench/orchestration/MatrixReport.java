@@ -33,9 +33,9 @@ public record MatrixReport(List<Cell> cells) {
     /**
      * Prints the table.
      *
-     * @param most max rows; the worst are kept
+     * @param max maximum rows; the worst are kept
      */
-    public void print(Consumer<String> out, int most) {
+    public void print(Consumer<String> out, int max) {
         List<Standing> standings = worstFirst();
         out.accept("Each row compares Roost with the best of " + String.join(", ", Cell.RIVALS)
                 + ". A ratio above 1 means that Roost is better; ratios of latencies are inverted. The bar is .99 for"
@@ -44,7 +44,7 @@ public record MatrixReport(List<Cell> cells) {
                 .formatted(
                         "machine", "domains", "index", "regime", "traffic", "load", "measure", "ratio", "wins", "best",
                         "best's", "roost's"));
-        standings.stream().limit(most).forEach(standing -> out.accept(row(standing)));
+        standings.stream().limit(max).forEach(standing -> out.accept(row(standing)));
         out.accept("");
         for (Measure measure : Measure.values()) {
             summarise(

@@ -43,8 +43,8 @@ final class Popularities {
     }
 
     private static Curve curve(AccessCounts.Table table) {
-        long[] most = table.accesses();
-        long all = Arrays.stream(most).sum();
+        long[] descending = table.accesses();
+        long all = Arrays.stream(descending).sum();
         double[] parts = new double[POINTS];
         double[] accesses = new double[POINTS];
         long sum = 0;
@@ -52,8 +52,8 @@ final class Popularities {
         for (int point = 0; point < POINTS; point++) {
             parts[point] = Math.pow(MIN_SHARE, 1 - point / (POINTS - 1.0));
             long upTo = Math.round(parts[point] * table.items());
-            for (; next < Math.min(upTo, most.length); next++) {
-                sum += most[next];
+            for (; next < Math.min(upTo, descending.length); next++) {
+                sum += descending[next];
             }
             accesses[point] = (double) sum / all;
         }

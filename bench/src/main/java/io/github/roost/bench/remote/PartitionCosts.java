@@ -66,12 +66,12 @@ public record PartitionCosts(int rows, double walkMicros, List<Scan> scans) {
     }
 
     private static double fastest(int queries, Runnable pass) {
-        double least = Double.POSITIVE_INFINITY;
+        double min = Double.POSITIVE_INFINITY;
         for (int i = 0; i < PASSES; i++) {
             long began = System.nanoTime();
             pass.run();
-            least = Math.min(least, (System.nanoTime() - began) / 1e3 / queries);
+            min = Math.min(min, (System.nanoTime() - began) / 1e3 / queries);
         }
-        return least;
+        return min;
     }
 }

@@ -112,7 +112,9 @@ public final class Replay implements AutoCloseable {
 
     private Contender ofThePaper(String name, SchedulingPolicy scheduling) throws IOException {
         Contender contender = new OrchestratorContender(name, scheduling, Policy.PAPER, false, topology, tables);
-        return scheduling == SchedulingPolicy.ROUND_ROBIN && tables.isIvf() ? new OneAtATime(contender) : contender;
+        return scheduling == SchedulingPolicy.ROUND_ROBIN && tables.isIvf()
+                ? new SerialContender(contender)
+                : contender;
     }
 
     /**

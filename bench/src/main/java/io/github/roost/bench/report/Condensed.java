@@ -26,11 +26,11 @@ final class Condensed {
 
     static JsonNode of(JsonNode found) {
         JsonNode kept = found.deepCopy();
-        int most = most(kept.path(RESULTS));
-        boolean sweep = least(kept.path(RESULTS)) < most;
+        int max = max(kept.path(RESULTS));
+        boolean sweep = min(kept.path(RESULTS)) < max;
         for (JsonNode result : kept.path(RESULTS)) {
             if (result instanceof ObjectNode simulated && simulated.has(WINDOWS)) {
-                shorten(simulated, !sweep, sweep && simulated.path(DOMAINS).asInt() == most);
+                shorten(simulated, !sweep, sweep && simulated.path(DOMAINS).asInt() == max);
             }
         }
         for (JsonNode variant : kept.path("sensitivity")) {
@@ -49,20 +49,20 @@ final class Condensed {
         }
     }
 
-    private static int most(JsonNode results) {
-        int most = 0;
+    private static int max(JsonNode results) {
+        int max = 0;
         for (JsonNode result : results) {
-            most = Math.max(most, result.path(DOMAINS).asInt());
+            max = Math.max(max, result.path(DOMAINS).asInt());
         }
-        return most;
+        return max;
     }
 
-    private static int least(JsonNode results) {
-        int least = Integer.MAX_VALUE;
+    private static int min(JsonNode results) {
+        int min = Integer.MAX_VALUE;
         for (JsonNode result : results) {
-            least = Math.min(least, result.path(DOMAINS).asInt());
+            min = Math.min(min, result.path(DOMAINS).asInt());
         }
-        return least;
+        return min;
     }
 
     private static void shorten(ObjectNode simulated, boolean windows, boolean tables) {

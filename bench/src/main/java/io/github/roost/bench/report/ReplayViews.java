@@ -156,8 +156,8 @@ final class ReplayViews {
             }
         }
         List<Series> series = new ArrayList<>();
-        points.forEach(
-                (contender, curve) -> series.add(Series.marked(contender, Looks.of(contender, series.size()), curve)));
+        points.forEach((contender, curve) ->
+                series.add(Series.marked(contender, PlotStyles.of(contender, series.size()), curve)));
         return new Plot(
                 "Replay in open loop, %s: %s".formatted(name, title),
                 Axis.linear("searches/s"),

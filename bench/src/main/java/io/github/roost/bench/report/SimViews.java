@@ -68,9 +68,9 @@ final class SimViews {
     }
 
     private static List<SimResult> atMost(SimReport report) {
-        int most = domains(report).getLast();
+        int max = domains(report).getLast();
         return report.results().stream()
-                .filter(result -> result.domains() == most)
+                .filter(result -> result.domains() == max)
                 .toList();
     }
 
@@ -118,7 +118,7 @@ final class SimViews {
                     .flatMap(domains -> find(report, policy, domains).stream())
                     .map(result -> Point.of(result.domains(), figure.applyAsDouble(result)))
                     .toList();
-            series.add(Series.marked(policy, Looks.of(policy, series.size()), points));
+            series.add(Series.marked(policy, PlotStyles.of(policy, series.size()), points));
         }
         return new Plot(
                 "%s, %s".formatted(title, report.spec().name()), Axis.linear(DOMAINS), Axis.fromZero(unit), series);
@@ -250,7 +250,8 @@ final class SimViews {
             List<Point> points = IntStream.range(0, hottestFirst.size())
                     .mapToObj(rank -> Point.of(rank + 1.0, figure.applyAsDouble(hottestFirst.get(rank))))
                     .toList();
-            series.add(new Series(result.policy(), Looks.of(result.policy(), series.size()), points, Drawing.MARKS));
+            series.add(
+                    new Series(result.policy(), PlotStyles.of(result.policy(), series.size()), points, Drawing.MARKS));
         }
         return new Plot(
                 "%s of each table, %s".formatted(title, report.spec().name()),
@@ -324,7 +325,7 @@ final class SimViews {
         if (points.size() < 2) {
             return;
         }
-        int look = Looks.of(result.policy(), series.size());
+        int look = PlotStyles.of(result.policy(), series.size());
         series.add(new Series(result.policy(), look, points, Drawing.LINE));
         if (!remaps.isEmpty() && remaps.size() <= MAX_MARKS) {
             series.add(new Series("remap of " + result.policy(), look, remaps, Drawing.MARKS));

@@ -165,20 +165,20 @@ public final class CallerThreads implements AutoCloseable {
         private final Kind kind;
         private final Search search;
         private final long end;
-        private final long most;
+        private final long max;
         private final long[] searches;
         private final CountDownLatch running;
         private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
 
         /**
          * @param end time from which no further search begins, by {@link System#nanoTime}; {@link Long#MAX_VALUE} for never
-         * @param most max searches per chain
+         * @param max maximum searches per chain
          */
-        Calls(Kind kind, Search search, int chains, long end, long most) {
+        Calls(Kind kind, Search search, int chains, long end, long max) {
             this.kind = kind;
             this.search = search;
             this.end = end;
-            this.most = most;
+            this.max = max;
             this.searches = new long[chains];
             this.running = new CountDownLatch(chains);
         }
@@ -210,7 +210,7 @@ public final class CallerThreads implements AutoCloseable {
                 do {
                     search.of(queries[(int) ((searches[chain] * IN_FLIGHT + chain) % QUERIES)]);
                     searches[chain]++;
-                    goesOn = searches[chain] < most && (end == Long.MAX_VALUE || System.nanoTime() < end);
+                    goesOn = searches[chain] < max && (end == Long.MAX_VALUE || System.nanoTime() < end);
                 } while (goesOn && kind == Kind.PLATFORM);
                 if (goesOn) {
                     start(chain);

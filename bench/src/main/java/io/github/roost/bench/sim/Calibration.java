@@ -63,12 +63,12 @@ public final class Calibration {
         Topology l2 = TopologyReader.live().level(DomainLevel.L2).read();
         CacheDomain l3 = TopologyReader.live().read().domains().getFirst();
         double l2Bytes = l2.domains().getFirst().cacheBytes();
-        double l3Nanos = least(() -> chase((long) (l2Bytes * 6)));
-        double dramNanos = least(() -> chase(l3.cacheBytes() * 12));
+        double l3Nanos = min(() -> chase((long) (l2Bytes * 6)));
+        double dramNanos = min(() -> chase(l3.cacheBytes() * 12));
         double l3Bytes = l3Share((double) l3.cacheBytes(), (l3Nanos + dramNanos) / 2);
         progress.accept("last-level cache of %.0f MiB, of which this machine gets %.1f MiB"
                 .formatted(l3.cacheBytes() / MIB, l3Bytes / MIB));
-        double taskNanos = least(Calibration::taskNanos);
+        double taskNanos = min(Calibration::taskNanos);
         // The costs are measured first, so that the JIT has compiled the searches before their stalls are measured.
         Parameters.LinesInFlight any = new Parameters.LinesInFlight(1, 1);
         Parameters.Visits walks = VisitCalibration.walks(any, progress);
@@ -79,7 +79,7 @@ public final class Calibration {
         Parameters.Tasks tasks = new Parameters.Tasks(
                 taskNanos,
                 before.tasks().wakeNanos(),
-                least(Calibration::forkJoinNanos),
+                min(Calibration::forkJoinNanos),
                 lateNanos(),
                 walks.with(ofGraphs.getFirst()),
                 exact.with(ofGraphs.getLast()),
@@ -101,7 +101,7 @@ public final class Calibration {
         return before.with("here", here, tasks);
     }
 
-    private static double least(DoubleSupplier measurement) {
+    private static double min(DoubleSupplier measurement) {
         return IntStream.range(0, ROUNDS)
                 .mapToDouble(round -> measurement.getAsDouble())
                 .min()

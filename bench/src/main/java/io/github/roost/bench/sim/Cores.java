@@ -13,13 +13,13 @@ final class Cores {
     }
 
     /**
-     * Runs up to {@code most} further items of a task on a core from a time on; returns the time at which they are
+     * Runs up to {@code max} further items of a task on a core from a time on; returns the time at which they are
      * done.
      */
-    double run(int core, VirtualTask task, int most, double from) {
+    double run(int core, VirtualTask task, int max, double from) {
         double now = from;
         double compute = task.weight * task.itemNanos * scale;
-        int end = Math.min(task.items, task.next + most);
+        int end = Math.min(task.items, task.next + max);
         for (; task.next < end; task.next++) {
             double stall = task.weight
                     * memory.read(core, task.key(task.next), task.itemBytes, task.weight, now, task.inFlight);

@@ -45,7 +45,7 @@ final class OneWorker implements AutoCloseable {
     /** Time per repetition on the worker: the min of several short rounds, because other processes can only add to it. */
     double nanos(Work work) {
         SearchFunction<Integer, Double> rounds = (first, context) -> {
-            double least = Double.MAX_VALUE;
+            double min = Double.MAX_VALUE;
             int repeats = repeatsIn(work);
             int next = repeats;
             for (int round = 0; round < ROUNDS; round++) {
@@ -53,9 +53,9 @@ final class OneWorker implements AutoCloseable {
                 for (int end = next + repeats; next < end; next++) {
                     work.run(next);
                 }
-                least = Math.min(least, (double) (System.nanoTime() - began) / repeats);
+                min = Math.min(min, (double) (System.nanoTime() - began) / repeats);
             }
-            return least;
+            return min;
         };
         MappingId id = orchestrator.register("measured").id();
         long giveUp = System.nanoTime() + MAX_WAIT_NANOS;

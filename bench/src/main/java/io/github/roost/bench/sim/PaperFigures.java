@@ -29,10 +29,10 @@ public final class PaperFigures {
     /**
      * A value or range given by the paper.
      *
-     * @param least min, 0 if the paper only gives an upper bound
-     * @param most max
+     * @param min the minimum, 0 if the paper only gives an upper bound
+     * @param max the maximum
      */
-    public record Range(double least, double most) {}
+    public record Range(double min, double max) {}
 
     /**
      * One figure.
@@ -53,12 +53,10 @@ public final class PaperFigures {
             if (paper == null) {
                 return "";
             }
-            if (paper.least == 0) {
-                return "under " + plain(paper.most);
+            if (paper.min == 0) {
+                return "under " + plain(paper.max);
             }
-            return paper.least == paper.most
-                    ? plain(paper.most)
-                    : "%.0f-%s".formatted(100 * paper.least, plain(paper.most));
+            return paper.min == paper.max ? plain(paper.max) : "%.0f-%s".formatted(100 * paper.min, plain(paper.max));
         }
 
         /** The distance of the two: 0 if they agree, else the absolute logarithm of their ratio, or for shares the absolute difference. */
@@ -66,7 +64,7 @@ public final class PaperFigures {
             if (paper == null) {
                 return 0;
             }
-            double nearest = Math.clamp(here, paper.least, paper.most);
+            double nearest = Math.clamp(here, paper.min, paper.max);
             return share || here <= 0 ? Math.abs(here - nearest) : Math.abs(Math.log(here / nearest));
         }
 
@@ -75,7 +73,7 @@ public final class PaperFigures {
             if (paper == null) {
                 return "";
             }
-            double nearest = Math.clamp(here, paper.least, paper.most);
+            double nearest = Math.clamp(here, paper.min, paper.max);
             if (nearest == here) {
                 return "agrees";
             }
@@ -105,12 +103,12 @@ public final class PaperFigures {
     }
 
     private void compare() {
-        int most = results.stream().mapToInt(SimResult::domains).max().orElse(0);
-        Optional<SimResult> v0 = find("v0", most);
-        Optional<SimResult> v1 = find("v1", most);
-        Optional<SimResult> v2 = find("v2", most);
+        int max = results.stream().mapToInt(SimResult::domains).max().orElse(0);
+        Optional<SimResult> v0 = find("v0", max);
+        Optional<SimResult> v1 = find("v1", max);
+        Optional<SimResult> v2 = find("v2", max);
         boolean hnsw = index == Index.HNSW;
-        scaling(v0, most, hnsw);
+        scaling(v0, max, hnsw);
         v0.ifPresent(result -> thousands("V0", result, hnsw ? 70 : 10));
         v1.ifPresent(result -> thousands("V1", result, hnsw ? 70 : 25));
         v2.ifPresent(result -> thousands("V2", result, hnsw ? 100 : 35));
@@ -131,11 +129,11 @@ public final class PaperFigures {
                 hnsw ? new Range(0, .10) : new Range(.05, .05)));
     }
 
-    private void scaling(Optional<SimResult> v0, int most, boolean hnsw) {
-        int least = results.stream().mapToInt(SimResult::domains).min().orElse(0);
-        Optional<SimResult> first = find("v0", least);
-        if (v0.isPresent() && first.isPresent() && least < most) {
-            double ideal = first.get().perSecond() * most / least;
+    private void scaling(Optional<SimResult> v0, int max, boolean hnsw) {
+        int min = results.stream().mapToInt(SimResult::domains).min().orElse(0);
+        Optional<SimResult> first = find("v0", min);
+        if (v0.isPresent() && first.isPresent() && min < max) {
+            double ideal = first.get().perSecond() * max / min;
             double share = hnsw ? .82 : 2.8 / 12;
             share(
                     "figure 5: V0 as a share of linear scaling with the domains",

@@ -79,9 +79,9 @@ public record SimReport(WorkloadSpec spec, List<SimResult> results, List<Variant
     }
 
     private void printTables(Consumer<String> out) {
-        int most = results.stream().mapToInt(SimResult::domains).max().orElse(0);
+        int max = results.stream().mapToInt(SimResult::domains).max().orElse(0);
         List<SimResult> shown =
-                results.stream().filter(result -> result.domains() == most).toList();
+                results.stream().filter(result -> result.domains() == max).toList();
         out.accept("");
         StringBuilder head = new StringBuilder("%-12s".formatted("table"));
         shown.forEach(result -> head.append("%22s".formatted(result.policy() + " P50, P999 us")));
@@ -103,9 +103,9 @@ public record SimReport(WorkloadSpec spec, List<SimResult> results, List<Variant
      * @param windows windows per line, at least 1
      */
     public void printTimeline(Consumer<String> out, int windows) {
-        int most = results.stream().mapToInt(SimResult::domains).max().orElse(0);
+        int max = results.stream().mapToInt(SimResult::domains).max().orElse(0);
         results.stream()
-                .filter(result -> result.domains() == most)
+                .filter(result -> result.domains() == max)
                 .forEach(result -> printTimeline(out, result, windows));
         out.accept("");
         out.accept(

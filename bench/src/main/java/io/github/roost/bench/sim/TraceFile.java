@@ -98,23 +98,23 @@ public final class TraceFile {
         return new Traces.Table(name, rowBytes, rowCount, copies, k, width, listRows, visits);
     }
 
-    private static int[] ints(DataInputStream in, int least, int most, Path file) throws IOException {
+    private static int[] ints(DataInputStream in, int min, int max, Path file) throws IOException {
         int[] values = new int[count(in, 0, file)];
         for (int i = 0; i < values.length; i++) {
             values[i] = in.readInt();
-            if (values[i] < least || values[i] > most) {
+            if (values[i] < min || values[i] > max) {
                 throw new IOException(
-                        file + " is damaged: a value must be between " + least + " and " + most + ", got " + values[i]);
+                        file + " is damaged: a value must be between " + min + " and " + max + ", got " + values[i]);
             }
         }
         return values;
     }
 
-    private static int count(DataInputStream in, int least, Path file) throws IOException {
+    private static int count(DataInputStream in, int min, Path file) throws IOException {
         int count = in.readInt();
-        if (count < least || count > MAX_VALUES) {
+        if (count < min || count > MAX_VALUES) {
             throw new IOException(
-                    file + " is damaged: a count must be between " + least + " and " + MAX_VALUES + ", got " + count);
+                    file + " is damaged: a count must be between " + min + " and " + MAX_VALUES + ", got " + count);
         }
         return count;
     }

@@ -98,8 +98,8 @@ final class SoakClient implements Runnable {
     }
 
     private void searchOneTable() {
-        int clusters = 1 + random.nextInt(6);
-        try (Registration table = orchestrator.register("soak", clusters)) {
+        int ids = 1 + random.nextInt(6);
+        try (Registration table = orchestrator.register("soak", ids)) {
             for (int i = 0; i < SEARCHES_PER_TABLE; i++) {
                 try {
                     CompletableFuture<?> future = any(table);
@@ -139,14 +139,14 @@ final class SoakClient implements Runnable {
     private CompletableFuture<?> submit(Registration table) {
         int query = random.nextInt(1_000);
         CompletableFuture<Integer> future =
-                orchestrator.submit(search(table), query, table.id(random.nextInt(table.clusters())), options());
+                orchestrator.submit(search(table), query, table.id(random.nextInt(table.size())), options());
         tasks.incrementAndGet();
         return future;
     }
 
     private CompletableFuture<?> fanOut(Registration table) {
-        List<Part<Integer, Integer>> parts = IntStream.range(0, table.clusters())
-                .mapToObj(cluster -> new Part<>(search(table), random.nextInt(1_000), table.id(cluster)))
+        List<Part<Integer, Integer>> parts = IntStream.range(0, table.size())
+                .mapToObj(index -> new Part<>(search(table), random.nextInt(1_000), table.id(index)))
                 .toList();
         boolean mergerThrows = random.nextInt(10) == 0;
         Merger<Integer, Integer> merger = results -> {
@@ -172,7 +172,7 @@ final class SoakClient implements Runnable {
                 .submitSteps(
                         (query, context) -> step(table, left, mayWaitForEver, context),
                         0,
-                        table.id(random.nextInt(table.clusters())),
+                        table.id(random.nextInt(table.size())),
                         options);
         tasks.incrementAndGet();
         return future;
@@ -189,8 +189,8 @@ final class SoakClient implements Runnable {
             case 0 -> new Step.Yield<>(next);
             case 1, 2 -> new Step.Park<>(pending(mayWaitForEver), next);
             case 3 -> {
-                List<Part<Integer, Integer>> parts = IntStream.range(0, table.clusters())
-                        .mapToObj(cluster -> new Part<>(search(table), chance.nextInt(1_000), table.id(cluster)))
+                List<Part<Integer, Integer>> parts = IntStream.range(0, table.size())
+                        .mapToObj(index -> new Part<>(search(table), chance.nextInt(1_000), table.id(index)))
                         .toList();
                 tasks.addAndGet(parts.size());
                 yield new Step.Fork<Integer, Object, Integer, Integer>(
@@ -226,7 +226,7 @@ final class SoakClient implements Runnable {
     private CompletableFuture<?> shared(Registration table) {
         BatchQueue<Integer, Integer> queue = orchestrator
                 .indexing()
-                .batchQueue(table.id(random.nextInt(table.clusters())), (group, context) -> serve(group, context));
+                .batchQueue(table.id(random.nextInt(table.size())), (group, context) -> serve(group, context));
         groups.addAndGet(4);
         for (int i = 0; i < 3; i++) {
             watch(orchestrator.indexing().submitShared(queue, random.nextInt(100), options()));
@@ -255,7 +255,7 @@ final class SoakClient implements Runnable {
         AtomicInteger left = new AtomicInteger(random.nextInt(20));
         CompletableFuture<?> future = orchestrator
                 .indexing()
-                .maintenance(table.id(random.nextInt(table.clusters())), context -> {
+                .maintenance(table.id(random.nextInt(table.size())), context -> {
                     if (left.get() == 7) {
                         throw new IllegalStateException("maintenance");
                     }
@@ -303,7 +303,7 @@ final class SoakClient implements Runnable {
         }
         CompletableFuture<Integer> inner;
         try {
-            inner = orchestrator.submit((q, context) -> q + 1, query, table.id(query % table.clusters()));
+            inner = orchestrator.submit((q, context) -> q + 1, query, table.id(query % table.size()));
         } catch (RejectedExecutionException | TableClosedException fullOrClosed) {
             return query;
         }

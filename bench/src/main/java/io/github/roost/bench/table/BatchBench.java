@@ -78,27 +78,27 @@ public final class BatchBench {
     public static Report measure(int rows, List<Integer> batches, int rounds) throws IOException {
         BatchWorkload workload = BatchWorkload.of(rows);
         long[] keys = workload.keys();
-        int most = batches.getLast();
+        int max = batches.getLast();
         Path folder = Files.createTempDirectory("roost-batch-");
-        try (BatchStore.OfTable table = new BatchStore.OfTable(
-                        Files.createDirectory(folder.resolve("table")), keys, VALUE_BYTES, most);
+        try (BatchStore.OfTable table =
+                        new BatchStore.OfTable(Files.createDirectory(folder.resolve("table")), keys, VALUE_BYTES, max);
                 BatchStore rocks = new BatchStore.OfRocks(
                         "RocksDB, as much memory",
                         Files.createDirectory(folder.resolve("rocks")),
                         keys,
                         VALUE_BYTES,
-                        most,
+                        max,
                         table.memoryBytes());
                 BatchStore rocksTwice = new BatchStore.OfRocks(
                         "RocksDB, twice the memory",
                         Files.createDirectory(folder.resolve("rocks-twice")),
                         keys,
                         VALUE_BYTES,
-                        most,
+                        max,
                         2 * table.memoryBytes());
-                BatchStore heap = new BatchStore.OfHeap(keys, VALUE_BYTES, most);
-                ChroniclePeer chronicle = new ChroniclePeer(rows, most);
-                BatchStore redis = redis(folder, keys, most)) {
+                BatchStore heap = new BatchStore.OfHeap(keys, VALUE_BYTES, max);
+                ChroniclePeer chronicle = new ChroniclePeer(rows, max);
+                BatchStore redis = redis(folder, keys, max)) {
             List<Contender> contenders = new ArrayList<>();
             for (BatchStore store : List.of(table, rocks, rocksTwice, heap)) {
                 contenders.add(Contender.of(store, workload));
@@ -123,9 +123,9 @@ public final class BatchBench {
         }
     }
 
-    private static @Nullable BatchStore redis(Path folder, long[] keys, int most) throws IOException {
+    private static @Nullable BatchStore redis(Path folder, long[] keys, int max) throws IOException {
         Path program = LocalRedis.program().orElse(null);
-        return program == null ? null : new RedisStore(program, folder.resolve("redis"), keys, VALUE_BYTES, most);
+        return program == null ? null : new RedisStore(program, folder.resolve("redis"), keys, VALUE_BYTES, max);
     }
 
     private static List<Growth> growth(List<Result> results, int stores) {

@@ -63,12 +63,12 @@ interface BatchStore extends AutoCloseable {
         private final Arena arena = Arena.ofShared();
         private final MemorySegment keys;
         private final RowBatch rows;
-        private final int most;
+        private final int max;
 
-        OfTable(Path folder, long[] all, int valueBytes, int mostKeys) throws IOException {
-            this.most = mostKeys;
-            this.keys = arena.allocate(ValueLayout.JAVA_LONG, mostKeys);
-            this.rows = RowBatch.in(arena.allocate((valueBytes + 16L) * mostKeys));
+        OfTable(Path folder, long[] all, int valueBytes, int maxKeys) throws IOException {
+            this.max = maxKeys;
+            this.keys = arena.allocate(ValueLayout.JAVA_LONG, maxKeys);
+            this.rows = RowBatch.in(arena.allocate((valueBytes + 16L) * maxKeys));
             this.table = Table.open(folder);
             try (VersionBuilder loading = table.begin(1, Schema.of(Column.ofBytes("value")), all.length)) {
                 RowWriter row = loading.writer();
@@ -93,7 +93,7 @@ interface BatchStore extends AutoCloseable {
 
         @Override
         public long fetch(long[] wanted, int begin, int count) {
-            MemorySegment.copy(wanted, begin, keys, ValueLayout.JAVA_LONG, 0, Math.min(count, most));
+            MemorySegment.copy(wanted, begin, keys, ValueLayout.JAVA_LONG, 0, Math.min(count, max));
             reader.getAll(0, keys, count, rows, COLUMNS);
             long sum = 0;
             for (int i = 0; i < count; i++) {
@@ -116,11 +116,11 @@ interface BatchStore extends AutoCloseable {
         private final Arena arena = Arena.ofShared();
         private final MemorySegment room;
 
-        OfHeap(long[] all, int valueBytes, int mostKeys) {
+        OfHeap(long[] all, int valueBytes, int maxKeys) {
             for (long key : all) {
                 map.put(key, value(key, valueBytes));
             }
-            this.room = arena.allocate((long) valueBytes * mostKeys);
+            this.room = arena.allocate((long) valueBytes * maxKeys);
         }
 
         @Override
@@ -164,9 +164,8 @@ interface BatchStore extends AutoCloseable {
         private final List<ByteBuffer> keys = new ArrayList<>();
         private final List<ByteBuffer> values = new ArrayList<>();
 
-        OfRocks(String name, Path folder, long[] all, int valueBytes, int mostKeys, long cacheBytes)
-                throws IOException {
-            this(name, folder, all, valueBytes, mostKeys, cacheBytes, null);
+        OfRocks(String name, Path folder, long[] all, int valueBytes, int maxKeys, long cacheBytes) throws IOException {
+            this(name, folder, all, valueBytes, maxKeys, cacheBytes, null);
         }
 
         /**
@@ -179,7 +178,7 @@ interface BatchStore extends AutoCloseable {
                 Path folder,
                 long[] all,
                 int valueBytes,
-                int mostKeys,
+                int maxKeys,
                 long cacheBytes,
                 @Nullable Statistics statistics)
                 throws IOException {
@@ -209,7 +208,7 @@ interface BatchStore extends AutoCloseable {
             } catch (RocksDBException e) {
                 throw new IOException(e);
             }
-            for (int i = 0; i < mostKeys; i++) {
+            for (int i = 0; i < maxKeys; i++) {
                 keys.add(ByteBuffer.allocateDirect(Long.BYTES));
                 values.add(ByteBuffer.allocateDirect(valueBytes).order(ByteOrder.LITTLE_ENDIAN));
             }

@@ -40,7 +40,7 @@ final class ChroniclePeer implements AutoCloseable {
     private final long memoryBytes;
 
     /** Starts the process, and waits until its map is filled and checked. */
-    ChroniclePeer(int rows, int mostKeys) throws IOException {
+    ChroniclePeer(int rows, int maxKeys) throws IOException {
         List<String> words = new ArrayList<>();
         words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         words.addAll(OPENED);
@@ -58,7 +58,7 @@ final class ChroniclePeer implements AutoCloseable {
                 ManagementFactory.getRuntimeMXBean().getClassPath(),
                 ChroniclePeer.class.getName(),
                 Integer.toString(rows),
-                Integer.toString(mostKeys)));
+                Integer.toString(maxKeys)));
         this.process = new ProcessBuilder(words)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();

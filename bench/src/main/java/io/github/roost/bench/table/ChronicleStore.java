@@ -15,7 +15,7 @@ final class ChronicleStore implements BatchStore {
     private final MemorySegment room;
     private final byte[] used;
 
-    ChronicleStore(long[] all, int valueBytes, int mostKeys) {
+    ChronicleStore(long[] all, int valueBytes, int maxKeys) {
         this.map = ChronicleMap.of(Long.class, byte[].class)
                 .name("values")
                 .entries(all.length)
@@ -24,7 +24,7 @@ final class ChronicleStore implements BatchStore {
         for (long key : all) {
             map.put(key, BatchStore.value(key, valueBytes));
         }
-        this.room = arena.allocate((long) valueBytes * mostKeys);
+        this.room = arena.allocate((long) valueBytes * maxKeys);
         this.used = new byte[valueBytes];
     }
 

@@ -85,7 +85,7 @@ public final class ColdBench {
         // Rows are stored in the order of random keys, so that their location is independent of their popularity.
         long[] sorted = keys.clone();
         Arrays.sort(sorted);
-        int most = batches.stream().mapToInt(Integer::intValue).max().orElseThrow();
+        int max = batches.stream().mapToInt(Integer::intValue).max().orElseThrow();
         long valueMemory = rows * (long) VALUE_BYTES / 10;
         Path folder = Files.createTempDirectory("roost-cold-");
         try (Orchestrator orchestrator = Orchestrator.builder().build();
@@ -105,16 +105,12 @@ public final class ColdBench {
                         orchestrator,
                         io);
                 ColdStore rocks = new ColdStore.OfRocks(
-                        Files.createDirectory(folder.resolve("rocks")),
-                        keys,
-                        VALUE_BYTES,
-                        most,
-                        search.memoryBytes())) {
+                        Files.createDirectory(folder.resolve("rocks")), keys, VALUE_BYTES, max, search.memoryBytes())) {
             List<ColdStore> stores = List.of(search, reader, rocks);
             Zipf zipf = new Zipf(rows, EXPONENT);
             List<Result> results = new ArrayList<>();
             for (ColdStore store : stores) {
-                serve(store, keys(zipf, keys, rows, random), most);
+                serve(store, keys(zipf, keys, rows, random), max);
             }
             for (int batch : batches) {
                 results.addAll(inTurns(stores, zipf, keys, batch, rounds, wanted, random));

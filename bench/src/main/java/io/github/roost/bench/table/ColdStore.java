@@ -149,10 +149,10 @@ interface ColdStore extends AutoCloseable {
         private final BatchStore.OfRocks rocks;
         private final long cacheBytes;
 
-        OfRocks(Path folder, long[] keys, int valueBytes, int mostKeys, long cacheBytes) throws IOException {
+        OfRocks(Path folder, long[] keys, int valueBytes, int maxKeys, long cacheBytes) throws IOException {
             this.cacheBytes = cacheBytes;
             this.rocks = new BatchStore.OfRocks(
-                    "RocksDB, as much memory", folder, keys, valueBytes, mostKeys, cacheBytes, statistics);
+                    "RocksDB, as much memory", folder, keys, valueBytes, maxKeys, cacheBytes, statistics);
         }
 
         @Override

@@ -20,8 +20,8 @@ final class RedisStore implements ServedStore {
     private final Arena arena = Arena.ofShared();
     private final MemorySegment room;
 
-    RedisStore(Path program, Path folder, long[] all, int valueBytes, int mostKeys) throws IOException {
-        this.room = arena.allocate((long) valueBytes * mostKeys);
+    RedisStore(Path program, Path folder, long[] all, int valueBytes, int maxKeys) throws IOException {
+        this.room = arena.allocate((long) valueBytes * maxKeys);
         this.server = LocalRedis.start(program, folder);
         this.client = server.connect();
         Pipeline pipeline = client.pipelined();

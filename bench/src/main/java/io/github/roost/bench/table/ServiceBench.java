@@ -80,9 +80,9 @@ public final class ServiceBench {
         }
     }
 
-    private static @Nullable BatchStore redis(Path folder, long[] keys, int most) throws IOException {
+    private static @Nullable BatchStore redis(Path folder, long[] keys, int max) throws IOException {
         Path program = LocalRedis.program().orElse(null);
-        return program == null ? null : new RedisStore(program, folder.resolve("redis"), keys, VALUE_BYTES, most);
+        return program == null ? null : new RedisStore(program, folder.resolve("redis"), keys, VALUE_BYTES, max);
     }
 
     /** Whether Redis is installed. */

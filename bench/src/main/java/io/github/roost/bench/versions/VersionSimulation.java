@@ -68,7 +68,7 @@ public final class VersionSimulation {
      * @param rivals coordinators that took charge while another one continued
      * @param byPhase how often each victim was killed or replaced, by phase of a roll and, if the phase belongs to a group, by group; includes zeros
      * @param incomplete changes at the servers after which no version was complete at live servers
-     * @param mostMemory max number of versions in memory at once, per server
+     * @param maxMemory max number of versions in memory at once, per server
      * @param fencedOff refused orders of coordinators that were not in charge any more
      * @param outOfTurn orders of such coordinators that a server executed after a later coordinator had looked at it
      * @param messages of clients and coordinators, by kind
@@ -87,7 +87,7 @@ public final class VersionSimulation {
             long rivals,
             Map<String, Map<String, Long>> byPhase,
             long incomplete,
-            double mostMemory,
+            double maxMemory,
             long fencedOff,
             long outOfTurn,
             List<Messages> messages) {}
@@ -138,7 +138,7 @@ public final class VersionSimulation {
     private long coordinators;
     private long rivals;
     private long incomplete;
-    private int mostVersions;
+    private int maxVersions;
     private long fencedOff;
     private long outOfTurn;
 
@@ -218,7 +218,7 @@ public final class VersionSimulation {
                 rivals,
                 byPhase,
                 incomplete,
-                mostVersions / (double) servers.size(),
+                maxVersions / (double) servers.size(),
                 fencedOff,
                 outOfTurn,
                 Stream.of(requests, wires.looks(), wires.loads(), wires.unloads())
@@ -406,8 +406,8 @@ public final class VersionSimulation {
 
         @Override
         public void done(VirtualServer server, Order order) {
-            mostVersions = Math.max(
-                    mostVersions,
+            maxVersions = Math.max(
+                    maxVersions,
                     servers.stream()
                             .mapToInt(any -> any.view().versions().size())
                             .sum());

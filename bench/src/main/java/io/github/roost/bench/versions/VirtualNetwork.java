@@ -34,16 +34,16 @@ final class VirtualNetwork {
         /** Per thousand messages, the number of lost, of duplicated and of late ones. */
         private final int faults;
 
-        private final long mostLate;
+        private final long maxLate;
         private long sent;
         private long lost;
         private long doubled;
         private long late;
 
-        Traffic(String kind, int faults, long mostLateNanos) {
+        Traffic(String kind, int faults, long maxLateNanos) {
             this.kind = kind;
             this.faults = faults;
-            this.mostLate = mostLateNanos;
+            this.maxLate = maxLateNanos;
         }
 
         VersionSimulation.Messages counts() {
@@ -77,7 +77,7 @@ final class VirtualNetwork {
     private long delay(Traffic of) {
         if (random.nextInt(1_000) < of.faults) {
             of.late++;
-            return usualDelay() + random.nextLong(of.mostLate);
+            return usualDelay() + random.nextLong(of.maxLate);
         }
         return usualDelay();
     }

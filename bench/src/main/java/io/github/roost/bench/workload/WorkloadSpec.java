@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.MapperFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.github.roost.core.task.MappingId;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -118,7 +119,7 @@ public record WorkloadSpec(
             require("recordedRows", recordedRows, 1, 10_000_000);
             requireAtLeast("copyExponent", copyExponent, 0);
             require("leastLists", leastLists, 1, mostLists);
-            require("mostLists", mostLists, leastLists, 131_072);
+            require("mostLists", mostLists, leastLists, MappingId.MAX_PER_ORCHESTRATOR);
             if (!(recall > 0 && recall < 1)) {
                 throw new IllegalArgumentException("recall must be over 0 and below 1, got " + recall);
             }
@@ -146,7 +147,7 @@ public record WorkloadSpec(
         require("leastK", leastK, 1, mostK);
         require("mostK", mostK, leastK, 10_000);
         require("rowsPerList", rowsPerList, 1, 1_000_000);
-        require("nprobe", nprobe, 1, 131_072);
+        require("nprobe", nprobe, 1, MappingId.MAX_PER_ORCHESTRATOR);
         require("inFlight", inFlight, 1, 100_000);
         requireAtLeast("trafficSpan", trafficSpan, 1);
         requireAtLeast("targetExponent", targetExponent, 0);
@@ -157,15 +158,15 @@ public record WorkloadSpec(
         }
     }
 
-    private static void require(String what, int value, int least, int most) {
-        if (value < least || value > most) {
-            throw new IllegalArgumentException(what + " must be between " + least + " and " + most + ", got " + value);
+    private static void require(String what, int value, int min, int max) {
+        if (value < min || value > max) {
+            throw new IllegalArgumentException(what + " must be between " + min + " and " + max + ", got " + value);
         }
     }
 
-    private static void requireAtLeast(String what, double value, double least) {
-        if (!(value >= least && value < Double.POSITIVE_INFINITY)) {
-            throw new IllegalArgumentException(what + " must be a number of at least " + least + ", got " + value);
+    private static void requireAtLeast(String what, double value, double min) {
+        if (!(value >= min && value < Double.POSITIVE_INFINITY)) {
+            throw new IllegalArgumentException(what + " must be a number of at least " + min + ", got " + value);
         }
     }
 

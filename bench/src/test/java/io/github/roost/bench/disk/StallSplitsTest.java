@@ -44,11 +44,11 @@ class StallSplitsTest {
         StallSplits splits = new StallSplits(StallRecording.kept(kind), CYCLES / 4);
         double few = splits.run(4, 28, StallPolicy.POLLED, 1).besideEmpty();
         double half = splits.run(16, 16, StallPolicy.POLLED, 1).besideEmpty();
-        double most = splits.run(28, 4, StallPolicy.POLLED, 1).besideEmpty();
+        double max = splits.run(28, 4, StallPolicy.POLLED, 1).besideEmpty();
         assertThat(few).isGreaterThan(1);
         // Of each worker that searches the same: 1 + searchers / updaters x what one fills.
         assertThat((half - 1) / (few - 1)).isCloseTo(7, within(.3));
-        assertThat((most - 1) / (few - 1)).isCloseTo(49, within(2.0));
+        assertThat((max - 1) / (few - 1)).isCloseTo(49, within(2.0));
     }
 
     @Test

@@ -156,7 +156,7 @@ class ReplayTest {
     @Test
     void oneAtATimeBeginsTheNextSearchWhenTheLastIsDone() {
         List<CompletableFuture<Neighbors>> begun = new ArrayList<>();
-        try (Contender one = new OneAtATime(new Recorded(begun))) {
+        try (Contender one = new SerialContender(new Recorded(begun))) {
             CompletableFuture<Neighbors> first = one.search(0, 0);
             CompletableFuture<Neighbors> second = one.search(1, 0);
             assertThat(begun).hasSize(1);

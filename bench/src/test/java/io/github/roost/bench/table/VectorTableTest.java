@@ -353,11 +353,14 @@ class VectorTableTest {
                         .count();
             }
             assertThat(hits).isGreaterThan((int) (.75 * K * QUERIES.length));
-            SearchResult most = table.search(SearchRequest.of(QUERIES[0], K).targetRecall(1))
+            SearchResult highRecall = table.search(
+                            SearchRequest.of(QUERIES[0], K).targetRecall(1))
                     .join();
-            SearchResult least = table.search(SearchRequest.of(QUERIES[0], K).targetRecall(.1))
+            SearchResult lowRecall = table.search(
+                            SearchRequest.of(QUERIES[0], K).targetRecall(.1))
                     .join();
-            assertThat(least.cost().visited()).isLessThanOrEqualTo(most.cost().visited());
+            assertThat(lowRecall.cost().visited())
+                    .isLessThanOrEqualTo(highRecall.cost().visited());
             assertThat(table.effortFor(.9, K, QUERIES)).isBetween(1, 100_000);
         }
     }
@@ -441,7 +444,7 @@ class VectorTableTest {
                     .isEqualTo(nearest(QUERIES[0], K));
             // A remote table has fetched all by now.
             assertThat(table.bytes()).isGreaterThanOrEqualTo((long) ROWS * DIMENSION * Float.BYTES);
-            assertThat(table.registration().clusters()).isEqualTo(index.isInLists() ? 20 : 1);
+            assertThat(table.registration().size()).isEqualTo(index.isInLists() ? 20 : 1);
         }
     }
 
@@ -465,6 +468,10 @@ class VectorTableTest {
             refused("at most 1, got 1.5", () -> good.targetRecall(1.5));
             refused("visit limit must be at least 1, got 0", () -> good.visitLimit(0));
             refused("the sample must have at least one query", () -> table.effortFor(.9, K, new float[0][]));
+            int least = table.minEffort(K);
+            assertThat(table.search(good.effort(least)).join().neighbors().size())
+                    .isBetween(1, K);
+            refused("got " + (least - 1), () -> table.search(QUERIES[0], K, least - 1));
         }
     }
 

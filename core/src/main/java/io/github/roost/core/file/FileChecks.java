@@ -32,12 +32,12 @@ public record FileChecks(Path file) {
      * Requires that a file is at least as long as its header.
      *
      * @param bytes the length of the file
-     * @param least the minimum length
+     * @param min the minimum length
      * @param of names the header in the message, such as "a table's head of 64"
      * @throws TableFileException if the file is shorter
      */
-    public void requireHead(long bytes, long least, String of) throws TableFileException {
-        if (bytes < least) {
+    public void requireHead(long bytes, long min, String of) throws TableFileException {
+        if (bytes < min) {
             throw fault(0, "is " + bytes + " bytes long, less than " + of);
         }
     }
@@ -65,14 +65,14 @@ public record FileChecks(Path file) {
      * @param at byte offset of the number
      * @param what names the number in the message
      * @param value the number
-     * @param least the minimum
-     * @param most the maximum
+     * @param min the minimum
+     * @param max the maximum
      * @return the number
      * @throws TableFileException if the number is not in the range
      */
-    public long requireRange(long at, String what, long value, long least, long most) throws TableFileException {
-        if (value < least || value > most) {
-            String range = least == most ? "it must be " + least : "it must be between " + least + " and " + most;
+    public long requireRange(long at, String what, long value, long min, long max) throws TableFileException {
+        if (value < min || value > max) {
+            String range = min == max ? "it must be " + min : "it must be between " + min + " and " + max;
             throw fault(at, "has a " + what + " of " + value + ", " + range);
         }
         return value;
@@ -84,13 +84,13 @@ public record FileChecks(Path file) {
      * @param at byte offset of the number
      * @param what names the number in the message
      * @param value the number
-     * @param least the minimum
-     * @param most the maximum
+     * @param min the minimum
+     * @param max the maximum
      * @return the number
      * @throws TableFileException if the number is not in the range
      */
-    public int requireRange(long at, String what, int value, int least, int most) throws TableFileException {
-        return (int) requireRange(at, what, (long) value, least, most);
+    public int requireRange(long at, String what, int value, int min, int max) throws TableFileException {
+        return (int) requireRange(at, what, (long) value, min, max);
     }
 
     /**
@@ -112,13 +112,13 @@ public record FileChecks(Path file) {
      * @param at byte offset of the number
      * @param what names the number in the message
      * @param value the number
-     * @param least the minimum
+     * @param min the minimum
      * @return the number
-     * @throws TableFileException if the number is less than {@code least}, infinite or NaN
+     * @throws TableFileException if the number is less than {@code min}, infinite or NaN
      */
-    public double requireFinite(long at, String what, double value, double least) throws TableFileException {
-        if (!(value >= least && value < Double.POSITIVE_INFINITY)) {
-            throw fault(at, "has a " + what + " of " + value + ", it must be a number and at least " + least);
+    public double requireFinite(long at, String what, double value, double min) throws TableFileException {
+        if (!(value >= min && value < Double.POSITIVE_INFINITY)) {
+            throw fault(at, "has a " + what + " of " + value + ", it must be a number and at least " + min);
         }
         return value;
     }
@@ -129,13 +129,13 @@ public record FileChecks(Path file) {
      * @param at byte offset of the number
      * @param what names the number in the message
      * @param value the number
-     * @param least the minimum
+     * @param min the minimum
      * @return the number
-     * @throws TableFileException if the number is less than {@code least}, infinite or NaN
+     * @throws TableFileException if the number is less than {@code min}, infinite or NaN
      */
-    public float requireFinite(long at, String what, float value, float least) throws TableFileException {
-        if (!(value >= least && value < Float.POSITIVE_INFINITY)) {
-            throw fault(at, "has a " + what + " of " + value + ", it must be a number and at least " + least);
+    public float requireFinite(long at, String what, float value, float min) throws TableFileException {
+        if (!(value >= min && value < Float.POSITIVE_INFINITY)) {
+            throw fault(at, "has a " + what + " of " + value + ", it must be a number and at least " + min);
         }
         return value;
     }

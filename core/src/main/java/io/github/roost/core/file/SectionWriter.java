@@ -55,9 +55,9 @@ public final class SectionWriter {
      * @throws IOException if they cannot be written
      */
     public void put(float[] floats) throws IOException {
-        int most = BUFFER_BYTES / Float.BYTES;
-        for (int from = 0; from < floats.length; from += most) {
-            int count = Math.min(most, floats.length - from);
+        int max = BUFFER_BYTES / Float.BYTES;
+        for (int from = 0; from < floats.length; from += max) {
+            int count = Math.min(max, floats.length - from);
             ByteBuffer room = room(count * Float.BYTES);
             room.asFloatBuffer().put(floats, from, count);
             room.position(room.position() + count * Float.BYTES);

@@ -141,7 +141,7 @@ public final class BuildWork {
     public void forEach(int count, int step, IntConsumer each) {
         run(count, step, (from, to) -> {
             for (int number = from; number < to; number++) {
-                giveWay();
+                yieldToSearches();
                 each.accept(number);
             }
         });
@@ -151,7 +151,7 @@ public final class BuildWork {
      * Runs {@code step} on one worker.
      *
      * @param <T> the type of the result
-     * @param step the work; must call {@link #giveWay} every few microseconds
+     * @param step the work; must call {@link #yieldToSearches} every few microseconds
      * @return the result of {@code step}
      */
     public <T> T once(Supplier<T> step) {
@@ -171,8 +171,8 @@ public final class BuildWork {
     }
 
     /** Yields to waiting searches. */
-    public void giveWay() {
+    public void yieldToSearches() {
         requireWanted();
-        orchestrator.indexing().giveWay();
+        orchestrator.indexing().yieldToSearches();
     }
 }

@@ -19,23 +19,23 @@ public final class MemoryLimit {
     /**
      * Sets the limit. Memory that the table already uses stays allocated.
      *
-     * @param most the maximum in bytes, at least 1
+     * @param max the maximum in bytes, at least 1
      */
-    public void set(long most) {
-        bytes = require(most);
+    public void set(long max) {
+        bytes = require(max);
     }
 
     /**
      * Checks a limit.
      *
-     * @param most the maximum in bytes, at least 1
-     * @return {@code most}
+     * @param max the maximum in bytes, at least 1
+     * @return {@code max}
      */
-    public static long require(long most) {
-        if (most < 1) {
-            throw new IllegalArgumentException("the memory limit must be at least 1 byte, got " + most);
+    public static long require(long max) {
+        if (max < 1) {
+            throw new IllegalArgumentException("the memory limit must be at least 1 byte, got " + max);
         }
-        return most;
+        return max;
     }
 
     /**
@@ -46,9 +46,9 @@ public final class MemoryLimit {
      * @throws TableFullException if the table would use more than the limit
      */
     public void admit(String table, LongSupplier wanted) {
-        long most = bytes;
-        if (most != VectorTable.NO_MEMORY_LIMIT) {
-            admit(table, most, wanted.getAsLong());
+        long max = bytes;
+        if (max != VectorTable.NO_MEMORY_LIMIT) {
+            admit(table, max, wanted.getAsLong());
         }
     }
 
@@ -56,13 +56,13 @@ public final class MemoryLimit {
      * Refuses a change if a table would use more than a given limit.
      *
      * @param table the name of the table
-     * @param most the maximum in bytes
+     * @param max the maximum in bytes
      * @param wanted the bytes that the table would use
-     * @throws TableFullException if {@code wanted} is more than {@code most}
+     * @throws TableFullException if {@code wanted} is more than {@code max}
      */
-    public static void admit(String table, long most, long wanted) {
-        if (wanted > most) {
-            throw new TableFullException(table, most, wanted);
+    public static void admit(String table, long max, long wanted) {
+        if (wanted > max) {
+            throw new TableFullException(table, max, wanted);
         }
     }
 }

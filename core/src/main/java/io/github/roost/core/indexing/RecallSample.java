@@ -101,32 +101,32 @@ public final class RecallSample {
     /**
      * Returns the smallest effort that reaches a recall, to within 5 %.
      *
-     * @param least the smallest effort
-     * @param most the largest effort
+     * @param min the smallest effort
+     * @param max the largest effort
      * @param target the target recall, over 0, at most 1
      * @param search makes an approximate search with the given effort
-     * @return from {@code least} to {@code most}
+     * @return from {@code min} to {@code max}
      */
-    public int leastEffort(
-            int least, int most, double target, IntFunction<Function<float[], CompletableFuture<Neighbors>>> search) {
-        return least(least, most, target, effort -> recall(search.apply(effort)));
+    public int minEffort(
+            int min, int max, double target, IntFunction<Function<float[], CompletableFuture<Neighbors>>> search) {
+        return min(min, max, target, effort -> recall(search.apply(effort)));
     }
 
     /**
      * Returns the smallest effort that reaches a recall, to within {@link #PRECISION}: doubles the effort until it does, then bisects.
      *
-     * @param least the smallest effort, to begin with
-     * @param most the largest effort
+     * @param min the smallest effort, to begin with
+     * @param max the largest effort
      * @param target the target recall, over 0, at most 1
      * @param recall the recall of an effort; must not decrease with it
-     * @return from {@code least} to {@code most}; {@code most} if no effort reaches the recall
+     * @return from {@code min} to {@code max}; {@code max} if no effort reaches the recall
      */
-    static int least(int least, int most, double target, IntToDoubleFunction recall) {
-        int tooSmall = least - 1;
-        int enough = least;
-        while (enough < most && recall.applyAsDouble(enough) < target) {
+    static int min(int min, int max, double target, IntToDoubleFunction recall) {
+        int tooSmall = min - 1;
+        int enough = min;
+        while (enough < max && recall.applyAsDouble(enough) < target) {
             tooSmall = enough;
-            enough = (int) Math.min(2L * enough, most);
+            enough = (int) Math.min(2L * enough, max);
         }
         while (enough - tooSmall > Math.max(1, PRECISION * enough)) {
             int middle = (tooSmall + enough) >>> 1;

@@ -46,8 +46,8 @@ public record ScalarQuantizer(float[] zeroPoints, float[] scales) {
 
     /** The minimum and maximum of each dimension over the rows that were added. Not thread-safe. */
     public static final class Ranges {
-        private final float[] least;
-        private final float[] greatest;
+        private final float[] min;
+        private final float[] max;
         private final boolean[] whole;
 
         /**
@@ -56,11 +56,11 @@ public record ScalarQuantizer(float[] zeroPoints, float[] scales) {
          * @param dimension the dimension of the rows
          */
         public Ranges(int dimension) {
-            least = new float[dimension];
-            greatest = new float[dimension];
+            min = new float[dimension];
+            max = new float[dimension];
             whole = new boolean[dimension];
-            Arrays.fill(least, Float.POSITIVE_INFINITY);
-            Arrays.fill(greatest, Float.NEGATIVE_INFINITY);
+            Arrays.fill(min, Float.POSITIVE_INFINITY);
+            Arrays.fill(max, Float.NEGATIVE_INFINITY);
             Arrays.fill(whole, true);
         }
 
@@ -70,9 +70,9 @@ public record ScalarQuantizer(float[] zeroPoints, float[] scales) {
          * @param row a row; components beyond the dimension are ignored
          */
         public void add(float[] row) {
-            for (int d = 0; d < least.length; d++) {
-                least[d] = Math.min(least[d], row[d]);
-                greatest[d] = Math.max(greatest[d], row[d]);
+            for (int d = 0; d < min.length; d++) {
+                min[d] = Math.min(min[d], row[d]);
+                max[d] = Math.max(max[d], row[d]);
                 whole[d] &= row[d] == Math.rint(row[d]);
             }
         }
@@ -83,20 +83,20 @@ public record ScalarQuantizer(float[] zeroPoints, float[] scales) {
          * @param others the other ranges, of the same dimension
          */
         public void add(Ranges others) {
-            for (int d = 0; d < least.length; d++) {
-                least[d] = Math.min(least[d], others.least[d]);
-                greatest[d] = Math.max(greatest[d], others.greatest[d]);
+            for (int d = 0; d < min.length; d++) {
+                min[d] = Math.min(min[d], others.min[d]);
+                max[d] = Math.max(max[d], others.max[d]);
                 whole[d] &= others.whole[d];
             }
         }
 
         /** Widens each range by an eighth at both ends, to cover rows that are not in the sample. Ranges of whole numbers that fit 8 bits stay. */
         public void widen() {
-            for (int d = 0; d < least.length; d++) {
+            for (int d = 0; d < min.length; d++) {
                 if (!isBytes(d)) {
                     double more = width(d) / 8;
-                    least[d] = (float) Math.max(-Float.MAX_VALUE, least[d] - more);
-                    greatest[d] = (float) Math.min(Float.MAX_VALUE, greatest[d] + more);
+                    min[d] = (float) Math.max(-Float.MAX_VALUE, min[d] - more);
+                    max[d] = (float) Math.min(Float.MAX_VALUE, max[d] + more);
                 }
             }
         }
@@ -107,8 +107,8 @@ public record ScalarQuantizer(float[] zeroPoints, float[] scales) {
          * @return a quantizer of the rows that were added, at least one
          */
         public ScalarQuantizer evenSteps() {
-            ScalarQuantizer quantizer = new ScalarQuantizer(new float[least.length], new float[least.length]);
-            for (int d = 0; d < least.length; d++) {
+            ScalarQuantizer quantizer = new ScalarQuantizer(new float[min.length], new float[min.length]);
+            for (int d = 0; d < min.length; d++) {
                 setEvenSteps(quantizer, d);
             }
             return quantizer;
@@ -121,8 +121,8 @@ public record ScalarQuantizer(float[] zeroPoints, float[] scales) {
          * @return a quantizer of the rows that were added, at least one
          */
         public ScalarQuantizer wholeOrEvenSteps() {
-            ScalarQuantizer quantizer = new ScalarQuantizer(new float[least.length], new float[least.length]);
-            for (int d = 0; d < least.length; d++) {
+            ScalarQuantizer quantizer = new ScalarQuantizer(new float[min.length], new float[min.length]);
+            for (int d = 0; d < min.length; d++) {
                 if (isBytes(d)) {
                     quantizer.scales[d] = 1;
                     quantizer.zeroPoints[d] = zeroPointOfBytes(d);
@@ -137,16 +137,16 @@ public record ScalarQuantizer(float[] zeroPoints, float[] scales) {
         private void setEvenSteps(ScalarQuantizer quantizer, int d) {
             double scale = width(d) / MAX_CODE;
             quantizer.scales[d] = (float) scale;
-            quantizer.zeroPoints[d] = (float) (least[d] + MIDDLE * scale);
+            quantizer.zeroPoints[d] = (float) (min[d] + MIDDLE * scale);
         }
 
         /** Chosen so that signed and unsigned bytes keep their values; other values are centred in the range of codes. */
         private float zeroPointOfBytes(int d) {
-            if (least[d] >= 0 && greatest[d] <= MAX_CODE) {
+            if (min[d] >= 0 && max[d] <= MAX_CODE) {
                 return MIDDLE;
             }
-            boolean signed = least[d] >= -MIDDLE && greatest[d] < MIDDLE;
-            return signed ? 0 : (float) (least[d] - Math.floor((MAX_CODE - width(d)) / 2) + MIDDLE);
+            boolean signed = min[d] >= -MIDDLE && max[d] < MIDDLE;
+            return signed ? 0 : (float) (min[d] - Math.floor((MAX_CODE - width(d)) / 2) + MIDDLE);
         }
 
         /** Whether all values are whole numbers with a range of at most 255. */
@@ -155,7 +155,7 @@ public record ScalarQuantizer(float[] zeroPoints, float[] scales) {
         }
 
         private double width(int d) {
-            return (double) greatest[d] - least[d];
+            return (double) max[d] - min[d];
         }
     }
 

@@ -6,6 +6,7 @@ import io.github.roost.core.task.OrchestratorClosedException;
 import io.github.roost.core.task.Registration;
 import io.github.roost.core.task.RejectedSearchException;
 import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.core.task.TableClosedException;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.DomainMemory;
 import io.github.roost.topology.MemoryResult;
@@ -62,25 +63,25 @@ public final class TableMemory {
         /**
          * Returns the present memory of one mapping id; called in a background thread, concurrently with searches and changes.
          *
-         * @param cluster the index of the id in the table
+         * @param index the index of the mapping id in the table
          * @return its segments; segments on the heap or mapped from a file are ignored
          */
-        Stream<MemorySegment> of(int cluster);
+        Stream<MemorySegment> of(int index);
     }
 
-    /** New memory of a cluster. */
-    private record Fresh(int cluster, MemorySegment memory) {}
+    /** New memory of a mapping id. */
+    private record Fresh(int index, MemorySegment memory) {}
 
     private final Orchestrator orchestrator;
     private final Registration table;
     private final Segments segments;
     private final Mover mover;
     private final boolean isOnSeveralNodes;
-    /** Clusters whose memory is to be moved. Guarded by this. */
+    /** Indices of the mapping ids whose memory is to be moved. Guarded by this. */
     private final BitSet due = new BitSet();
     /** New memory to be moved. Guarded by this. */
     private final ArrayDeque<Fresh> fresh = new ArrayDeque<>();
-    /** The node that each cluster's memory was moved to, or {@link #NOWHERE}; empty if there is one node. Guarded by this. */
+    /** The node that each mapping id's memory was moved to, or {@link #NOWHERE}; empty if there is one node. Guarded by this. */
     private final int[] nodes;
     /** Whether a thread is moving memory. Guarded by this. */
     private boolean isMoving;
@@ -91,7 +92,7 @@ public final class TableMemory {
         this.segments = segments;
         this.mover = mover;
         this.isOnSeveralNodes = hasSeveralNodes(orchestrator.topology());
-        this.nodes = new int[isOnSeveralNodes ? table.clusters() : 0];
+        this.nodes = new int[isOnSeveralNodes ? table.size() : 0];
         Arrays.fill(nodes, NOWHERE);
     }
 
@@ -135,7 +136,7 @@ public final class TableMemory {
             Orchestrator orchestrator, Registration table, Segments segments, Mover mover) {
         TableMemory memory = new TableMemory(orchestrator, table, segments, mover);
         if (memory.isOnSeveralNodes) {
-            table.onHomesMoved((moved, clusters) -> memory.homesMoved(clusters));
+            table.onHomesMoved((moved, indices) -> memory.homesMoved(indices));
             memory.allIsNew();
         }
         return memory;
@@ -155,13 +156,13 @@ public final class TableMemory {
     /**
      * Reports that all memory of a mapping id is new. Returns at once.
      *
-     * @param cluster the index of the id in the table
+     * @param index the index of the mapping id in the table
      */
-    public void isNew(int cluster) {
+    public void isNew(int index) {
         if (isOnSeveralNodes) {
             synchronized (this) {
-                nodes[cluster] = NOWHERE;
-                due.set(cluster);
+                nodes[index] = NOWHERE;
+                due.set(index);
                 begin();
             }
         }
@@ -170,21 +171,21 @@ public final class TableMemory {
     /**
      * Reports that one segment of a mapping id is new. Returns at once.
      *
-     * @param cluster the index of the id in the table
+     * @param index the index of the mapping id in the table
      * @param memory the new segment; all of it has been written
      */
-    public void isNew(int cluster, MemorySegment memory) {
+    public void isNew(int index, MemorySegment memory) {
         if (isOnSeveralNodes) {
             synchronized (this) {
-                fresh.add(new Fresh(cluster, memory));
+                fresh.add(new Fresh(index, memory));
                 begin();
             }
         }
     }
 
-    private synchronized void homesMoved(int[] clusters) {
-        for (int cluster : clusters) {
-            due.set(cluster);
+    private synchronized void homesMoved(int[] indices) {
+        for (int index : indices) {
+            due.set(index);
         }
         begin();
     }
@@ -210,8 +211,9 @@ public final class TableMemory {
                 next = next();
             }
             done = true;
-        } catch (OrchestratorClosedException closed) {
-            // There are no searches any more.
+        } catch (OrchestratorClosedException | TableClosedException closed) {
+            // There are no searches any more. The table may be closed at any time, even between next()'s check and its
+            // use of an id.
         } catch (RuntimeException | Error failure) {
             LOG.warn("memory of table {} stays where it is until more of it is due to move", table.name(), failure);
         } finally {
@@ -228,7 +230,7 @@ public final class TableMemory {
     private @Nullable Due next() {
         while (true) {
             Fresh one;
-            int cluster;
+            int index;
             CacheDomain home;
             boolean isThere;
             synchronized (this) {
@@ -237,32 +239,32 @@ public final class TableMemory {
                     return null;
                 }
                 one = fresh.poll();
-                cluster = one == null ? due.nextSetBit(0) : one.cluster();
-                home = home(cluster);
-                isThere = home != null && node(home) == nodes[cluster];
+                index = one == null ? due.nextSetBit(0) : one.index();
+                home = home(index);
+                isThere = home != null && node(home) == nodes[index];
                 if (one == null) {
-                    due.clear(cluster);
+                    due.clear(index);
                     // Set before the move, so that a report of new memory during the move is not overwritten.
-                    nodes[cluster] = home == null ? NOWHERE : node(home);
+                    nodes[index] = home == null ? NOWHERE : node(home);
                 }
             }
             if (home != null && one != null) {
                 return new Due(Stream.of(one.memory()), home);
             }
             if (home != null && !isThere) {
-                return new Due(segments.of(cluster), home);
+                return new Due(segments.of(index), home);
             }
         }
     }
 
-    /** Returns a home of a cluster, preferably one on the node of its memory; null if the nodes of its homes are not known. */
-    private @Nullable CacheDomain home(int cluster) {
-        List<CacheDomain> homes = orchestrator.homes(table.id(cluster)).stream()
+    /** Returns a home of a mapping id, preferably one on the node of its memory; null if the nodes of its homes are not known. */
+    private @Nullable CacheDomain home(int index) {
+        List<CacheDomain> homes = orchestrator.homes(table.id(index)).stream()
                 .map(orchestrator.topology().domains()::get)
                 .filter(home -> node(home) != NOWHERE)
                 .toList();
         return homes.stream()
-                .filter(home -> node(home) == nodes[cluster])
+                .filter(home -> node(home) == nodes[index])
                 .findFirst()
                 .orElse(homes.isEmpty() ? null : homes.getFirst());
     }

@@ -18,7 +18,7 @@ final class BlockBuffers {
     private static final BlockBuffer[] NONE = {};
 
     private final BlockDevice.Queue queue;
-    private final int most;
+    private final int max;
     private final Arena arena = Arena.ofShared();
     private BlockBuffer[] buffers = NONE;
     /** One bit per buffer. */
@@ -32,11 +32,11 @@ final class BlockBuffers {
      * Creates a pool without memory.
      *
      * @param queue the queue that registers the first slab
-     * @param most the maximum number of buffers
+     * @param max the maximum number of buffers
      */
-    BlockBuffers(BlockDevice.Queue queue, int most) {
+    BlockBuffers(BlockDevice.Queue queue, int max) {
         this.queue = queue;
-        this.most = most;
+        this.max = max;
     }
 
     /** Takes {@code count} buffers, or throws and takes none. */
@@ -61,9 +61,9 @@ final class BlockBuffers {
 
     private void makeSlab(int wanted) {
         int made = buffers.length;
-        int size = Math.min(SLAB_BUFFERS, most - made);
+        int size = Math.min(SLAB_BUFFERS, max - made);
         if (size == 0) {
-            throw new BlockBuffersExhaustedException(wanted, most, most - freeCount);
+            throw new BlockBuffersExhaustedException(wanted, max, max - freeCount);
         }
         MemorySegment slab = arena.allocate((long) size * BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES);
         BlockBuffer[] more = Arrays.copyOf(buffers, made + size);

@@ -7,10 +7,10 @@ public final class BlockBuffersExhaustedException extends RuntimeException {
     /** Whether the search needs more buffers than the worker may have. */
     private final boolean isForGood;
 
-    BlockBuffersExhaustedException(int wanted, int most, int inUse) {
-        super("a search needs " + wanted + " buffers of 4 KiB, and " + inUse + " of its worker's " + most
+    BlockBuffersExhaustedException(int wanted, int max, int inUse) {
+        super("a search needs " + wanted + " buffers of 4 KiB, and " + inUse + " of its worker's " + max
                 + " are in use: fewer searches at once, or a larger limit");
-        this.isForGood = wanted > most;
+        this.isForGood = wanted > max;
     }
 
     /** {@return whether the search needs more buffers than the worker may have, so that a retry is futile} */

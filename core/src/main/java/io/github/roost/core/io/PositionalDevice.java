@@ -22,13 +22,13 @@ final class PositionalDevice implements BlockDevice {
     /**
      * Creates a device; its threads start with the first reads.
      *
-     * @param most the maximum number of threads
+     * @param max the maximum number of threads
      */
-    PositionalDevice(int most) {
+    PositionalDevice(int max) {
         AtomicInteger number = new AtomicInteger();
         threads = new ThreadPoolExecutor(
-                most,
-                most,
+                max,
+                max,
                 IDLE_SECONDS,
                 TimeUnit.SECONDS,
                 new LinkedBlockingQueue<>(),

@@ -1,6 +1,8 @@
 package io.github.roost.core.kernel;
 
+import io.github.roost.topology.NativeAccess;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 import org.slf4j.Logger;
@@ -49,8 +51,13 @@ public final class Kernels<K> {
             return library.call();
         } catch (Throwable failure) {
             // The cause of an ExceptionInInitializerError is the exception of the static initialiser.
-            Throwable cause = failure.getCause();
-            LOG.warn("{}: {}", otherwise, String.valueOf(cause == null ? failure : cause));
+            Throwable cause = Objects.requireNonNullElse(failure.getCause(), failure);
+            LOG.warn(
+                    "{}: {}",
+                    otherwise,
+                    cause instanceof IllegalCallerException
+                            ? NativeAccess.denied("core", Kernels.class)
+                            : cause.toString());
             return List.of();
         }
     }

@@ -22,7 +22,7 @@ public final class VectorModule {
     static void requireArguments(@Nullable String vectorization, ModuleLayer modules) {
         if ("panama".equals(vectorization) && modules.findModule(MODULE).isEmpty()) {
             throw new IllegalStateException("-D" + VECTORIZATION + "=panama needs --add-modules " + MODULE
-                    + " beside it: give the JVM both arguments, or neither");
+                    + ": start the JVM with both arguments, or with neither");
         }
     }
 }

@@ -40,8 +40,8 @@ final class HomeListeners {
 
     private static void tell(HomeListener listener, Registration table, Mapping before, Mapping after) {
         int first = table.firstSlot();
-        int[] moved = IntStream.range(0, table.clusters())
-                .filter(cluster -> !after.sameHomes(before, first + cluster))
+        int[] moved = IntStream.range(0, table.size())
+                .filter(index -> !after.sameHomes(before, first + index))
                 .toArray();
         if (moved.length > 0 && table.isOpen()) {
             listener.homesMoved(table, moved);

@@ -8,6 +8,7 @@ import io.github.roost.core.monitor.TrafficWindows;
 import io.github.roost.core.remap.FirstHomes;
 import io.github.roost.core.remap.RemapRule;
 import io.github.roost.core.remap.RemapRule.Remap;
+import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.Registration;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,8 +30,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class Mapper {
     private static final Logger LOG = LoggerFactory.getLogger(Mapper.class);
-    /** Limit for tables. Batch work does not count: otherwise a table with this many ids could not be rebuilt. */
-    private static final int MAX_SLOTS = 131_072;
 
     private final int domains;
     private final TrafficMonitor monitor;
@@ -54,8 +53,8 @@ public final class Mapper {
             return registration.firstSlot();
         }
 
-        int clusters() {
-            return registration.clusters();
+        int size() {
+            return registration.size();
         }
     }
 
@@ -195,11 +194,11 @@ public final class Mapper {
         return epochs;
     }
 
-    public Registration register(Registration.Owner owner, String name, int clusters) {
-        if (clusters < 1) {
-            throw new IllegalArgumentException("table " + name + " must have at least 1 cluster, got " + clusters);
+    public Registration register(Registration.Owner owner, String name, int size) {
+        if (size < 1) {
+            throw new IllegalArgumentException("table " + name + " must have at least 1 mapping id, got " + size);
         }
-        return register(owner, name, clusters, false);
+        return register(owner, name, size, false);
     }
 
     /** Registers ids of batch work, which do not count against the limit for tables. */
@@ -207,33 +206,35 @@ public final class Mapper {
         return register(owner, name, workers, true);
     }
 
-    private Registration register(Registration.Owner owner, String name, int clusters, boolean batchWork) {
+    private Registration register(Registration.Owner owner, String name, int size, boolean batchWork) {
         Registration registration;
         Epoch before;
         synchronized (this) {
             if (!batchWork) {
-                requireRoom(name, clusters);
+                requireRoom(name, size);
             }
-            int first = takeSlots(clusters);
+            int first = takeSlots(size);
             AtomicLong lastEpoch = new AtomicLong(Registration.OPEN);
             HomeListeners listeners = new HomeListeners();
-            registration = new Registration(owner, name, first, clusters, lastEpoch, listeners::add);
+            registration = new Registration(owner, name, first, size, lastEpoch, listeners::add);
             tables.put(first, new Table(registration, lastEpoch, listeners, batchWork));
             monitor.ensureCapacity(slotCount);
-            before = epochs.publish(withHomesFor(first, clusters));
+            before = epochs.publish(withHomesFor(first, size));
         }
         epochs.letRetire(before);
         return registration;
     }
 
-    private void requireRoom(String name, int clusters) {
+    /** Batch work does not count: otherwise a table with the largest number of ids could not be rebuilt. */
+    private void requireRoom(String name, int size) {
         int registered = tables.values().stream()
                 .filter(table -> !table.batchWork())
-                .mapToInt(Table::clusters)
+                .mapToInt(Table::size)
                 .sum();
-        if (clusters > MAX_SLOTS - registered) {
-            throw new IllegalArgumentException("all tables together may have 131,072 mapping ids, " + registered
-                    + " are registered, got " + clusters + " more for table " + name);
+        if (size > MappingId.MAX_PER_ORCHESTRATOR - registered) {
+            throw new IllegalArgumentException(
+                    "all tables together may have %,d mapping ids, %d are registered, got %d more for table %s"
+                            .formatted(MappingId.MAX_PER_ORCHESTRATOR, registered, size, name));
         }
     }
 
@@ -257,21 +258,21 @@ public final class Mapper {
     }
 
     /** Returns the current mapping with first homes for new ids. */
-    private Mapping withHomesFor(int first, int clusters) {
+    private Mapping withHomesFor(int first, int size) {
         Mapping now = epochs.current().mapping();
         double[] loads = DomainLoads.of(
                 now, windows.longWindow().plus(Traffic.none(now.slots())).bytes());
         int[] ids = new int[domains];
         for (Table table : tables.values()) {
-            for (int slot = table.first(); slot < table.first() + table.clusters(); slot++) {
-                if (slot < first || slot >= first + clusters) {
+            for (int slot = table.first(); slot < table.first() + table.size(); slot++) {
+                if (slot < first || slot >= first + size) {
                     ids[now.home(slot, 0)]++;
                 }
             }
         }
         Mapping.Editor editor = now.edit(Math.max(slotCount, now.slots()));
-        int[] homes = FirstHomes.assign(loads, ids, clusters);
-        for (int i = 0; i < clusters; i++) {
+        int[] homes = FirstHomes.assign(loads, ids, size);
+        for (int i = 0; i < size; i++) {
             editor.home(first + i, homes[i]);
         }
         return editor.build();
@@ -297,7 +298,7 @@ public final class Mapper {
 
     private synchronized void recycle(Registration registration) {
         int first = registration.firstSlot();
-        int length = registration.clusters();
+        int length = registration.size();
         tables.remove(first);
         monitor.clear(first, first + length);
         windows.clear(first, first + length);
@@ -311,10 +312,10 @@ public final class Mapper {
         free.put(first, after == null ? length : length + after);
     }
 
-    /** Returns the name of the table that owns a slot, with the cluster if the table has several. */
+    /** Returns the name of the table that owns a slot, with the index of the id if the table has several ids. */
     public synchronized String nameOf(int slot) {
         Map.Entry<Integer, Table> entry = tables.floorEntry(slot);
-        if (entry == null || slot >= entry.getKey() + entry.getValue().clusters()) {
+        if (entry == null || slot >= entry.getKey() + entry.getValue().size()) {
             return "slot " + slot;
         }
         return entry.getValue().registration().id(slot - entry.getKey()).toString();

@@ -7,11 +7,11 @@ package io.github.roost.core.policy;
  * busy, groups are as large as a latency budget allows. Immutable and pure: used by the pool and the simulator.
  *
  * @param whileFree maximum number of queries per group while workers are free; at least 1
- * @param least minimum size of groups, in queries, while all workers are busy, whatever the budget; at least {@code whileFree}
- * @param most maximum number of queries per group, at least {@code least}
- * @param budgetNanos maximum time of a group of more than {@code least} queries, in nanoseconds, at least 1
+ * @param min minimum size of groups, in queries, while all workers are busy, whatever the budget; at least {@code whileFree}
+ * @param max maximum number of queries per group, at least {@code min}
+ * @param budgetNanos maximum time of a group of more than {@code min} queries, in nanoseconds, at least 1
  */
-public record GroupRule(int whileFree, int least, int most, long budgetNanos) {
+public record GroupRule(int whileFree, int min, int max, long budgetNanos) {
     /**
      * One query per group while workers are free, so that sharing is never slower than no sharing. Otherwise 4 to 64 queries in at
      * most 200 microseconds; a query in a group of 4 costs less than half of a query alone.
@@ -27,14 +27,14 @@ public record GroupRule(int whileFree, int least, int most, long budgetNanos) {
             throw new IllegalArgumentException(
                     "queries of a group while workers are free must be at least 1, got " + whileFree);
         }
-        if (least < whileFree) {
+        if (min < whileFree) {
             throw new IllegalArgumentException(
                     "the min queries per group must be at least the min while workers are free, " + whileFree + ", got "
-                            + least);
+                            + min);
         }
-        if (most < least) {
+        if (max < min) {
             throw new IllegalArgumentException(
-                    "most queries of a group must be at least the least, " + least + ", got " + most);
+                    "the max queries per group must be at least the min, " + min + ", got " + max);
         }
         if (budgetNanos < 1) {
             throw new IllegalArgumentException("budget of a group must be at least 1 ns, got " + budgetNanos);
@@ -46,13 +46,13 @@ public record GroupRule(int whileFree, int least, int most, long budgetNanos) {
      *
      * @param nanosPerQuery mean time per query by {@link #measured}, in nanoseconds; 0 if not measured
      * @param workersFree whether any worker has nothing to do
-     * @return from {@code whileFree} to {@code most}
+     * @return from {@code whileFree} to {@code max}
      */
     public int size(long nanosPerQuery, boolean workersFree) {
         if (workersFree) {
             return whileFree;
         }
-        return nanosPerQuery <= 0 ? least : Math.clamp(budgetNanos / nanosPerQuery, least, most);
+        return nanosPerQuery <= 0 ? min : Math.clamp(budgetNanos / nanosPerQuery, min, max);
     }
 
     /**

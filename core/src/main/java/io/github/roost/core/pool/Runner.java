@@ -6,9 +6,9 @@ import io.github.roost.core.policy.IdleStrategy;
 import io.github.roost.core.pool.Task.After;
 import io.github.roost.core.pool.Task.Outcome;
 import io.github.roost.core.pool.WorkerCounters.Counter;
-import io.github.roost.core.stall.StallFilling;
 import io.github.roost.core.stall.StallPolicy;
 import io.github.roost.core.stall.StallStats;
+import io.github.roost.core.stall.filling.StallFilling;
 import io.github.roost.core.task.Priority;
 import io.github.roost.core.task.Step;
 import java.lang.invoke.MethodHandles;
@@ -206,7 +206,7 @@ final class Runner implements Runnable {
     private void recover(Throwable unexpected) {
         failInHand(unexpected);
         CURRENT.setRelease(progress, null);
-        progress.givesWay = false;
+        progress.onlyInteractive = false;
         progress.mayBlock = 0;
         if (countedIdle) {
             endIdle();
@@ -256,15 +256,15 @@ final class Runner implements Runnable {
         if (takeOwned(worker.resumed.poll())) {
             return true;
         }
-        if (!progress.givesWay && credit > 0 && !filling.isEmpty() && takeMaintenance(StallPolicy.STEP_NANOS)) {
+        if (!progress.onlyInteractive && credit > 0 && !filling.isEmpty() && takeMaintenance(StallPolicy.STEP_NANOS)) {
             return true;
         }
-        if (!yieldedHadTurn && !progress.givesWay && takeOwned(worker.yielded.poll())) {
+        if (!yieldedHadTurn && !progress.onlyInteractive && takeOwned(worker.yielded.poll())) {
             yieldedHadTurn = true;
             return true;
         }
         yieldedHadTurn = false;
-        if (progress.interactiveSinceBatch >= INTERACTIVE_PER_BATCH && !progress.givesWay) {
+        if (progress.interactiveSinceBatch >= INTERACTIVE_PER_BATCH && !progress.onlyInteractive) {
             progress.interactiveSinceBatch = 0;
             if (take(worker.batch.poll())) {
                 return true;
@@ -275,7 +275,7 @@ final class Runner implements Runnable {
             progress.interactiveSinceBatch++;
             return true;
         }
-        return !progress.givesWay && (take(worker.batch.poll()) || takeOwned(worker.yielded.poll()));
+        return !progress.onlyInteractive && (take(worker.batch.poll()) || takeOwned(worker.yielded.poll()));
     }
 
     private boolean takeMaintenance(long nanos) {
@@ -318,9 +318,9 @@ final class Runner implements Runnable {
         Task task = other.resumed.poll();
         boolean begun = task != null;
         if (task == null) {
-            task = other.pollRings(!progress.givesWay);
+            task = other.pollRings(!progress.onlyInteractive);
         }
-        if (task == null && !progress.givesWay) {
+        if (task == null && !progress.onlyInteractive) {
             task = other.yielded.poll();
             begun = task != null;
         }
@@ -720,15 +720,15 @@ final class Runner implements Runnable {
         if (waiting != null) {
             mayBlockIn(waiting);
         }
-        boolean gaveWay = progress.givesWay;
+        boolean onlyInteractive = progress.onlyInteractive;
         try {
-            help(future, untilNanos, waiting, gaveWay);
+            help(future, untilNanos, waiting, onlyInteractive);
         } finally {
-            progress.givesWay = gaveWay;
+            progress.onlyInteractive = onlyInteractive;
         }
     }
 
-    private void help(Future<?> future, long untilNanos, @Nullable Frame waiting, boolean gaveWay) {
+    private void help(Future<?> future, long untilNanos, @Nullable Frame waiting, boolean onlyInteractive) {
         while (!future.isDone() && !Thread.currentThread().isInterrupted() && !isPast(untilNanos)) {
             Task child = waiting == null ? null : waiting.child();
             if (child != null) {
@@ -740,7 +740,7 @@ final class Runner implements Runnable {
             } else {
                 LockSupport.parkNanos(future, HELP_PAUSE_NANOS);
             }
-            progress.givesWay = gaveWay;
+            progress.onlyInteractive = onlyInteractive;
         }
     }
 
@@ -761,7 +761,7 @@ final class Runner implements Runnable {
             return false;
         }
         // An interactive search must not run batch work nested in it and wait for its end.
-        progress.givesWay |= waiting != null && !waiting.isBatch();
+        progress.onlyInteractive |= waiting != null && !waiting.isBatch();
         return nextNested();
     }
 
@@ -799,8 +799,8 @@ final class Runner implements Runnable {
      * that time in one burst. No other batch work runs in between: it may be of the same kind as the interrupted task.
      */
     @SuppressWarnings("ThreadPriorityCheck") // the purpose is to yield the core
-    void giveWay() {
-        if (progress.givesWay) {
+    void yieldToSearches() {
+        if (progress.onlyInteractive) {
             return;
         }
         timeSlice.batchBegins();
@@ -836,7 +836,7 @@ final class Runner implements Runnable {
         if (began - progress.undisturbedUntil < 0) {
             return false;
         }
-        progress.givesWay = true;
+        progress.onlyInteractive = true;
         int ran = 0;
         try {
             while (ran < INTERACTIVE_PER_BATCH && nextNested()) {
@@ -848,7 +848,7 @@ final class Runner implements Runnable {
                 progress.undisturbedUntil = end + (end - began) / INTERACTIVE_PER_BATCH;
             }
         } finally {
-            progress.givesWay = false;
+            progress.onlyInteractive = false;
         }
         return ran > 0;
     }
@@ -897,7 +897,7 @@ final class Runner implements Runnable {
         /** Interactive tasks since the last batch task. */
         private int interactiveSinceBatch;
         /** Whether only resumed and interactive tasks may be taken, since they run nested in another task. */
-        private boolean givesWay;
+        private boolean onlyInteractive;
         /** The time until which the running batch task is not interrupted. */
         private long undisturbedUntil = System.nanoTime();
         /** The time of the next yield of the core by batch work. */

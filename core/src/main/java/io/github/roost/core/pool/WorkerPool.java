@@ -700,10 +700,10 @@ public final class WorkerPool {
     }
 
     /** In a worker's thread, runs waiting interactive tasks. */
-    public void giveWay() {
+    public void yieldToSearches() {
         Runner runner = callingRunner();
         if (runner != null) {
-            runner.giveWay();
+            runner.yieldToSearches();
         }
     }
 

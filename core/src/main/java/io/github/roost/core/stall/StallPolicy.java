@@ -8,11 +8,11 @@ package io.github.roost.core.stall;
  * @param isBudgeted whether the length of stalls is estimated, and a stall filled in one step for as long as the expected overrun allows
  *     (after the paper on leveraging I/O stalls, arXiv 2605.19335); if not, stalls are filled in steps of {@value #STEP_NANOS} ns, and the
  *     worker polls for the bytes between two steps
- * @param mostOverrun the maximum expected delay of a search's resumption, averaged over all stalls, as a share of the time from one stall
+ * @param maxOverrun the maximum expected delay of a search's resumption, averaged over all stalls, as a share of the time from one stall
  *     to the next; used if {@code isBudgeted}
  * @param latencyTarget how much longer searches may take than with empty stalls, as a share; NaN for no target: every stall may be filled
  */
-public record StallPolicy(boolean fills, boolean isBudgeted, double mostOverrun, double latencyTarget) {
+public record StallPolicy(boolean fills, boolean isBudgeted, double maxOverrun, double latencyTarget) {
     /** The default maximum length of a step of maintenance. */
     public static final long STEP_NANOS = 5_000;
 
@@ -29,7 +29,7 @@ public record StallPolicy(boolean fills, boolean isBudgeted, double mostOverrun,
 
     /** Checks the shares. */
     public StallPolicy {
-        requireShare("overrun", mostOverrun);
+        requireShare("overrun", maxOverrun);
         if (!Double.isNaN(latencyTarget)) {
             requireShare("latency target", latencyTarget);
         }
@@ -49,7 +49,7 @@ public record StallPolicy(boolean fills, boolean isBudgeted, double mostOverrun,
      * @return the policy
      */
     public StallPolicy withLatencyTarget(double target) {
-        return new StallPolicy(fills, isBudgeted, isBudgeted ? target : mostOverrun, target);
+        return new StallPolicy(fills, isBudgeted, isBudgeted ? target : maxOverrun, target);
     }
 
     /** {@return whether stalls are filled without measuring them} */

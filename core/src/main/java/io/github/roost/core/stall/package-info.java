@@ -1,6 +1,6 @@
 /**
- * Filling of stalls with maintenance. A stall is the time in which a worker has only searches that wait for bytes. The classes decide how
- * much maintenance runs in it; clock readings and measurements are passed in.
+ * The policies of filling stalls with maintenance, and statistics of stalls. A stall is the time in which a worker has only searches that wait
+ * for bytes.
  */
 @NullMarked
 package io.github.roost.core.stall;

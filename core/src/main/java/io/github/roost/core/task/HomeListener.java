@@ -19,8 +19,7 @@ public interface HomeListener {
      * that caused this call or of a newer one; during the last call they return the newest homes.
      *
      * @param table the table whose ids moved
-     * @param clusters the clusters of the ids that moved, ascending; {@code table.id(cluster)} is the id. The listener may keep
-     *     the array
+     * @param indices the indices of the ids that moved, ascending; {@code table.id(index)} is the id. The listener may keep the array
      */
-    void homesMoved(Registration table, int[] clusters);
+    void homesMoved(Registration table, int[] indices);
 }

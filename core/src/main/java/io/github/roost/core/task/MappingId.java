@@ -2,15 +2,18 @@ package io.github.roost.core.task;
 
 /**
  * The unit that has a home: a graph or one of its regions, a list of an IVF table, a partition of a remote table. Obtained from
- * a {@link Registration}. Two ids are equal if they have the same registration (by identity) and cluster. Immutable.
+ * a {@link Registration}. Two ids are equal if they have the same registration (by identity) and index. Immutable.
  */
 public final class MappingId {
-    private final Registration registration;
-    private final int cluster;
+    /** The largest number of mapping ids that all tables of an orchestrator may have together. */
+    public static final int MAX_PER_ORCHESTRATOR = 131_072;
 
-    MappingId(Registration registration, int cluster) {
+    private final Registration registration;
+    private final int index;
+
+    MappingId(Registration registration, int index) {
         this.registration = registration;
-        this.cluster = cluster;
+        this.index = index;
     }
 
     /** {@return the table that this id belongs to} */
@@ -18,9 +21,9 @@ public final class MappingId {
         return registration;
     }
 
-    /** {@return the index of the cluster in its table, from 0; 0 for a table without clusters} */
-    public int cluster() {
-        return cluster;
+    /** {@return the index of this id in its table, from 0} */
+    public int index() {
+        return index;
     }
 
     /**
@@ -28,21 +31,21 @@ public final class MappingId {
      * unregistered}
      */
     public int slot() {
-        return registration.firstSlot() + cluster;
+        return registration.firstSlot() + index;
     }
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof MappingId that && that.registration == registration && that.cluster == cluster;
+        return other instanceof MappingId that && that.registration == registration && that.index == index;
     }
 
     @Override
     public int hashCode() {
-        return 31 * System.identityHashCode(registration) + cluster;
+        return 31 * System.identityHashCode(registration) + index;
     }
 
     @Override
     public String toString() {
-        return registration.clusters() == 1 ? registration.name() : registration.name() + "/" + cluster;
+        return registration.size() == 1 ? registration.name() : registration.name() + "/" + index;
     }
 }

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /**
- * The registration of a table with an orchestrator: one mapping id for the table, or one per cluster. Closing it unregisters
+ * The registration of a table with an orchestrator: one mapping id for the table, or several. Closing it unregisters
  * the table: accepted tasks still run, later submissions under its ids are refused. Thread-safe.
  */
 public final class Registration implements AutoCloseable {
@@ -46,7 +46,7 @@ public final class Registration implements AutoCloseable {
      * @param owner the orchestrator that places the table
      * @param name the table's name in reports
      * @param firstSlot the slot of its first mapping id
-     * @param clusters number of mapping ids, at least 1
+     * @param size number of mapping ids, at least 1
      * @param lastEpoch {@link #OPEN}; set by the owner when the table is unregistered
      * @param homeListeners receives each listener passed to {@link #onHomesMoved}; thread-safe
      */
@@ -54,7 +54,7 @@ public final class Registration implements AutoCloseable {
             Owner owner,
             String name,
             int firstSlot,
-            int clusters,
+            int size,
             AtomicLong lastEpoch,
             Consumer<HomeListener> homeListeners) {
         this.owner = owner;
@@ -63,9 +63,9 @@ public final class Registration implements AutoCloseable {
         this.lastEpoch = lastEpoch;
         this.homeListeners = homeListeners;
         this.use = new TableUse(name);
-        this.ids = new MappingId[clusters];
-        for (int cluster = 0; cluster < clusters; cluster++) {
-            ids[cluster] = new MappingId(this, cluster);
+        this.ids = new MappingId[size];
+        for (int index = 0; index < size; index++) {
+            ids[index] = new MappingId(this, index);
         }
     }
 
@@ -75,19 +75,19 @@ public final class Registration implements AutoCloseable {
     }
 
     /** {@return the number of mapping ids, at least 1} */
-    public int clusters() {
+    public int size() {
         return ids.length;
     }
 
     /**
-     * The mapping id of a table without clusters.
+     * The mapping id of a table that has only one.
      *
      * @return the only mapping id
      * @throws IllegalStateException if the table has more than one mapping id
      */
     public MappingId id() {
         if (ids.length != 1) {
-            throw new IllegalStateException("table " + name + " has " + ids.length + " clusters: name one");
+            throw new IllegalStateException("table " + name + " has " + ids.length + " mapping ids: name one");
         }
         return ids[0];
     }
@@ -95,26 +95,26 @@ public final class Registration implements AutoCloseable {
     /**
      * One of the table's mapping ids.
      *
-     * @param cluster from 0 to {@link #clusters()} exclusive
-     * @return the mapping id of the cluster
-     * @throws IllegalArgumentException if there is no such cluster
+     * @param index from 0 to {@link #size()} exclusive
+     * @return the mapping id
+     * @throws IllegalArgumentException if there is no such mapping id
      */
-    public MappingId id(int cluster) {
-        requireCluster(cluster);
-        return ids[cluster];
+    public MappingId id(int index) {
+        requireIndex(index);
+        return ids[index];
     }
 
     /**
-     * The current home of a cluster, if it has one home. Costs only a few loads, unlike {@code Orchestrator.homes}, so a search
-     * that reads many clusters can group them by home. Undefined after the table is closed.
+     * The current home of a mapping id, if it has one home. Costs only a few loads, unlike {@code Orchestrator.homes}, so a search
+     * that reads data of many mapping ids can group them by home. Undefined after the table is closed.
      *
-     * @param cluster from 0 to {@link #clusters()} exclusive
-     * @return id of a cache domain, or -1 if the cluster has several homes
-     * @throws IllegalArgumentException if there is no such cluster
+     * @param index from 0 to {@link #size()} exclusive
+     * @return id of a cache domain, or -1 if the mapping id has several homes
+     * @throws IllegalArgumentException if there is no such mapping id
      */
-    public int home(int cluster) {
-        requireCluster(cluster);
-        return owner.home(firstSlot + cluster);
+    public int home(int index) {
+        requireIndex(index);
+        return owner.home(firstSlot + index);
     }
 
     /**
@@ -129,10 +129,10 @@ public final class Registration implements AutoCloseable {
         homeListeners.accept(Objects.requireNonNull(listener, "listener must not be null"));
     }
 
-    private void requireCluster(int cluster) {
-        if (cluster < 0 || cluster >= ids.length) {
-            throw new IllegalArgumentException(
-                    "cluster of table " + name + " must be between 0 and " + (ids.length - 1) + ", got " + cluster);
+    private void requireIndex(int index) {
+        if (index < 0 || index >= ids.length) {
+            throw new IllegalArgumentException("index of a mapping id of table " + name + " must be between 0 and "
+                    + (ids.length - 1) + ", got " + index);
         }
     }
 

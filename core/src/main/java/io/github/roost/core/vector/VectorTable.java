@@ -28,6 +28,9 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@link UnsupportedOperationException}, thrown: this index does not support the operation, see {@link #isMutable}.
  * </ul>
  *
+ * <p>A search with a {@linkplain SearchRequest#targetRecall target recall} whose effort is still to be measured is submitted later: what is said
+ * above to be thrown because the table or orchestrator is closed or queues are full is then in the future.
+ *
  * <p>Thread-safe. Searches are asynchronous; their futures may be waited for inside another search too.
  */
 public interface VectorTable extends AutoCloseable {
@@ -89,6 +92,14 @@ public interface VectorTable extends AutoCloseable {
      * @return a valid effort of the table; the largest if none reaches the recall
      */
     int effortFor(double recall, int k, float[][] sample);
+
+    /**
+     * Returns the smallest valid effort of a search.
+     *
+     * @param k the number of rows, from 1 to 10,000
+     * @return k for a graph, 1 for an inverted file
+     */
+    int minEffort(int k);
 
     /** {@return whether rows can be added and removed; if not, {@link #put} and {@link #remove} throw UnsupportedOperationException} */
     boolean isMutable();
@@ -161,7 +172,7 @@ public interface VectorTable extends AutoCloseable {
      * it takes up to the same amount in addition.
      *
      * @param bytes the limit, at least 1; no limit by default
-     * @throws UnsupportedOperationException if the rows are not in memory; such an index has limits of its own
+     * @throws UnsupportedOperationException if the rows are in remote memory, where the size of the cache is the bound
      */
     default void memoryLimit(long bytes) {
         throw new UnsupportedOperationException("table " + name() + " does not keep its rows in memory");

@@ -65,7 +65,7 @@ class GroupRuleTest {
     void refusesWhatCannotBeARule() {
         assertThatThrownBy(() -> new GroupRule(0, 4, 4, 1)).hasMessageContaining("at least 1, got 0");
         assertThatThrownBy(() -> new GroupRule(2, 1, 4, 1)).hasMessageContaining("while workers are free, 2, got 1");
-        assertThatThrownBy(() -> new GroupRule(2, 4, 3, 1)).hasMessageContaining("at least the least, 4, got 3");
+        assertThatThrownBy(() -> new GroupRule(2, 4, 3, 1)).hasMessageContaining("at least the min, 4, got 3");
         assertThatThrownBy(() -> new GroupRule(2, 4, 4, 0)).hasMessageContaining("at least 1 ns, got 0");
     }
 }

@@ -20,7 +20,7 @@ class WorkerLayoutTest {
         "3, 20, 2, 10, 10",
         "12, 8, 1, 8, 8",
     })
-    void aDomainIsCutIntoEvenShardsOfAtMostSixteen(int domains, int workers, int shards, int least, int most) {
+    void aDomainIsCutIntoEvenShardsOfAtMostSixteen(int domains, int workers, int shards, int min, int max) {
         WorkerLayout layout = WorkerLayout.of(Machines.of(domains, workers));
         assertThat(layout.shards()).isEqualTo(domains * shards);
         for (int domain = 0; domain < domains; domain++) {
@@ -30,7 +30,7 @@ class WorkerLayoutTest {
                     .map(index -> layout.workersInShard(layout.shardIn(of, index)))
                     .boxed()
                     .toList();
-            assertThat(sizes).allSatisfy(size -> assertThat(size).isBetween(least, most));
+            assertThat(sizes).allSatisfy(size -> assertThat(size).isBetween(min, max));
             assertThat(IntStream.range(0, shards)
                             .boxed()
                             .flatMap(index -> shard(layout, layout.shardIn(of, index)).stream()))

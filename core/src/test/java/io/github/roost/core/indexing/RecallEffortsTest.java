@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.task.DeadlineExceededException;
+import io.github.roost.core.task.RejectedSearchException;
 import io.github.roost.core.vector.SearchCost;
 import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.core.vector.SearchResult;
@@ -15,6 +16,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
 class RecallEffortsTest {
@@ -76,6 +78,16 @@ class RecallEffortsTest {
                     .hasRootCauseMessage("no sample");
             assertThat(tries).hasValue(i);
         }
+    }
+
+    @Test
+    void aRefusalIsInTheFutureOfASearchThatWaitedForItsEffortAndThrownAtALaterOne() {
+        Function<SearchRequest, CompletableFuture<SearchResult>> full = asked -> {
+            throw new RejectedSearchException("table", 0, 1);
+        };
+        CompletableFuture<SearchResult> first = efforts.search(REQUEST, full);
+        assertThatThrownBy(first::join).hasCauseInstanceOf(RejectedSearchException.class);
+        assertThatThrownBy(() -> efforts.search(REQUEST, full)).isInstanceOf(RejectedSearchException.class);
     }
 
     @Test

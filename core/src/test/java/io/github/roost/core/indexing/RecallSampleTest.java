@@ -17,12 +17,12 @@ import org.junit.jupiter.api.Test;
 class RecallSampleTest {
     @Test
     void theSmallestEffortIsFoundWithinATwentieth() {
-        for (int least : new int[] {10, 11, 100, 5_000}) {
-            int found = RecallSample.least(10, 100_000, .9, effort -> effort >= least ? .95 : .5);
-            assertThat(found).isBetween(least, (int) (least * 1.06));
+        for (int min : new int[] {10, 11, 100, 5_000}) {
+            int found = RecallSample.min(10, 100_000, .9, effort -> effort >= min ? .95 : .5);
+            assertThat(found).isBetween(min, (int) (min * 1.06));
         }
-        assertThat(RecallSample.least(10, 700, .9, effort -> .5)).isEqualTo(700);
-        assertThat(RecallSample.least(1, 1, 1, effort -> 0)).isEqualTo(1);
+        assertThat(RecallSample.min(10, 700, .9, effort -> .5)).isEqualTo(700);
+        assertThat(RecallSample.min(1, 1, 1, effort -> 0)).isEqualTo(1);
     }
 
     @Test

@@ -8,11 +8,15 @@ import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.mapping.RemapTrigger;
 import io.github.roost.core.task.Registration;
 import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.core.task.TableClosedException;
 import io.github.roost.topology.MemoryResult;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -23,6 +27,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
@@ -75,19 +80,19 @@ class TableMemoryTest {
         orchestrator.close();
     }
 
-    /** Gives clusters of a table these homes; what makes that pay is that a weight gets two. */
-    private void rehome(Registration table, int cluster, int... homes) {
+    /** Gives mapping ids of a table these homes; what makes that pay is that a weight gets two. */
+    private void rehome(Registration table, int index, int... homes) {
         int weight = weights.firstSlot() + remaps;
         orchestrator.indexing().touched(weights.id(remaps), 1, (long) Math.pow(1_000, ++remaps));
         next = now -> now.edit(now.slots())
                 .homes(weight, 0, 1)
-                .homes(table.firstSlot() + cluster, homes)
+                .homes(table.firstSlot() + index, homes)
                 .build();
         assertThat(orchestrator.indexing().endWindow()).isTrue();
     }
 
-    private int node(Registration table, int cluster) {
-        int home = orchestrator.homes(table.id(cluster)).getFirst();
+    private int node(Registration table, int index) {
+        int home = orchestrator.homes(table.id(index)).getFirst();
         return orchestrator.topology().domains().get(home).numaNodes().getFirst();
     }
 
@@ -108,7 +113,7 @@ class TableMemoryTest {
         Registration table = orchestrator.register("table", 2);
         List<MemorySegment> memory = List.of(segment(2 * PIECE + 4_096), segment(10));
 
-        TableMemory.keepAtHome(orchestrator, table, cluster -> Stream.of(memory.get(cluster)), (piece, home) -> {
+        TableMemory.keepAtHome(orchestrator, table, index -> Stream.of(memory.get(index)), (piece, home) -> {
             assertThat(orchestrator.indexing().calledOnWorker()).isTrue();
             return recording.move(piece, home);
         });
@@ -123,7 +128,7 @@ class TableMemoryTest {
         List<MemorySegment> memory = List.of(segment(4_096), segment(4_096));
         rehome(table, 0, 0);
         rehome(table, 1, 0);
-        TableMemory.keepAtHome(orchestrator, table, cluster -> Stream.of(memory.get(cluster)), recording);
+        TableMemory.keepAtHome(orchestrator, table, index -> Stream.of(memory.get(index)), recording);
         awaitMoved(memory.get(0), 0);
         awaitMoved(memory.get(1), 0);
 
@@ -142,7 +147,7 @@ class TableMemoryTest {
         List<MemorySegment> memory = List.of(segment(4_096), segment(4_096));
         rehome(table, 0, 0);
         rehome(table, 1, 0);
-        TableMemory.keepAtHome(orchestrator, table, cluster -> Stream.of(memory.get(cluster)), recording);
+        TableMemory.keepAtHome(orchestrator, table, index -> Stream.of(memory.get(index)), recording);
         awaitMoved(memory.get(0), 0);
         awaitMoved(memory.get(1), 0);
 
@@ -161,7 +166,7 @@ class TableMemoryTest {
         List<MemorySegment> parts = new ArrayList<>(List.of(segment(4_096)));
         rehome(table, 0, 3);
         TableMemory memory =
-                TableMemory.keepAtHome(orchestrator, table, cluster -> List.copyOf(parts).stream(), recording);
+                TableMemory.keepAtHome(orchestrator, table, index -> List.copyOf(parts).stream(), recording);
         awaitMoved(parts.getFirst(), 1);
 
         MemorySegment part = segment(8_192);
@@ -184,7 +189,7 @@ class TableMemoryTest {
         TableMemory memory = TableMemory.keepAtHome(
                 orchestrator,
                 table,
-                cluster -> {
+                index -> {
                     asked.incrementAndGet();
                     return Stream.of(segment(8));
                 },
@@ -207,7 +212,7 @@ class TableMemoryTest {
                 .build());
         Registration table = orchestrator.register("table");
 
-        TableMemory.keepAtHome(orchestrator, table, cluster -> Stream.of(segment(8)), recording)
+        TableMemory.keepAtHome(orchestrator, table, index -> Stream.of(segment(8)), recording)
                 .allIsNew();
         orchestrator.close();
 
@@ -227,8 +232,7 @@ class TableMemoryTest {
         TableMemory.keepAtHome(
                 orchestrator,
                 table,
-                cluster ->
-                        Stream.of(mapped, mapped.asSlice(4_096).asReadOnly(), MemorySegment.ofArray(new long[4]), own),
+                index -> Stream.of(mapped, mapped.asSlice(4_096).asReadOnly(), MemorySegment.ofArray(new long[4]), own),
                 recording);
 
         awaitMoved(own, node(table, 0));
@@ -241,7 +245,7 @@ class TableMemoryTest {
         MemorySegment first = segment(3 * PIECE);
         MemorySegment second = segment(8);
 
-        TableMemory.keepAtHome(orchestrator, table, cluster -> Stream.of(first, second), (memory, home) -> {
+        TableMemory.keepAtHome(orchestrator, table, index -> Stream.of(first, second), (memory, home) -> {
             recording.move(memory, home);
             return new MemoryResult(false, "the kernel does not want to");
         });
@@ -256,7 +260,7 @@ class TableMemoryTest {
         rehome(table, 0, 0);
         CountDownLatch failed = new CountDownLatch(1);
         MemorySegment memory = segment(8);
-        TableMemory.Segments segments = cluster -> Stream.of(memory);
+        TableMemory.Segments segments = index -> Stream.of(memory);
         TableMemory kept = TableMemory.keepAtHome(orchestrator, table, segments, (piece, home) -> {
             if (failed.getCount() > 0) {
                 failed.countDown();
@@ -276,13 +280,50 @@ class TableMemoryTest {
     }
 
     @Test
+    void thatTheTableIsClosedMeanwhileIsNoAlarm() {
+        assertThat(loggedAfter(new TableClosedException("table"))).doesNotContain("stays where it is");
+        assertThat(loggedAfter(new IllegalStateException("for this test")))
+                .contains("stays where it is")
+                .contains("for this test");
+    }
+
+    /** What is logged if the first move fails. */
+    private String loggedAfter(RuntimeException failure) {
+        PrintStream before = System.err;
+        ByteArrayOutputStream log = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(log, true, StandardCharsets.UTF_8));
+        try (Registration table = orchestrator.register("table")) {
+            AtomicBoolean fails = new AtomicBoolean(true);
+            AtomicInteger moved = new AtomicInteger();
+            TableMemory.Segments segments = index -> {
+                if (fails.getAndSet(false)) {
+                    throw failure;
+                }
+                return Stream.of(segment(8));
+            };
+            TableMemory memory = TableMemory.keepAtHome(orchestrator, table, segments, (piece, home) -> {
+                moved.incrementAndGet();
+                return new MemoryResult(true, "");
+            });
+            // The thread that fails logs before another begins.
+            while (moved.get() == 0) {
+                memory.isNew(0);
+                Thread.onSpinWait();
+            }
+        } finally {
+            System.setErr(before);
+        }
+        return log.toString(StandardCharsets.UTF_8);
+    }
+
+    @Test
     void aTableThatIsClosedIsMovedNoFurther() throws InterruptedException {
         Registration table = orchestrator.register("table");
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch closed = new CountDownLatch(1);
         AtomicInteger moved = new AtomicInteger();
         TableMemory memory = TableMemory.keepAtHome(
-                orchestrator, table, cluster -> Stream.of(segment(3 * PIECE), segment(8)), (piece, home) -> {
+                orchestrator, table, index -> Stream.of(segment(3 * PIECE), segment(8)), (piece, home) -> {
                     moved.incrementAndGet();
                     begun.countDown();
                     await(closed);
@@ -331,7 +372,7 @@ class TableMemoryTest {
         TableMemory.keepAtHome(
                 orchestrator,
                 table,
-                cluster -> {
+                index -> {
                     asked.countDown();
                     return Stream.of(memory);
                 },

@@ -3,6 +3,9 @@ package io.github.roost.core.kernel;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
@@ -40,5 +43,23 @@ class KernelsTest {
                 }))
                 .isEmpty();
         assertThat(Kernels.orNone("tested with", () -> List.of("one"))).containsExactly("one");
+    }
+
+    @Test
+    void deniedNativeAccessIsReportedWithTheArgumentThatAllowsIt() {
+        PrintStream before = System.err;
+        ByteArrayOutputStream log = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(log, true, StandardCharsets.UTF_8));
+        try {
+            assertThat(Kernels.orNone("tested without", () -> {
+                        throw new ExceptionInInitializerError(new IllegalCallerException("denied"));
+                    }))
+                    .isEmpty();
+        } finally {
+            System.setErr(before);
+        }
+        assertThat(log.toString(StandardCharsets.UTF_8))
+                .contains("tested without: native access is denied to Roost's core module; to allow it:"
+                        + " --enable-native-access=");
     }
 }

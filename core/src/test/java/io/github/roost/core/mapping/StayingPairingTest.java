@@ -132,7 +132,7 @@ class StayingPairingTest {
         "EXACT, 60,2,.7",
         "EXACT, 200,12,.5",
     })
-    void aDriftingZipfWorkloadMovesMuchLessThanAlgorithm1Moves(Drift drift, int items, int domains, double most) {
+    void aDriftingZipfWorkloadMovesMuchLessThanAlgorithm1Moves(Drift drift, int items, int domains, double maxShare) {
         for (int seed = 1; seed <= 3; seed++) {
             Random random = new Random(seed);
             int[] rank = random.ints(0, items).distinct().limit(items).toArray();
@@ -154,7 +154,7 @@ class StayingPairingTest {
                 ours = ourNext;
                 theirs = theirNext;
             }
-            assertThat((double) weMoved / theyMoved).as("seed %d", seed).isLessThanOrEqualTo(most);
+            assertThat((double) weMoved / theyMoved).as("seed %d", seed).isLessThanOrEqualTo(maxShare);
         }
     }
 

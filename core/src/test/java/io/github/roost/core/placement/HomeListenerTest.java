@@ -62,31 +62,31 @@ class HomeListenerTest {
         return mapper.endWindow();
     }
 
-    /** Ends a window that moves clusters of a table to the next domain. */
-    private boolean moveOn(Registration table, int... clusters) {
+    /** Ends a window that moves mapping ids of a table to the next domain. */
+    private boolean moveOn(Registration table, int... indices) {
         return remap(now -> {
             Mapping.Editor editor = now.edit(now.slots());
-            for (int cluster : clusters) {
-                int slot = table.firstSlot() + cluster;
+            for (int index : indices) {
+                int slot = table.firstSlot() + index;
                 editor.home(slot, (now.home(slot, 0) + 1) % DOMAINS);
             }
             return editor.build();
         });
     }
 
-    private record Told(Registration table, List<Integer> clusters, List<Integer> homes) {
-        static Told of(Registration table, int[] clusters) {
+    private record Told(Registration table, List<Integer> indices, List<Integer> homes) {
+        static Told of(Registration table, int[] indices) {
             return new Told(
                     table,
-                    Arrays.stream(clusters).boxed().toList(),
-                    Arrays.stream(clusters).map(table::home).boxed().toList());
+                    Arrays.stream(indices).boxed().toList(),
+                    Arrays.stream(indices).map(table::home).boxed().toList());
         }
     }
 
     private final List<Told> told = new ArrayList<>();
 
     private void listenTo(Registration table) {
-        table.onHomesMoved((moved, clusters) -> told.add(Told.of(moved, clusters)));
+        table.onHomesMoved((moved, indices) -> told.add(Told.of(moved, indices)));
     }
 
     @Test
@@ -128,7 +128,7 @@ class HomeListenerTest {
 
         assertThat(told).hasSize(1);
         assertThat(told.getFirst().table()).isSameAs(second);
-        assertThat(told.getFirst().clusters()).hasSize(MANY - 11).isSorted();
+        assertThat(told.getFirst().indices()).hasSize(MANY - 11).isSorted();
     }
 
     @Test
@@ -159,12 +159,12 @@ class HomeListenerTest {
     @Test
     void aListenerThatThrowsHarmsNobodyAndIsLoggedOnce() {
         Registration table = mapper.register(owner, "table", 1);
-        table.onHomesMoved((moved, clusters) -> {
+        table.onHomesMoved((moved, indices) -> {
             // Each has its own.
-            clusters[0] = 7;
+            indices[0] = 7;
             throw new StackOverflowError("the listener's");
         });
-        table.onHomesMoved((moved, clusters) -> {
+        table.onHomesMoved((moved, indices) -> {
             throw new IllegalStateException("the other listener's");
         });
         listenTo(table);
@@ -178,7 +178,7 @@ class HomeListenerTest {
             System.setErr(before);
         }
 
-        assertThat(told).extracting(Told::clusters).containsExactly(List.of(0), List.of(0));
+        assertThat(told).extracting(Told::indices).containsExactly(List.of(0), List.of(0));
         assertThat(log.toString(StandardCharsets.UTF_8))
                 .containsOnlyOnce("the listener's")
                 .containsOnlyOnce("the other listener's");
@@ -203,7 +203,7 @@ class HomeListenerTest {
     @Test
     void aListenerMayCloseTheTableAndEndWindowsItself() {
         Registration table = mapper.register(owner, "table", 1);
-        table.onHomesMoved((moved, clusters) -> {
+        table.onHomesMoved((moved, indices) -> {
             mapper.register(owner, "other", 1);
             mapper.endWindow();
             moved.close();
@@ -219,7 +219,7 @@ class HomeListenerTest {
     void noLockIsHeldWhileAListenerIsTold() {
         Registration table = mapper.register(owner, "table", 1);
         List<Boolean> held = new ArrayList<>();
-        table.onHomesMoved((moved, clusters) -> held.add(Thread.holdsLock(mapper)));
+        table.onHomesMoved((moved, indices) -> held.add(Thread.holdsLock(mapper)));
 
         moveOn(table, 0);
 
@@ -232,7 +232,7 @@ class HomeListenerTest {
         Registration table = running.register(owner, "table", 1);
         BlockingQueue<String> threads = new LinkedBlockingQueue<>();
         table.onHomesMoved(
-                (moved, clusters) -> threads.add(Thread.currentThread().getName()));
+                (moved, indices) -> threads.add(Thread.currentThread().getName()));
         monitor.add(0, table.firstSlot(), 1_000);
         next = now -> now.edit(now.slots()).homes(table.firstSlot(), 0, 1).build();
         running.start();

@@ -70,16 +70,16 @@ class FaultInjectionTest {
     })
     void whereverAnErrorStrikesNothingIsLost(int domains, int cores, int ringCapacity, Fault fault, int inARow)
             throws Exception {
-        int most = Integer.MAX_VALUE;
-        for (int n = 1; n <= most; n++) {
+        int max = Integer.MAX_VALUE;
+        for (int n = 1; n <= max; n++) {
             int struck = strike(domains, cores, ringCapacity, fault, n, inARow);
             // With several workers the number of points varies.
-            most = n == 1 ? struck : Math.max(most, Math.min(struck, most + 1));
+            max = n == 1 ? struck : Math.max(max, Math.min(struck, max + 1));
             if (struck < n) {
                 break;
             }
         }
-        assertThat(most).isGreaterThan(50);
+        assertThat(max).isGreaterThan(50);
     }
 
     /** Runs everything with errors from the n-th point on; how many points there were. */

@@ -407,7 +407,7 @@ class StepsTest {
     @Test
     void maintenanceRunsStepByStepAndSearchesGoFirst() throws Exception {
         AtomicInteger steps = new AtomicInteger();
-        AtomicInteger most = new AtomicInteger();
+        AtomicInteger max = new AtomicInteger();
         CompletableFuture<Void> endless = orchestrator.indexing().maintenance(id, context -> {
             steps.incrementAndGet();
             return true;
@@ -417,9 +417,9 @@ class StepsTest {
                     .isEqualTo(i);
         }
         CompletableFuture<Void> counted =
-                orchestrator.indexing().maintenance(id, context -> most.incrementAndGet() < 1_000);
+                orchestrator.indexing().maintenance(id, context -> max.incrementAndGet() < 1_000);
         counted.get(20, TimeUnit.SECONDS);
-        assertThat(most).hasValue(1_000);
+        assertThat(max).hasValue(1_000);
         assertThat(steps.get()).isPositive();
         IllegalStateException broken = new IllegalStateException("a step that fails");
         CompletableFuture<Void> fails = orchestrator.indexing().maintenance(id, context -> {

@@ -72,7 +72,7 @@ class WorkConservationTest {
                 workers - busyPerDomain + (domains - 1) * (workers - busyPerDomain - CrossDomainGate.reserve(workers));
         CountDownLatch together = new CountDownLatch(free);
         AtomicInteger running = new AtomicInteger();
-        AtomicInteger most = new AtomicInteger();
+        AtomicInteger max = new AtomicInteger();
         int tasks = Math.max(800, 2 * 8 * workers + free);
         try (Orchestrator orchestrator = machine(domains, workers).build()) {
             Registration ids = orchestrator.register("flood", domains);
@@ -94,7 +94,7 @@ class WorkConservationTest {
             for (int i = 0; i < tasks; i++) {
                 answers.add(orchestrator.submit(
                         (query, context) -> {
-                            most.accumulateAndGet(running.incrementAndGet(), Math::max);
+                            max.accumulateAndGet(running.incrementAndGet(), Math::max);
                             together.countDown();
                             boolean met = together.await(20, TimeUnit.SECONDS);
                             running.decrementAndGet();
@@ -105,7 +105,7 @@ class WorkConservationTest {
             }
             boolean met = together.await(20, TimeUnit.SECONDS);
             over.countDown();
-            assertThat(met).as("%d workers at once, got %d", free, most.get()).isTrue();
+            assertThat(met).as("%d workers at once, got %d", free, max.get()).isTrue();
             assertThat(answers).allSatisfy(answer -> assertThat(answer.join()).isTrue());
         }
     }

@@ -67,7 +67,7 @@ class WorkerTimeSliceTest {
                 List<CompletableFuture<?>> all = new ArrayList<>();
                 all.add(orchestrator.submit(
                         (none, context) -> {
-                            orchestrator.indexing().giveWay();
+                            orchestrator.indexing().yieldToSearches();
                             return 0;
                         },
                         0,

@@ -112,8 +112,8 @@ public final class FaultDevice implements BlockDevice {
     }
 
     /** Has so many queues, and no more. */
-    public synchronized FaultDevice queues(int most) {
-        queuesLeft = most;
+    public synchronized FaultDevice queues(int max) {
+        queuesLeft = max;
         return this;
     }
 

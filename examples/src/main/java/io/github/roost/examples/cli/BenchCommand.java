@@ -25,9 +25,9 @@ final class BenchCommand implements Callable<Integer> {
     }
 
     /** Throws unless the value of an option is within its range. */
-    static void require(String option, int value, int least, int most) {
-        if (value < least || value > most) {
-            throw new CommandFailure(option + " must be between " + least + " and " + most + ", got " + value);
+    static void require(String option, int value, int min, int max) {
+        if (value < min || value > max) {
+            throw new CommandFailure(option + " must be between " + min + " and " + max + ", got " + value);
         }
     }
 }

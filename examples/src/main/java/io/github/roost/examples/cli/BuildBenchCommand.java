@@ -1,7 +1,7 @@
 package io.github.roost.examples.cli;
 
+import io.github.roost.bench.CoreStalls;
 import io.github.roost.bench.Samples;
-import io.github.roost.bench.Standstills;
 import io.github.roost.bench.hnsw.BuildBench;
 import io.github.roost.bench.hnsw.BuildBench.Round;
 import io.github.roost.bench.hnsw.BuildBench.Settings;
@@ -24,11 +24,12 @@ import picocli.CommandLine.Option;
 @Command(
         name = "build",
         description = {
-            "Search latencies of HNSW tables with and without a concurrent build of another table, in turns; and the",
-            "time of a build, compared with jvector's parallel build and hnswlib's, each on two threads. gc: time in which garbage collection",
-            "stopped all threads during the build; jit: time in which the JVM compiled. Measured rounds begin with the first round in",
-            "which compilation took less than a twentieth of the time, at the latest with the sixth. The last line is the delay that the",
-            "machine imposes on threads that only read the clock: a lower bound of the P99 of searches."
+            "Search latencies of HNSW tables with and without a concurrent build of another table, and the time of a build.",
+            "The build is compared with jvector's parallel build and hnswlib's, each on two threads. gc: time in which"
+                    + " garbage collection stopped all threads during the build; jit: time in which the JVM compiled."
+                    + " Measured rounds begin with the first round in which compilation took less than a twentieth of"
+                    + " the time, at the latest with the sixth. The last line is the delay that the machine imposes on"
+                    + " threads that only read the clock: a lower bound of the P99 of searches."
         })
 final class BuildBenchCommand implements Callable<Integer> {
     private static final int MAX_SETTLING_ROUNDS = 5;
@@ -127,10 +128,10 @@ final class BuildBenchCommand implements Callable<Integer> {
         streams.out()
                 .printf(
                         Locale.ROOT,
-                        "standstills of a core of %,d us or more: with one computing core %s, with all cores computing %s%n",
-                        Standstills.MIN_MICROS,
-                        standstills(results, Round::oneComputes),
-                        standstills(results, Round::allCompute));
+                        "stalls of a core of %,d us or more: with one computing core %s, with all cores computing %s%n",
+                        CoreStalls.MIN_MICROS,
+                        stalls(results, Round::oneComputes),
+                        stalls(results, Round::allCompute));
         return 0;
     }
 
@@ -166,8 +167,8 @@ final class BuildBenchCommand implements Callable<Integer> {
         return time == null ? "-" : String.format(Locale.ROOT, "%.2f", time.toMillis() / 1e3);
     }
 
-    private static String standstills(List<Round> rounds, Function<Round, Standstills> figure) {
-        Standstills all = rounds.stream().map(figure).reduce(Standstills::plus).orElseThrow();
+    private static String stalls(List<Round> rounds, Function<Round, CoreStalls> figure) {
+        CoreStalls all = rounds.stream().map(figure).reduce(CoreStalls::plus).orElseThrow();
         return String.format(Locale.ROOT, "%.1f times per second, %.2f %%", all.perSecond(), 100 * all.share());
     }
 

@@ -3,6 +3,7 @@ package io.github.roost.examples.cli;
 import io.github.roost.bench.hnsw.FilterBench;
 import io.github.roost.bench.hnsw.FilterBench.Allowed;
 import io.github.roost.bench.hnsw.FilterBench.Outcome;
+import io.github.roost.core.Vectors;
 import io.github.roost.topology.TopologyReader;
 import java.util.List;
 import java.util.Locale;
@@ -15,8 +16,8 @@ import picocli.CommandLine.Option;
 @Command(
         name = "filters",
         description = {
-            "Recall of filtered searches of a frozen and a live HNSW table, compared with unfiltered ones of the same ef, and",
-            "nodes visited. Exits with 1 if a filter loses more than .02."
+            "Recall and visited nodes of filtered searches of HNSW tables, compared with unfiltered ones of the same ef.",
+            "The tables are a frozen and a live one. Exits with 1 if a filter loses more than .02 of recall."
         })
 final class FilterBenchCommand implements Callable<Integer> {
     private static final double MAX_LOST = .02;
@@ -51,7 +52,7 @@ final class FilterBenchCommand implements Callable<Integer> {
         BenchCommand.require("--rows", rows, 10_000, 10_000_000);
         BenchCommand.require("--dimension", dimension, 1, 4_096);
         BenchCommand.require("--queries", queries, 1, 1_000_000);
-        BenchCommand.require("--ef", ef, 10, 100_000);
+        BenchCommand.require("--ef", ef, 10, Vectors.MAX_EF);
         boolean well = true;
         try (FilterBench bench = new FilterBench(TopologyReader.live().read(), rows, dimension, queries, ef, seed)) {
             streams.out()

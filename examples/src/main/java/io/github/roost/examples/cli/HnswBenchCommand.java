@@ -9,6 +9,7 @@ import io.github.roost.bench.hnsw.HnswCurves;
 import io.github.roost.bench.packages.DebianPackages;
 import io.github.roost.bench.peer.PeerPython;
 import io.github.roost.bench.peer.Workload;
+import io.github.roost.core.Vectors;
 import io.github.roost.index.hnsw.GraphLayout;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
@@ -138,7 +139,7 @@ final class HnswBenchCommand implements Callable<Integer> {
         Path python = peer == Peer.none
                 ? null
                 : PeerPython.prepare(home.resolve("bench/target/peers/hnswlib"), PeerPython.HNSWLIB);
-        int mostNeighbors = ks.stream().mapToInt(Integer::intValue).max().orElseThrow();
+        int maxNeighbors = ks.stream().mapToInt(Integer::intValue).max().orElseThrow();
         List<HnswCurves> results = new ArrayList<>();
         try (HnswBench bench = new HnswBench(
                 workload,
@@ -147,7 +148,7 @@ final class HnswBenchCommand implements Callable<Integer> {
                 python,
                 m,
                 efConstruction,
-                mostNeighbors,
+                maxNeighbors,
                 what -> streams.err().println("... " + what))) {
             for (int k : ks) {
                 streams.err().println("... searches, k=" + k);
@@ -169,7 +170,7 @@ final class HnswBenchCommand implements Callable<Integer> {
         BenchCommand.require("--rounds", rounds, 1, 10_000);
         BenchCommand.require("--slice-millis", sliceMillis, 1, 60_000);
         ks.forEach(k -> BenchCommand.require("--k", k, 1, 10_000));
-        widths.forEach(width -> BenchCommand.require("--ef", width, 1, 100_000));
+        widths.forEach(width -> BenchCommand.require("--ef", width, 1, Vectors.MAX_EF));
         for (int k : ks) {
             if (widths.stream().noneMatch(width -> width >= k)) {
                 throw new CommandFailure("--ef must have a width of at least " + k + " for --k " + k);

@@ -1,6 +1,7 @@
 package io.github.roost.examples.cli;
 
 import io.github.roost.core.Metric;
+import io.github.roost.core.task.MappingId;
 import io.github.roost.core.vector.ElementType;
 import io.github.roost.index.ivf.IvfTable;
 import org.jspecify.annotations.Nullable;
@@ -8,12 +9,10 @@ import picocli.CommandLine.Option;
 
 /** The options for building an IVF table. */
 final class IvfBuildOptions {
-    private static final int MAX_LISTS = 131_072;
-
     @Option(
             names = "--nlist",
             paramLabel = "N",
-            description = "Number of lists, at most the number of rows; default its square root.")
+            description = "Number of lists, at most the number of rows; default four times its square root.")
     private @Nullable Integer askedNlist;
 
     @Option(
@@ -30,13 +29,13 @@ final class IvfBuildOptions {
     }
 
     static void requireLists(String option, int lists) {
-        SearchOptions.requireBetween(option, lists, 1, MAX_LISTS);
+        SearchOptions.requireBetween(option, lists, 1, MappingId.MAX_PER_ORCHESTRATOR);
     }
 
     /** Number of lists for a table of this many rows. */
     int nlist(int rows) {
         if (askedNlist == null) {
-            return (int) Math.round(Math.sqrt(rows));
+            return IvfTable.Builder.defaultNlist(rows);
         }
         if (askedNlist > rows) {
             throw new CommandFailure("--nlist must be at most the base's size of " + rows + ", got " + askedNlist);

@@ -2,6 +2,7 @@ package io.github.roost.examples.cli;
 
 import io.github.roost.bench.packages.DebianPackages;
 import io.github.roost.bench.peer.Workload;
+import io.github.roost.core.task.MappingId;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.stream.Stream;
@@ -33,7 +34,7 @@ final class IvfDataOptions {
     /** Throws if a value is out of range. */
     void check() {
         BenchCommand.require("--rows", rows, 1_000, 10_000_000);
-        BenchCommand.require("--nlist", nlist(), 1, 131_072);
+        BenchCommand.require("--nlist", nlist(), 1, MappingId.MAX_PER_ORCHESTRATOR);
     }
 
     boolean mixture() {

@@ -36,13 +36,19 @@ final class KeptTraces {
 
     private static Traces record(WorkloadSpec spec, Consumer<String> say) throws IOException, InterruptedException {
         if (spec.fullSize() != null) {
+            say.accept(recording(spec.tables()));
             return new FullSizeRecorder(
                             spec, done -> say.accept("recorded table %d of %d".formatted(done, spec.tables())))
                     .record();
         }
         List<TableSpec> specs = WorkloadTables.specs(spec, RoostHome.packages());
+        say.accept(recording(specs.size()));
         return new TraceRecorder(
                         spec, specs, done -> say.accept("recorded table %d of %d".formatted(done, specs.size())))
                 .record();
+    }
+
+    private static String recording(int tables) {
+        return "recording the reads of searches of %d tables, once per workload".formatted(tables);
     }
 }

@@ -4,6 +4,7 @@ import io.github.roost.bench.live.LiveLoad;
 import io.github.roost.bench.live.LiveLoad.Report;
 import io.github.roost.bench.live.LiveLoad.Settings;
 import io.github.roost.bench.live.LiveLoad.Stretch;
+import io.github.roost.core.Vectors;
 import io.github.roost.topology.TopologyReader;
 import java.time.Duration;
 import java.util.Locale;
@@ -58,7 +59,7 @@ final class LiveBenchCommand implements Callable<Integer> {
         BenchCommand.require("--rows", rows, 1_000, 10_000_000);
         BenchCommand.require("--dimension", dimension, 1, 4_096);
         BenchCommand.require("--clients", clients, 1, 1_000);
-        BenchCommand.require("--ef", ef, LiveLoad.K, 100_000);
+        BenchCommand.require("--ef", ef, LiveLoad.K, Vectors.MAX_EF);
         streams.out().println("seed " + seed + ", " + clients + " clients, k=" + LiveLoad.K + ", ef=" + ef);
         streams.out().println(" seconds  searches/s  changes/s     rows  parts   recall    fresh   missed by the walk");
         Report report = new LiveLoad(

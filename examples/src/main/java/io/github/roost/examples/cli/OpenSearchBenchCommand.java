@@ -1,6 +1,7 @@
 package io.github.roost.examples.cli;
 
 import io.github.roost.bench.Samples;
+import io.github.roost.core.Vectors;
 import io.github.roost.examples.opensearch.FormatsOverHttp;
 import io.github.roost.examples.opensearch.NodesOverHttp;
 import io.github.roost.examples.opensearch.TenantsOverHttp;
@@ -21,8 +22,8 @@ import picocli.CommandLine.Option;
 @Command(
         name = "opensearch",
         description = {
-            "The plugin in local OpenSearch nodes, over HTTP:",
-            "formats at equal recall; the P99 of seven tenants next to a hot one; one, two and three nodes."
+            "The plugin in local OpenSearch nodes, over HTTP, compared with Lucene's formats and OpenSearch's pool.",
+            "Formats at equal recall; the P99 of seven tenants next to a hot one; one, two and three nodes."
         })
 final class OpenSearchBenchCommand implements Callable<Integer> {
     private static final int QUERIES = 500;
@@ -100,7 +101,7 @@ final class OpenSearchBenchCommand implements Callable<Integer> {
         data.check();
         nearest.forEach(k -> BenchCommand.require("--k", k, 1, 1_000));
         BenchCommand.require("--threads", threads, 1, 256);
-        BenchCommand.require("--effort", effort, 1, 100_000);
+        BenchCommand.require("--effort", effort, 1, Vectors.MAX_EF);
         BenchCommand.require("--per-second", perSecond, 1, 10_000);
         BenchCommand.require("--rounds", rounds, 1, 10_000);
         BenchCommand.require("--slice-millis", sliceMillis, 1, 60_000);

@@ -11,8 +11,8 @@ import picocli.CommandLine.Option;
 @Command(
         name = "opensearch",
         description = {
-            "Starts an OpenSearch node with Roost's plugin on the loopback address, writes the Debian packages into an index,",
-            "and prints how to search them. SIGTERM or Ctrl-C stops the node and deletes its files."
+            "Starts an OpenSearch node with Roost's plugin, on the loopback address, and indexes the Debian packages.",
+            "Prints how to search them. SIGTERM or Ctrl-C stops the node and deletes its files."
         })
 final class OpenSearchCommand implements Callable<Integer> {
     private static final int MAX_SECTIONS = 58;

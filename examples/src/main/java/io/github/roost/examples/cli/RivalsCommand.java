@@ -7,6 +7,7 @@ import io.github.roost.bench.hnsw.HnswCurves;
 import io.github.roost.bench.hnsw.RivalsBench;
 import io.github.roost.bench.peer.PeerPython;
 import io.github.roost.bench.peer.Workload;
+import io.github.roost.core.Vectors;
 import io.github.roost.index.hnsw.GraphLayout;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
@@ -135,7 +136,7 @@ final class RivalsCommand implements Callable<Integer> {
                         home.resolve("bench/target/peers/rivals"),
                         PeerPython.RIVALS,
                         what -> streams.err().println("... " + what));
-        int mostNeighbors = ks.stream().mapToInt(Integer::intValue).max().orElseThrow();
+        int maxNeighbors = ks.stream().mapToInt(Integer::intValue).max().orElseThrow();
         List<GraphLayout> layouts = elements.stream()
                 .distinct()
                 .map(HnswBenchCommand.Element::layout)
@@ -149,7 +150,7 @@ final class RivalsCommand implements Callable<Integer> {
                 m,
                 efConstruction,
                 threads,
-                mostNeighbors,
+                maxNeighbors,
                 keptFolder(),
                 what -> streams.err().println("... " + what))) {
             List<HnswCurves> results = new ArrayList<>();
@@ -192,7 +193,7 @@ final class RivalsCommand implements Callable<Integer> {
         BenchCommand.require("--rounds", rounds, 1, 10_000);
         BenchCommand.require("--slice-millis", sliceMillis, 1, 60_000);
         ks.forEach(k -> BenchCommand.require("--k", k, 1, 10_000));
-        widths.forEach(width -> BenchCommand.require("--ef", width, 1, 100_000));
+        widths.forEach(width -> BenchCommand.require("--ef", width, 1, Vectors.MAX_EF));
         for (int k : ks) {
             if (widths.stream().filter(width -> width >= k).count() < 2) {
                 throw new CommandFailure("--ef must have two widths of at least " + k + " for --k " + k);

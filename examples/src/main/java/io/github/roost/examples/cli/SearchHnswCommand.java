@@ -2,10 +2,13 @@ package io.github.roost.examples.cli;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.Vectors;
 import io.github.roost.core.vector.TableBuild;
+import io.github.roost.core.vector.TableFormat;
 import io.github.roost.core.vector.VectorSource;
 import io.github.roost.core.vector.VectorTable;
 import io.github.roost.index.hnsw.HnswTable;
+import io.github.roost.index.hnsw.LiveTable;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -16,10 +19,9 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
 
 /** {@code roost search hnsw}. */
-@Command(name = "hnsw", description = "Searches an HNSW table, once for each --k and --ef.")
+@Command(name = "hnsw", description = "Searches an HNSW table or a saved live table, once for each --k and --ef.")
 final class SearchHnswCommand implements Callable<Integer>, IndexPlan {
     private static final int MIN_DEFAULT_EF = 100;
-    private static final int WIDEST = 100_000;
 
     @ParentCommand
     private @SuppressWarnings("NullAway.Init") SearchCommand parent;
@@ -58,7 +60,7 @@ final class SearchHnswCommand implements Callable<Integer>, IndexPlan {
     @Override
     public void check() {
         build.check();
-        asked.forEach(ef -> SearchOptions.requireBetween("--ef", ef, 1, WIDEST));
+        asked.forEach(ef -> SearchOptions.requireBetween("--ef", ef, 1, Vectors.MAX_EF));
     }
 
     @Override
@@ -73,7 +75,11 @@ final class SearchHnswCommand implements Callable<Integer>, IndexPlan {
 
     @Override
     public VectorTable open(Orchestrator orchestrator, String table) throws IOException {
-        return HnswTable.open(orchestrator, "base", Path.of(table));
+        Path file = Path.of(table);
+        if (TableFormat.of(file).filter(TableFormat.LIVE_HNSW::equals).isPresent()) {
+            return LiveTable.open(orchestrator, "base", file);
+        }
+        return HnswTable.open(orchestrator, "base", file);
     }
 
     @Override
@@ -88,6 +94,6 @@ final class SearchHnswCommand implements Callable<Integer>, IndexPlan {
 
     @Override
     public int widest(VectorTable table) {
-        return Math.min(table.size(), WIDEST);
+        return Math.min(table.size(), Vectors.MAX_EF);
     }
 }

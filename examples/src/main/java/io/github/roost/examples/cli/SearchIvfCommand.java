@@ -18,9 +18,6 @@ import picocli.CommandLine.ParentCommand;
 /** {@code roost search ivf}. */
 @Command(name = "ivf", description = "Searches an IVF table, once for each --k and --nprobe.")
 final class SearchIvfCommand implements Callable<Integer>, IndexPlan {
-    private static final int MIN_DEFAULT_NPROBE = 8;
-    private static final int DEFAULT_SHARE = 8;
-
     @ParentCommand
     private @SuppressWarnings("NullAway.Init") SearchCommand parent;
 
@@ -37,8 +34,8 @@ final class SearchIvfCommand implements Callable<Integer>, IndexPlan {
             names = "--nprobe",
             split = ",",
             paramLabel = "N",
-            description = "Lists scanned per search, more if they hold fewer than K vectors; default an eighth of"
-                    + " all, at least 8.")
+            description = "Lists scanned per search, more if they hold fewer than K vectors; default the table's, which"
+                    + " its build measured.")
     private List<Integer> asked = List.of();
 
     @Override
@@ -80,10 +77,9 @@ final class SearchIvfCommand implements Callable<Integer>, IndexPlan {
 
     @Override
     public TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, VectorSource rows) {
-        // A given default nprobe saves its measurement: every search here passes its own.
-        int nprobe = Math.min(MIN_DEFAULT_NPROBE, build.nlist(rows.size()));
-        return build.builder("base", metric, rows.size())
-                .nprobe(nprobe)
+        IvfTable.Builder builder = build.builder("base", metric, rows.size());
+        // A given default saves its measurement; then no search here uses it.
+        return (asked.isEmpty() ? builder : builder.nprobe(asked.getFirst()))
                 .start(orchestrator, SearchOptions.ids(rows), rows);
     }
 
@@ -94,9 +90,8 @@ final class SearchIvfCommand implements Callable<Integer>, IndexPlan {
 
     @Override
     public List<Integer> efforts(VectorTable table, int k) {
-        int nlist = widest(table);
-        requireAtMost(nlist);
-        return asked.isEmpty() ? List.of(Math.min(nlist, Math.max(MIN_DEFAULT_NPROBE, nlist / DEFAULT_SHARE))) : asked;
+        requireAtMost(widest(table));
+        return asked.isEmpty() ? List.of(((IvfTable) table).nprobe()) : asked;
     }
 
     @Override

@@ -73,7 +73,7 @@ final class SearchOptions {
             names = "--seconds",
             paramLabel = "SECONDS",
             defaultValue = "1",
-            description = "Time of each measurement, at least all queries once; default ${DEFAULT-VALUE}.")
+            description = "Time of each measurement, at least 1, and all queries once; default ${DEFAULT-VALUE}.")
     private double seconds;
 
     @Option(
@@ -104,8 +104,8 @@ final class SearchOptions {
             requireBetween("--k", one, 1, Vectors.MAX_NEIGHBORS);
         }
         requireBetween("--in-flight", inFlight, 1, MAX_IN_FLIGHT);
-        requireSeconds("--warm-up", warmUpSeconds);
-        requireSeconds("--seconds", seconds);
+        requireSeconds("--warm-up", warmUpSeconds, 0);
+        requireSeconds("--seconds", seconds, 1);
         if (out != null && k.size() > 1) {
             throw new CommandFailure("--k must be one value with --out, got " + k.size());
         }
@@ -137,7 +137,7 @@ final class SearchOptions {
         return Duration.ofNanos((long) (seconds * 1e9));
     }
 
-    int mostNeighbors() {
+    int maxNeighbors() {
         return k.stream().mapToInt(Integer::intValue).max().orElseThrow();
     }
 
@@ -152,17 +152,18 @@ final class SearchOptions {
         }
     }
 
-    private static void requireSeconds(String option, double value) {
+    private static void requireSeconds(String option, double value, int min) {
         // Written so that NaN fails too.
-        if (!(value >= 0 && value <= MAX_SECONDS)) {
-            throw new CommandFailure(option + " must be between 0 and " + MAX_SECONDS + " seconds, got " + value);
+        if (!(value >= min && value <= MAX_SECONDS)) {
+            throw new CommandFailure(
+                    option + " must be between " + min + " and " + MAX_SECONDS + " seconds, got " + value);
         }
     }
 
-    static void requireBetween(String option, int value, int least, int most) {
-        if (value < least || value > most) {
+    static void requireBetween(String option, int value, int min, int max) {
+        if (value < min || value > max) {
             throw new CommandFailure(option + " must be "
-                    + (most == Integer.MAX_VALUE ? "at least " + least : "between " + least + " and " + most) + ", got "
+                    + (max == Integer.MAX_VALUE ? "at least " + min : "between " + min + " and " + max) + ", got "
                     + value);
         }
     }

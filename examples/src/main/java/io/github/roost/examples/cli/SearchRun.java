@@ -125,7 +125,7 @@ final class SearchRun {
             }
         }
         if (options.truth != null) {
-            truth = OrdinalRows.readTruth(options.truth, queries.length, options.mostNeighbors(), size);
+            truth = OrdinalRows.readTruth(options.truth, queries.length, options.maxNeighbors(), size);
         }
     }
 

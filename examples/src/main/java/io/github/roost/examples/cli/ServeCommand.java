@@ -81,8 +81,8 @@ final class ServeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         BenchCommand.require("--port", port, 0, 65_535);
-        int mostTables = tables == null ? Integer.MAX_VALUE : tables;
-        BenchCommand.require("--tables", mostTables, 1, Integer.MAX_VALUE);
+        int maxTables = tables == null ? Integer.MAX_VALUE : tables;
+        BenchCommand.require("--tables", maxTables, 1, Integer.MAX_VALUE);
         if (data != null && !saved.isEmpty()) {
             throw new CommandFailure("--data or --table may be given, got both");
         }
@@ -105,7 +105,7 @@ final class ServeCommand implements Callable<Integer> {
         if (!files.isEmpty()) {
             service.runSaved(files);
         } else if (data == null) {
-            service.runPackages(home.resolve(DATA), mostTables, home.resolve(KEPT));
+            service.runPackages(home.resolve(DATA), maxTables, home.resolve(KEPT));
         } else {
             service.runFile(data, metric, home.resolve(KEPT));
         }
@@ -127,8 +127,8 @@ final class ServeCommand implements Callable<Integer> {
             }
             Path before = files.put(name, file);
             if (before != null) {
-                throw new CommandFailure("--table must give each table another name, got " + name + " for " + before
-                        + " and for " + file + ": say NAME=" + file);
+                throw new CommandFailure("--table must give each table its own name, got " + name + " for " + before
+                        + " and for " + file + "; use NAME=" + file);
             }
         }
         return files;

@@ -30,13 +30,11 @@ import picocli.CommandLine.Option;
 @Command(
         name = "sim",
         description = {
-            "Simulates a chiplet machine: the dispatch, stealing, gate and mapper of core run on virtual time,",
-            "with the recorded reads of real searches of the workload's tables. Cores, caches and memory are modelled."
+            "Simulates a chiplet machine: the dispatch, stealing, gate and mapper of core run on virtual time.",
+            "Simulated searches read what real searches of the workload's tables were recorded to read.",
+            "Cores, caches and memory are modelled."
         })
 final class SimCommand implements Callable<Integer> {
-    /** Far more than real machines have. */
-    private static final int MAX_DOMAINS = 1_024;
-
     private final Streams streams;
 
     @Mixin
@@ -65,7 +63,7 @@ final class SimCommand implements Callable<Integer> {
     @Option(
             names = "--ccds",
             paramLabel = "N|A..B",
-            description = "Numbers of domains per package, one after another; default all.")
+            description = "Numbers of domains per package, up to the machine's, one after another; default all.")
     private @Nullable String ccds;
 
     @Option(names = "--level", paramLabel = "L3|L2", description = "Level of the domains; default L3.")
@@ -229,7 +227,7 @@ final class SimCommand implements Callable<Integer> {
         }
         WorkloadSpec spec = workload();
         var _ = asRun(spec);
-        List<Integer> counts = ccds == null ? List.of() : range(ccds);
+        List<Integer> counts = ccds == null ? List.of() : counts(ccds, parameters);
         try (OutputFile file = json == null ? null : OutputFile.prepare("--json", json)) {
             Study study = new Study(traces(spec), parameters.tasks(), searches, windowLength(), 0, sample);
             List<SimResult> results = Study.runAll(simulations(study, parameters, chosen, counts), this::progress);
@@ -308,13 +306,18 @@ final class SimCommand implements Callable<Integer> {
         if (machine.endsWith(".xml")) {
             Topology topology =
                     TopologyReader.xml(Path.of(machine)).level(level).read();
-            chosen.forEach(policy -> simulations.add(study.on(topology, parameters.machine("genoa"), policy)));
+            for (Policy policy : chosen) {
+                Callable<SimResult> simulation = study.on(topology, parameters.machine("genoa"), policy);
+                simulations.add(announced(policy, machine, simulation));
+            }
             return simulations;
         }
         Parameters.Machine whole = parameters.machine(machine);
         for (int count : counts.isEmpty() ? List.of(whole.domains()) : counts) {
-            BenchCommand.require("--ccds", count, 1, 1_024);
-            chosen.forEach(policy -> simulations.add(study.on(whole.withDomains(count), level, policy)));
+            for (Policy policy : chosen) {
+                Callable<SimResult> simulation = study.on(whole.withDomains(count), level, policy);
+                simulations.add(announced(policy, "domains per package: " + count, simulation));
+            }
         }
         return simulations;
     }
@@ -328,14 +331,20 @@ final class SimCommand implements Callable<Integer> {
         List<Callable<SimResult>> simulations = new ArrayList<>();
         List<String> names = new ArrayList<>();
         names.add("all as assumed");
-        compared.forEach(policy -> simulations.add(study.on(parameters.machine(machine), level, policy)));
+        for (Policy policy : compared) {
+            Callable<SimResult> simulation = study.on(parameters.machine(machine), level, policy);
+            simulations.add(announced(policy, names.getFirst(), simulation));
+        }
         for (Parameters.Knob knob : Parameters.knobs()) {
             for (double factor : new double[] {.5, 2}) {
                 Parameters.Variant variant =
                         knob.change().times(parameters.machine(machine), parameters.tasks(), factor);
-                names.add("%s x %s".formatted(knob.name(), factor));
-                compared.forEach(
-                        policy -> simulations.add(study.with(variant.tasks()).on(variant.machine(), level, policy)));
+                String name = "%s x %s".formatted(knob.name(), factor);
+                names.add(name);
+                Study varied = study.with(variant.tasks());
+                for (Policy policy : compared) {
+                    simulations.add(announced(policy, name, varied.on(variant.machine(), level, policy)));
+                }
             }
         }
         List<SimResult> results = Study.runAll(simulations, this::progress);
@@ -345,19 +354,31 @@ final class SimCommand implements Callable<Integer> {
                 .toList();
     }
 
-    private static List<Integer> range(String text) {
+    /** A simulation that reports its begin. */
+    private Callable<SimResult> announced(Policy policy, String what, Callable<SimResult> simulation) {
+        return () -> {
+            say("simulating %s, %s".formatted(policy.name(), what));
+            return simulation.call();
+        };
+    }
+
+    private List<Integer> counts(String text, Parameters parameters) {
+        if (machine.endsWith(".xml")) {
+            throw new CommandFailure("--ccds needs a machine by name, got " + machine);
+        }
+        int all = parameters.machine(machine).domains();
         String[] ends = text.split("\\.\\.", -1);
         try {
             int first = Integer.parseInt(ends[0]);
             int last = ends.length == 1 ? first : Integer.parseInt(ends[1]);
-            if (ends.length <= 2 && first >= 1 && last >= first && last <= MAX_DOMAINS) {
+            if (ends.length <= 2 && first >= 1 && last >= first && last <= all) {
                 return IntStream.rangeClosed(first, last).boxed().toList();
             }
         } catch (NumberFormatException notANumber) {
             // Reported below with the other errors.
         }
-        throw new CommandFailure(
-                "--ccds must be a number or a range such as 1..12, up to " + MAX_DOMAINS + ", got " + text);
+        String limit = "the %d domains per package of %s".formatted(all, machine);
+        throw new CommandFailure("--ccds must be a number or a range such as 1..12, up to " + limit + ", got " + text);
     }
 
     private void progress(SimResult result) {

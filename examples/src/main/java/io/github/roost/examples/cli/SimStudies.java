@@ -71,7 +71,9 @@ final class SimStudies {
         try (OutputFile file = json == null ? null : OutputFile.prepare("--json", json)) {
             long began = System.nanoTime();
             Matrix.Extent extent = quick ? Matrix.Extent.quick() : Matrix.Extent.whole(searches, sample);
-            List<Cell> cells = new Matrix(parameters, regimes(), extent).run(this::done);
+            Matrix matrix = new Matrix(parameters, regimes(), extent);
+            progress.accept("simulating the cells of the matrix");
+            List<Cell> cells = matrix.run(this::done);
             MatrixReport report = new MatrixReport(cells);
             report.print(out, rows);
             progress.accept("%,d cells of %d policies in %,d s"
@@ -89,7 +91,9 @@ final class SimStudies {
             Figures.Extent extent = quick ? Figures.Extent.quick() : Figures.Extent.whole(searches, sample);
             String command = "./roost sim --figures" + (quick ? " --quick" : "") + " --searches " + searches
                     + " --sample " + sample;
-            Figures.Report report = Figures.report(parameters, regimes(), extent, command);
+            List<Regime> recorded = regimes();
+            progress.accept("simulating the figures");
+            Figures.Report report = Figures.report(parameters, recorded, extent, command);
             file.write(path -> Files.writeString(path, report.html(), StandardCharsets.UTF_8));
             report.lines().forEach(out);
             out.accept("");

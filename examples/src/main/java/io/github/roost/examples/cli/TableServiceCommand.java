@@ -91,7 +91,7 @@ final class TableServiceCommand implements Callable<Integer> {
         json.line("%,d of %,d requests were also sent to a second server, since the first was slow"
                 .formatted(seen.client().hedges(), seen.client().requests()));
         json.line("max in memory: %d versions on %d servers, %.2f times the memory of one version on all servers"
-                .formatted(seen.mostVersions(), nodes, seen.mostMemory()));
+                .formatted(seen.maxVersions(), nodes, seen.maxMemory()));
         if (kill && !seen.processes()) {
             json.line("no process was killed: that needs etcd");
         }

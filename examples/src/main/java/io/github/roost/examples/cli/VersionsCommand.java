@@ -61,7 +61,7 @@ final class VersionsCommand implements Callable<Integer> {
                                 outcome.fencedOff(),
                                 outcome.outOfTurn()));
         json.line("changes after which no version was complete: %,d; max memory: %.2f times one version per server"
-                .formatted(outcome.incomplete(), outcome.mostMemory()));
+                .formatted(outcome.incomplete(), outcome.maxMemory()));
         json.line("");
         json.line("killed or replaced processes, by phase of a roll");
         outcome.byPhase().forEach((phase, victims) -> json.line("  %-22s %s".formatted(phase, victims)));

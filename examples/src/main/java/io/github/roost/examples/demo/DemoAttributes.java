@@ -76,9 +76,9 @@ final class DemoAttributes implements AutoCloseable {
         return new Enriched(found, rows);
     }
 
-    static List<Hit> hits(Enriched found, int most) {
+    static List<Hit> hits(Enriched found, int max) {
         RowBatch rows = found.rows();
-        return IntStream.range(0, Math.min(most, rows.size()))
+        return IntStream.range(0, Math.min(max, rows.size()))
                 .mapToObj(i -> new Hit(
                         rows.getText(i, 0),
                         rows.getText(i, 1),

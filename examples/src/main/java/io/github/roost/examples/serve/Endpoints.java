@@ -42,7 +42,7 @@ final class Endpoints {
         this.orchestrator = orchestrator;
         this.metrics = metrics;
         this.inFlight = inFlight;
-        this.bodies = new RequestBody(settings.mostBodyBytes(), settings.bodyTime());
+        this.bodies = new RequestBody(settings.maxBodyBytes(), settings.bodyTime());
         this.guard = new WriteGuard(settings.token(), settings.host());
         this.settings = settings;
         this.searchesLeft = new Semaphore(SEARCHES_PER_WORKER * orchestrator.workers());
@@ -100,8 +100,8 @@ final class Endpoints {
     }
 
     private List<Integer> homes(Registration table) {
-        return IntStream.range(0, table.clusters())
-                .mapToObj(cluster -> orchestrator.homes(table.id(cluster)))
+        return IntStream.range(0, table.size())
+                .mapToObj(index -> orchestrator.homes(table.id(index)))
                 .flatMap(List::stream)
                 .distinct()
                 .sorted()

@@ -17,7 +17,7 @@ final class NoNulls extends JsonParserDelegate {
     public @Nullable JsonToken nextToken() throws IOException {
         JsonToken token = super.nextToken();
         if (token == JsonToken.VALUE_NULL) {
-            throw new JsonParseException(this, "null is no value here, leave the field out");
+            throw new JsonParseException(this, "null is not allowed, leave the field out");
         }
         return token;
     }

@@ -30,7 +30,7 @@ final class RequestBody implements AutoCloseable {
      */
     private static final int DISCARDED = 16;
 
-    private final int mostBytes;
+    private final int maxBytes;
     private final Duration time;
     private final ScheduledThreadPoolExecutor clock;
     /** Bytes that may still be held beyond the free bytes of each body. */
@@ -39,15 +39,15 @@ final class RequestBody implements AutoCloseable {
     private final int free;
 
     /**
-     * @param mostBytes the largest body; all bodies being read may together hold {@value #MAX_AT_A_TIME} times as much, and each one its free
+     * @param maxBytes the largest body; all bodies being read may together hold {@value #MAX_AT_A_TIME} times as much, and each one its free
      *     bytes, a {@value #MAX_AT_A_TIME}th of it, in addition
      * @param time time limit for a body to arrive; then its connection is closed
      */
-    RequestBody(int mostBytes, Duration time) {
-        this.mostBytes = mostBytes;
+    RequestBody(int maxBytes, Duration time) {
+        this.maxBytes = maxBytes;
         this.time = time;
-        this.room = new Semaphore((int) Math.min(Integer.MAX_VALUE, (long) mostBytes * MAX_AT_A_TIME));
-        this.free = mostBytes / MAX_AT_A_TIME;
+        this.room = new Semaphore((int) Math.min(Integer.MAX_VALUE, (long) maxBytes * MAX_AT_A_TIME));
+        this.free = maxBytes / MAX_AT_A_TIME;
         this.clock = new ScheduledThreadPoolExecutor(
                 1, Thread.ofPlatform().daemon().name("roost-body-clock").factory());
         clock.setRemoveOnCancelPolicy(true);
@@ -57,10 +57,10 @@ final class RequestBody implements AutoCloseable {
      * The body size above which the server itself must refuse a body before reading it: it reads a chunk completely before it passes any of it
      * on, and reads an unread body to its end.
      *
-     * @param mostBytes the largest body
+     * @param maxBytes the largest body
      */
-    static long mostDiscarded(int mostBytes) {
-        return (long) mostBytes * DISCARDED;
+    static long maxDiscarded(int maxBytes) {
+        return (long) maxBytes * DISCARDED;
     }
 
     /** @throws Problem 400, 413, 415 or 429 if the body is not JSON of this form, or too large, or one too many */
@@ -102,7 +102,7 @@ final class RequestBody implements AutoCloseable {
         } catch (InsufficientDataAvailableException e) {
             throw new EOFException("the connection ended before the body");
         } catch (RequestException e) {
-            throw e.status().code() == Status.REQUEST_ENTITY_TOO_LARGE_413.code() ? tooLarge(mostBytes) : badChunk();
+            throw e.status().code() == Status.REQUEST_ENTITY_TOO_LARGE_413.code() ? tooLarge(maxBytes) : badChunk();
         } catch (NumberFormatException e) {
             throw badChunk();
         }
@@ -112,8 +112,8 @@ final class RequestBody implements AutoCloseable {
         return new Problem(400, "the body must come in valid chunks");
     }
 
-    static Problem tooLarge(int mostBytes) {
-        return new Problem(413, "the body must not be larger than %,d bytes".formatted(mostBytes));
+    static Problem tooLarge(int maxBytes) {
+        return new Problem(413, "the body must not be larger than %,d bytes".formatted(maxBytes));
     }
 
     @Override
@@ -130,8 +130,8 @@ final class RequestBody implements AutoCloseable {
         void add(byte[] chunk, int length) {
             long charged = charge(size + length) - charge(size);
             size += length;
-            full = full || (size <= mostBytes && !room.tryAcquire((int) charged));
-            if (size > mostBytes || full) {
+            full = full || (size <= maxBytes && !room.tryAcquire((int) charged));
+            if (size > maxBytes || full) {
                 close();
             } else {
                 bytes.write(chunk, 0, length);
@@ -143,8 +143,8 @@ final class RequestBody implements AutoCloseable {
         }
 
         byte[] whole() {
-            if (size > mostBytes) {
-                throw tooLarge(mostBytes);
+            if (size > maxBytes) {
+                throw tooLarge(maxBytes);
             }
             if (full) {
                 throw Searches.full();

@@ -54,7 +54,7 @@ public final class RoostService implements AutoCloseable {
                 .protocolsDiscoverServices(false)
                 .addProtocol(
                         Http1Config.builder().addReceiveListener(headerTime).build())
-                .maxPayloadSize(RequestBody.mostDiscarded(settings.mostBodyBytes()))
+                .maxPayloadSize(RequestBody.maxDiscarded(settings.maxBodyBytes()))
                 .shutdownGracePeriod(LAST_BYTES)
                 .shutdownHook(false)
                 .directHandlers(complaints(settings))
@@ -76,7 +76,7 @@ public final class RoostService implements AutoCloseable {
                 .header(HeaderNames.CONTENT_TYPE, "application/json")
                 .entity(Json.write(new Reply.Complaint(
                         status.code() == Status.REQUEST_ENTITY_TOO_LARGE_413.code()
-                                ? RequestBody.tooLarge(settings.mostBodyBytes()).sentence()
+                                ? RequestBody.tooLarge(settings.maxBodyBytes()).sentence()
                                 : "the request is not valid HTTP: " + status.reasonPhrase())))
                 .build();
         DirectHandlers.Builder builder = DirectHandlers.builder();

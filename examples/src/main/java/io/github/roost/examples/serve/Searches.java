@@ -34,13 +34,13 @@ final class Searches {
 
     private final Orchestrator orchestrator;
     private final Tables tables;
-    private final Duration mostTime;
+    private final Duration maxTime;
 
-    /** @param mostTime time limit of a search without a deadline */
-    Searches(Orchestrator orchestrator, Tables tables, Duration mostTime) {
+    /** @param maxTime time limit of a search without a deadline */
+    Searches(Orchestrator orchestrator, Tables tables, Duration maxTime) {
         this.orchestrator = orchestrator;
         this.tables = tables;
-        this.mostTime = mostTime;
+        this.maxTime = maxTime;
     }
 
     /**
@@ -86,11 +86,11 @@ final class Searches {
     private Duration time(SearchBody body) {
         Integer deadline = body.deadlineMs();
         if (deadline == null) {
-            return mostTime;
+            return maxTime;
         }
-        if (deadline < 1 || deadline > mostTime.toMillis()) {
+        if (deadline < 1 || deadline > maxTime.toMillis()) {
             throw new Problem(
-                    422, "deadlineMs must be between 1 and %,d, got %,d".formatted(mostTime.toMillis(), deadline));
+                    422, "deadlineMs must be between 1 and %,d, got %,d".formatted(maxTime.toMillis(), deadline));
         }
         return Duration.ofMillis(deadline);
     }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param host the address to bind, or its name; any but a loopback address needs a token
  * @param port from 0 (any free one) to 65,535
  * @param token the bearer token required for writes; if absent, writes are open to this machine
- * @param mostBodyBytes the largest request body
+ * @param maxBodyBytes the largest request body
  * @param bodyTime time limit for a request's headers and then for its body; a connection without a request line is closed after six to seven
  *     times as long
  * @param searchTime time limit of a search, and the largest deadline of a request
@@ -21,7 +21,7 @@ public record ServeSettings(
         String host,
         int port,
         @Nullable String token,
-        int mostBodyBytes,
+        int maxBodyBytes,
         Duration bodyTime,
         Duration searchTime,
         Duration drainTime) {
@@ -55,16 +55,16 @@ public record ServeSettings(
 
     /** The same settings on another port. */
     public ServeSettings withPort(int value) {
-        return new ServeSettings(host, value, token, mostBodyBytes, bodyTime, searchTime, drainTime);
+        return new ServeSettings(host, value, token, maxBodyBytes, bodyTime, searchTime, drainTime);
     }
 
     /** The same settings with another address and token. */
     public ServeSettings withHost(String value, @Nullable String itsToken) {
-        return new ServeSettings(value, port, itsToken, mostBodyBytes, bodyTime, searchTime, drainTime);
+        return new ServeSettings(value, port, itsToken, maxBodyBytes, bodyTime, searchTime, drainTime);
     }
 
     /** The same settings with other limits on bodies. */
-    ServeSettings withBodies(int mostBytes, Duration time) {
-        return new ServeSettings(host, port, token, mostBytes, time, searchTime, drainTime);
+    ServeSettings withBodies(int maxBytes, Duration time) {
+        return new ServeSettings(host, port, token, maxBytes, time, searchTime, drainTime);
     }
 }

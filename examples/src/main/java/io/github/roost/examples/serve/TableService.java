@@ -49,18 +49,18 @@ public final class TableService {
      * Serves the Debian packages, and drains on SIGTERM or SIGINT. Returns after that.
      *
      * @param folder the folder of the Debian packages
-     * @param mostTables number of sections to serve, largest first
+     * @param maxTables number of sections to serve, largest first
      * @param kept folder of tables stored for later starts
      */
-    public void runPackages(Path folder, int mostTables, Path kept) throws IOException, InterruptedException {
+    public void runPackages(Path folder, int maxTables, Path kept) throws IOException, InterruptedException {
         run(() -> {
             DebianPackages all = DebianPackages.read(folder);
             PackageTables packages = new PackageTables(
-                    all.largestSections(Math.min(mostTables, all.sections().size())));
+                    all.largestSections(Math.min(maxTables, all.sections().size())));
             try (Stream<Path> files = Files.list(folder)) {
                 KeptTables before = new KeptTables(
                         kept.resolve("packages"),
-                        KeptTables.keyOf(files.sorted().toList(), "largest " + mostTables));
+                        KeptTables.keyOf(files.sorted().toList(), "largest " + maxTables));
                 return orchestrator -> tables(orchestrator, packages, before);
             }
         });

@@ -41,9 +41,9 @@ public final class RollingService implements AutoCloseable {
     private @Nullable LocalEtcd etcd;
     private @Nullable Registry registry;
     /** Used only by the coordinator's thread, which runs all steps. */
-    private int mostVersions;
+    private int maxVersions;
 
-    private long mostBytes;
+    private long maxBytes;
     private long bytesAtRest;
     private volatile boolean isClosed;
 
@@ -67,8 +67,8 @@ public final class RollingService implements AutoCloseable {
      * @param failed batches without an answer by the deadline
      * @param wrong batches with rows that are missing, of other keys, or of another version than the batch says
      * @param byVersion number of batches per version
-     * @param mostVersions maximum of versions in memory at once, over all servers, in versions of one server
-     * @param mostMemory maximum memory of these versions, relative to the memory when all servers have one version
+     * @param maxVersions maximum of versions in memory at once, over all servers, in versions of one server
+     * @param maxMemory maximum memory of these versions, relative to the memory when all servers have one version
      * @param client the client's statistics
      * @param kills kills of servers and etcd
      */
@@ -78,8 +78,8 @@ public final class RollingService implements AutoCloseable {
             long failed,
             long wrong,
             Map<Long, Long> byVersion,
-            int mostVersions,
-            double mostMemory,
+            int maxVersions,
+            double maxMemory,
             TableClient.Stats client,
             int kills) {}
 
@@ -100,7 +100,7 @@ public final class RollingService implements AutoCloseable {
         Registry started = start();
         try (Coordinator coordinator = coordinator(started)) {
             roll(coordinator, 1);
-            bytesAtRest = mostBytes;
+            bytesAtRest = maxBytes;
             try (TableClient client = new TableClient(started)) {
                 AskingClient asking = new AskingClient(client, TABLE, settings.rows);
                 int kills;
@@ -121,8 +121,8 @@ public final class RollingService implements AutoCloseable {
                         asking.failed(),
                         asking.wrong(),
                         new TreeMap<>(asking.byVersion()),
-                        mostVersions,
-                        mostBytes / (double) bytesAtRest,
+                        maxVersions,
+                        maxBytes / (double) bytesAtRest,
                         client.stats(),
                         kills);
             }
@@ -191,8 +191,8 @@ public final class RollingService implements AutoCloseable {
 
                     @Override
                     public void saw(int versions, long bytes) {
-                        mostVersions = Math.max(mostVersions, versions);
-                        mostBytes = Math.max(mostBytes, bytes);
+                        maxVersions = Math.max(maxVersions, versions);
+                        maxBytes = Math.max(maxBytes, bytes);
                     }
                 });
         return new Coordinator(started, TABLE, options);

@@ -47,9 +47,12 @@ class BoundariesTest {
     private static final String HWLOC = "io.github.roost.topology.hwloc..";
     private static final String POOL = "io.github.roost.core.pool..";
     private static final String PLACEMENT = "io.github.roost.core.placement..";
-    /** Decisions that only core and the simulator, which decides alike, ask for. */
+    /** Decisions that only core and the simulators, which decide alike, ask for. */
     private static final String[] DECISIONS = {
-        "io.github.roost.core.dispatch..", "io.github.roost.core.monitor..", "io.github.roost.core.remap.."
+        "io.github.roost.core.dispatch..",
+        "io.github.roost.core.monitor..",
+        "io.github.roost.core.remap..",
+        "io.github.roost.core.stall.filling.."
     };
 
     private static final String RINGS = "io.github.roost.core.io.linux..";
@@ -220,7 +223,8 @@ class BoundariesTest {
                     "io.github.roost.core.mapping..",
                     "io.github.roost.core.monitor..",
                     "io.github.roost.core.policy..",
-                    "io.github.roost.core.remap..")
+                    "io.github.roost.core.remap..",
+                    "io.github.roost.core.stall..")
             .should()
             .dependOnClassesThat(resideInAPackage(POOL).or(resideInAPackage("io.github.roost.core")));
 

@@ -2,9 +2,17 @@ package io.github.roost.examples.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
 
 class RoostCommandTest {
     @ParameterizedTest
@@ -73,7 +81,9 @@ class RoostCommandTest {
                 "serve --tables 0",
                 "map --domains -3",
                 "topology --synthetic nonsense",
-                "topology --xml /nowhere/machine.xml"
+                "topology --xml /nowhere/machine.xml",
+                "sim --ccds 99",
+                "sim --ccds 2 --machine machine.xml"
             })
     void valuesOutOfRangeAreOneLineAndStatusOne(String line) {
         CommandRun run = CommandRun.of((Object[]) line.split(" "));
@@ -81,6 +91,26 @@ class RoostCommandTest {
         assertThat(run.status()).isEqualTo(1);
         assertThat(run.out()).isEmpty();
         assertThat(run.err().lines()).singleElement().asString().startsWith("roost: ");
+    }
+
+    @Test
+    void theDescriptionInTheListOfCommandsIsAWholeSentence() {
+        PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8);
+        Streams streams = new Streams(InputStream.nullInputStream(), nowhere, nowhere, false);
+
+        List<CommandSpec> all = withSubcommands(RoostCommand.commandLine(streams));
+        assertThat(all).hasSizeGreaterThan(40);
+        for (CommandSpec command : all) {
+            String first = command.usageMessage().description()[0];
+            assertThat(first).as(command.qualifiedName()).endsWith(".");
+        }
+    }
+
+    private static List<CommandSpec> withSubcommands(CommandLine command) {
+        List<CommandSpec> all = new ArrayList<>();
+        all.add(command.getCommandSpec());
+        command.getSubcommands().values().forEach(below -> all.addAll(withSubcommands(below)));
+        return all;
     }
 
     @Test

@@ -8,6 +8,10 @@ import io.github.roost.bench.ExactSearch;
 import io.github.roost.bench.FloatVectors;
 import io.github.roost.bench.OrdinalRows;
 import io.github.roost.core.Neighbors;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.index.hnsw.LiveTable;
+import io.github.roost.index.ivf.IvfTable;
+import io.github.roost.topology.TopologyReader;
 import io.jhdf.HdfFile;
 import io.jhdf.WritableHdfFile;
 import java.io.IOException;
@@ -17,6 +21,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -97,9 +102,9 @@ class SearchCommandTest {
         return unhurried(arguments);
     }
 
-    /** Without the time that measuring takes. */
+    /** In as little time as measuring takes. */
     private static CommandRun unhurried(List<Object> arguments) {
-        arguments.addAll(List.of("--warm-up", 0, "--seconds", 0));
+        arguments.addAll(List.of("--warm-up", 0, "--seconds", 1));
         return CommandRun.of(arguments.toArray());
     }
 
@@ -193,7 +198,7 @@ class SearchCommandTest {
     void aTableThatWasBuiltAndSavedFindsWhatOneInMemoryFinds(String index) throws IOException {
         Path table = folder.resolve("t.roost");
         String effort = index.equals("hnsw") ? "--ef" : "--nprobe";
-        int all = index.equals("hnsw") ? BASE : 45;
+        int all = index.equals("hnsw") ? BASE : 178;
 
         CommandRun built = CommandRun.of("build", index, "--base", base, "--out", table, "--json");
         CommandRun run = searchSaved(index, table, "--k", K, effort, all, "--truth", truth, "--out", out, "--json");
@@ -209,6 +214,65 @@ class SearchCommandTest {
         assertThat(searched.get("recall").asDouble()).isEqualTo(1);
         assertThat(searched.has("openSeconds")).isTrue();
         assertThat(searched.has("buildSeconds")).isFalse();
+    }
+
+    @Test
+    void aSavedLiveTableIsSearchedToo() throws IOException {
+        Path table = folder.resolve("t.live");
+        try (Orchestrator orchestrator = orchestrator();
+                LiveTable live = LiveTable.builder().build(orchestrator, ids(), VECTORS)) {
+            live.save(table);
+        }
+
+        CommandRun run = searchSaved("hnsw", table, "--k", K, "--ef", BASE, "--out", out);
+
+        assertThat(run.complaints()).isEmpty();
+        assertThat(OrdinalRows.readTruth(out, QUERIES, K, BASE)).isDeepEqualTo(ordinals(TRUTH));
+    }
+
+    @Test
+    void withoutNprobeAnIvfTableIsSearchedWithItsOwn() throws IOException {
+        Path table = folder.resolve("t.ivf");
+        try (Orchestrator orchestrator = orchestrator();
+                IvfTable lists = IvfTable.builder().nlist(20).nprobe(3).build(orchestrator, ids(), VECTORS)) {
+            lists.save(table);
+        }
+
+        CommandRun run = searchSaved("ivf", table, "--k", K, "--json");
+
+        assertThat(run.complaints()).isEmpty();
+        assertThat(new ObjectMapper().readTree(run.out()).get("effort").asInt()).isEqualTo(3);
+    }
+
+    @Test
+    void aTableWithoutNlistHasAsManyListsAsTheLibraryMakes() throws IOException {
+        CommandRun run = CommandRun.of("build", "ivf", "--base", base, "--out", folder.resolve("t.roost"), "--json");
+
+        int parts;
+        try (Orchestrator orchestrator = orchestrator();
+                IvfTable lists = IvfTable.builder().nprobe(1).build(orchestrator, VECTORS)) {
+            parts = lists.nlist();
+        }
+        assertThat(new ObjectMapper().readTree(run.out()).at("/table/parts").asInt())
+                .isEqualTo(parts)
+                .isEqualTo(178);
+    }
+
+    private static Orchestrator orchestrator() {
+        return Orchestrator.builder()
+                .topology(TopologyReader.synthetic("pack:1 l3:2 core:1 pu:1").read())
+                .build();
+    }
+
+    private static long[] ids() {
+        return LongStream.range(0, BASE).toArray();
+    }
+
+    @Test
+    void aMeasurementOfLessThanASecondIsRefused() {
+        assertRefused(
+                CommandRun.of("search", "hnsw", "--base", base, "--query", query, "--k", K, "--seconds", .5),
+                "--seconds must be between 1 and 86400 seconds, got 0.5");
     }
 
     @Test
@@ -334,7 +398,7 @@ class SearchCommandTest {
                 "ivf  | --nlist 2001     | --nlist must be at most the base's size of 2000, got 2001",
                 "ivf  | --nprobe 0       | --nprobe must be between 1 and 131072, got 0",
                 "ivf  | --nlist 10 --nprobe 11 | --nprobe must be at most --nlist 10, got 11",
-                "ivf  | --nprobe 1000    | --nprobe must be at most --nlist 45, got 1000",
+                "ivf  | --nprobe 1000    | --nprobe must be at most --nlist 178, got 1000",
             })
     void aValueThatDoesNotFitIsOneLine(String index, String more, String message) {
         CommandRun run = search(index, (Object[]) more.split(" "));
@@ -435,7 +499,7 @@ class SearchCommandTest {
                 "--warm-up",
                 "0",
                 "--seconds",
-                "0",
+                "1",
                 "--json");
         assertThat(found.status()).as(found.err()).isZero();
         assertThat(new ObjectMapper().readTree(found.out()).get("recall").asDouble())

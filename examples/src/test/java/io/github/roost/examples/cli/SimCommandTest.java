@@ -45,13 +45,14 @@ class SimCommandTest {
             json
         };
         CommandRun first = CommandRun.of(arguments);
-        assertThat(first.err()).contains("recorded table 6 of 6");
+        assertThat(first.err()).contains("recording the reads", "recorded table 6 of 6");
+        assertThat(first.err()).contains("simulating v0", "simulated v0");
         assertThat(first.out()).contains("the paper", "figures 14, 15", "figure 19b", "table-5");
         assertThat(first.out()).contains("windows of 20 searches", "the paper's are of 10 s", "figure 20");
         assertThat(first.status()).isZero();
         assertThat(Files.readString(json)).contains("\"policy\" : \"v2\"");
         CommandRun again = CommandRun.of(arguments);
-        assertThat(again.err()).doesNotContain("recorded");
+        assertThat(again.err()).doesNotContain("recording", "recorded");
         assertThat(again.out()).isEqualTo(first.out());
     }
 
@@ -79,6 +80,7 @@ class SimCommandTest {
         "--policy, v7, got v7",
         "--ccds, 3..1, got 3..1",
         "--ccds, 1..2000000000, got 1..2000000000",
+        "--ccds, 13, 'up to the 12 domains per package of genoa, got 13'",
         "--in-flight, -3, got -3",
         "--workload, none.json, got none.json",
         "--sample, 0, got 0",

@@ -45,8 +45,8 @@ class TableServiceCommandTest {
         assertThat(client.at("/failed").asLong()).isZero();
         assertThat(client.at("/wrong").asLong()).isZero();
         assertThat(client.at("/byVersion")).hasSize(3);
-        assertThat(client.at("/mostVersions").asInt()).isEqualTo(4);
-        assertThat(client.at("/mostMemory").asDouble()).isEqualTo(4 / 3.0, offset(0.01));
+        assertThat(client.at("/maxVersions").asInt()).isEqualTo(4);
+        assertThat(client.at("/maxMemory").asDouble()).isEqualTo(4 / 3.0, offset(0.01));
     }
 
     @Test
@@ -57,7 +57,7 @@ class TableServiceCommandTest {
         assertThat(client.at("/kills").asInt()).isEqualTo(4);
         assertThat(client.at("/failed").asLong()).isZero();
         assertThat(client.at("/wrong").asLong()).isZero();
-        assertThat(client.at("/mostVersions").asInt()).isEqualTo(4);
+        assertThat(client.at("/maxVersions").asInt()).isEqualTo(4);
         assertThat(client.at("/client/answers")).hasSize(3);
     }
 

@@ -24,7 +24,7 @@ import java.util.stream.Collectors;
 final class CodeFacts {
     private static final Pattern FACT = Pattern.compile("<!-- as in(?: (\\w+))?: (.+?) -->([\\d,]*\\d)?");
     private static final String NUMBER = "#";
-    private static final String BELOW_MOST = "Integer.MAX_VALUE - ";
+    private static final String BELOW_MAX = "Integer.MAX_VALUE - ";
 
     private CodeFacts() {}
 
@@ -59,8 +59,8 @@ final class CodeFacts {
         if (around.length != 2) {
             throw new IllegalArgumentException("code must have one " + NUMBER + " for its number, got " + code);
         }
-        Pattern pattern = Pattern.compile(Pattern.quote(around[0]) + "((?:" + Pattern.quote(BELOW_MOST)
-                + ")?\\d[\\d_]*)" + Pattern.quote(around[1]));
+        Pattern pattern = Pattern.compile(Pattern.quote(around[0]) + "((?:" + Pattern.quote(BELOW_MAX) + ")?\\d[\\d_]*)"
+                + Pattern.quote(around[1]));
         return sources.stream()
                 .flatMap(source -> pattern.matcher(source).results())
                 .map(match -> number(match.group(1)))
@@ -68,8 +68,8 @@ final class CodeFacts {
     }
 
     private static String number(String code) {
-        return code.startsWith(BELOW_MOST)
-                ? String.valueOf(Integer.MAX_VALUE - Integer.parseInt(code.substring(BELOW_MOST.length())))
+        return code.startsWith(BELOW_MAX)
+                ? String.valueOf(Integer.MAX_VALUE - Integer.parseInt(code.substring(BELOW_MAX.length())))
                 : code.replace("_", "");
     }
 }

@@ -48,7 +48,7 @@ class RefusedRequestsTest {
             value = {
                 "{ | 400 | the body must be JSON: ",
                 "`` | 400 | the body must be JSON, got an empty body",
-                "null | 400 | the body must be JSON: null is no value here, leave the field out",
+                "null | 400 | the body must be JSON: null is not allowed, leave the field out",
                 "[] | 400 | the body does not fit: ",
                 "{\"vector\":[1,2,3,4,5,6,7,8]} x | 400 | the body must be JSON: ",
                 "{\"vector\":[1],\"vector\":[1]} | 400 | the body must be JSON: Duplicate",
@@ -303,10 +303,10 @@ class RefusedRequestsTest {
     @Test
     void bodiesThatAreBeingReadTogetherHoldNoMoreThanSixtyFourOfTheLargest() throws Exception {
         ServeSettings small = ServeSettings.DEFAULT.withBodies(1_000, Duration.ofSeconds(30));
-        String most = SEARCH + " ".repeat(900);
+        String longest = SEARCH + " ".repeat(900);
         List<Socket> slow = new ArrayList<>();
         try (SmallService one = SmallService.withOneWorker(8, small)) {
-            assertThat(one.post("/tables/games/search", most).status()).isEqualTo(200);
+            assertThat(one.post("/tables/games/search", longest).status()).isEqualTo(200);
             for (int i = 0; i < 70; i++) {
                 Socket socket = new Socket(InetAddress.getLoopbackAddress(), one.service.port());
                 slow.add(socket);
@@ -317,11 +317,11 @@ class RefusedRequestsTest {
                                 .getBytes(StandardCharsets.US_ASCII));
             }
 
-            assertThat(statusBecomes(429, one, most)).isTrue();
+            assertThat(statusBecomes(429, one, longest)).isTrue();
             for (Socket socket : slow) {
                 socket.close();
             }
-            assertThat(statusBecomes(200, one, most)).isTrue();
+            assertThat(statusBecomes(200, one, longest)).isTrue();
         }
     }
 

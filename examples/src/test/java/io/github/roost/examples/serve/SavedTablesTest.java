@@ -256,7 +256,7 @@ class SavedTablesTest {
     void aNameThatTwoTablesHaveIsNamed() {
         assertRefused(
                 serving("x=" + file("hnsw"), "x=" + file("ivf")),
-                "--table must give each table another name, got x for " + file("hnsw") + " and for " + file("ivf"));
+                "--table must give each table its own name, got x for " + file("hnsw") + " and for " + file("ivf"));
     }
 
     @Test

@@ -242,13 +242,13 @@ class StatusPageTest {
                         AriaRole.LIST, new Page.GetByRoleOptions().setName("Changes of the mapping, latest first"))
                 .getByRole(AriaRole.LISTITEM);
         // The mapper may move others at any time, so this change need not be the latest.
-        Locator ofNewcomer = changes.filter(new Locator.FilterOptions().setHasText("newcomer came"));
+        Locator ofNewcomer = changes.filter(new Locator.FilterOptions().setHasText("newcomer was added"));
         assertThat(ofNewcomer).hasCount(0);
 
         try (Registration newcomer = service.orchestrator.register("newcomer")) {
             int home = service.orchestrator.homes(newcomer.id()).getFirst();
 
-            assertThat(ofNewcomer).containsText("newcomer came, at home in domain " + home);
+            assertThat(ofNewcomer).containsText("newcomer was added, home: domain " + home);
             page.waitForCondition(() -> page.locator("#epoch")
                     .textContent()
                     .equals("Epoch " + service.orchestrator.mapping().epoch() + " is in force."));
@@ -256,7 +256,7 @@ class StatusPageTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"Steals per second", "Remaps since the start", "Tasks that wait", "Time to the answer, ms"})
+    @ValueSource(strings = {"Steals per second", "Remaps since the start", "Waiting tasks", "Time to the answer, ms"})
     void theChartsTellTheirLatestValuesInWords(String title) {
         search(SmallService.PHRASE);
         Locator chart = page.getByRole(

@@ -10,17 +10,17 @@ import java.util.Map;
 
 /** Writes blocks, consecutive ones in one write. Stateless. */
 final class BlockRuns {
-    private static final int MOST = 256;
+    private static final int MAX = 256;
 
     private BlockRuns() {}
 
     /** Writes blocks by their numbers, ascending. */
     static void write(BlockFile file, Map<Integer, MemorySegment> blocks, Arena arena) throws IOException {
-        MemorySegment run = arena.allocate((long) MOST * BLOCK_BYTES, BLOCK_BYTES);
+        MemorySegment run = arena.allocate((long) MAX * BLOCK_BYTES, BLOCK_BYTES);
         int first = 0;
         int count = 0;
         for (Map.Entry<Integer, MemorySegment> block : blocks.entrySet()) {
-            if (count == MOST || (count > 0 && block.getKey() != first + count)) {
+            if (count == MAX || (count > 0 && block.getKey() != first + count)) {
                 file.write(first, run.asSlice(0, (long) count * BLOCK_BYTES));
                 count = 0;
             }

@@ -160,7 +160,7 @@ final class DiskBuild {
             float[] distances = new float[layout.codeBytes() * CENTROIDS];
             byte[] code = new byte[layout.codeBytes()];
             for (int node = from; node < to; node++) {
-                work.giveWay();
+                work.yieldToSearches();
                 rows.read(node, vector);
                 codes.distances(vector, distances);
                 codes.encode(distances, code, 0, code.length);

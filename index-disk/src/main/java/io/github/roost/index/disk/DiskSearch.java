@@ -16,7 +16,7 @@ import io.github.roost.core.vector.IdFilter;
  */
 public record DiskSearch(int k, int width, int reads, Mode mode, IdFilter filter, long visitLimit) {
     /** The max width. */
-    public static final int MAX_WIDTH = 100_000;
+    public static final int MAX_WIDTH = Vectors.MAX_EF;
 
     /** Max concurrent page reads of one search. */
     public static final int MAX_READS = 64;
@@ -87,10 +87,10 @@ public record DiskSearch(int k, int width, int reads, Mode mode, IdFilter filter
     /**
      * A copy with a visit limit.
      *
-     * @param most max codes to compare with the query, at least 1; checked whenever pages have been read
+     * @param max maximum codes to compare with the query, at least 1; checked whenever pages have been read
      * @return the parameters
      */
-    public DiskSearch withVisitLimit(long most) {
-        return new DiskSearch(k, width, reads, mode, filter, most);
+    public DiskSearch withVisitLimit(long max) {
+        return new DiskSearch(k, width, reads, mode, filter, max);
     }
 }

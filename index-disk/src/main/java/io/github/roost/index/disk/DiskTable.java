@@ -124,7 +124,7 @@ public final class DiskTable implements VectorTable {
             String name,
             DiskGraph graph,
             boolean isMutable,
-            int mostChangedPages,
+            int maxChangedPages,
             @Nullable UpdateLock lock)
             throws IOException {
         this.lock = lock;
@@ -135,7 +135,7 @@ public final class DiskTable implements VectorTable {
         this.nodes = RowNodes.of(graph.codes());
         this.registration = orchestrator.register(name);
         try {
-            this.updates = isMutable ? new DiskUpdates(this, io, nodes, mostChangedPages) : null;
+            this.updates = isMutable ? new DiskUpdates(this, io, nodes, maxChangedPages) : null;
         } catch (Throwable failed) {
             registration.close();
             nodes.close();
@@ -169,13 +169,13 @@ public final class DiskTable implements VectorTable {
     }
 
     /** With a number of changed pages at which a checkpoint begins. */
-    static DiskTable open(Orchestrator orchestrator, BlockIo io, String name, Path path, int mostChangedPages)
+    static DiskTable open(Orchestrator orchestrator, BlockIo io, String name, Path path, int maxChangedPages)
             throws IOException {
         // So that a missing file is not created.
         io.open(path).close();
         UpdateLock lock = UpdateLock.take(path);
         try {
-            return open(orchestrator, io, name, io.openForUpdate(path), true, mostChangedPages, lock);
+            return open(orchestrator, io, name, io.openForUpdate(path), true, maxChangedPages, lock);
         } catch (Throwable failed) {
             close(lock, path);
             throw failed;
@@ -203,11 +203,11 @@ public final class DiskTable implements VectorTable {
             String name,
             BlockFile file,
             boolean isMutable,
-            int mostChangedPages,
+            int maxChangedPages,
             @Nullable UpdateLock lock)
             throws IOException {
         try {
-            return new DiskTable(orchestrator, io, name, DiskGraph.read(file), isMutable, mostChangedPages, lock);
+            return new DiskTable(orchestrator, io, name, DiskGraph.read(file), isMutable, maxChangedPages, lock);
         } catch (Throwable failed) {
             file.close();
             throw failed;
@@ -376,7 +376,7 @@ public final class DiskTable implements VectorTable {
         }
         RecallSample measured =
                 new RecallSample(sample, query -> CompletableFuture.completedFuture(nearest.get(query)));
-        return measured.leastEffort(
+        return measured.minEffort(
                 k,
                 DiskSearch.MAX_WIDTH,
                 recall,
@@ -487,6 +487,11 @@ public final class DiskTable implements VectorTable {
     @Nullable
     DiskUpdates updates() {
         return updates;
+    }
+
+    @Override
+    public int minEffort(int k) {
+        return k;
     }
 
     @Override
@@ -650,7 +655,7 @@ public final class DiskTable implements VectorTable {
     void acquire(Semaphore room) {
         if (orchestrator.indexing().calledOnWorker()) {
             while (!room.tryAcquire()) {
-                orchestrator.indexing().giveWay();
+                orchestrator.indexing().yieldToSearches();
             }
         } else {
             room.acquireUninterruptibly();

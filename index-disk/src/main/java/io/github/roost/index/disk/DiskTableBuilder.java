@@ -83,7 +83,8 @@ public final class DiskTableBuilder {
      * Builds a table's file on the orchestrator's workers, as batch work behind searches; codes are trained on the common
      * pool. A copy of the rows is in a mapped temporary file without a name in the same folder meanwhile; the graph takes some 500
      * bytes of heap per row. When this returns, the file survives a power loss; if it does not return, no table can
-     * be opened from the remains.
+     * be opened from the remains. Ignores an interrupt until it writes the file: for a build that can be ended early, use
+     * {@link #start} and {@link TableBuild#cancel()}.
      *
      * @param orchestrator builds it
      * @param io writes it
@@ -187,7 +188,7 @@ public final class DiskTableBuilder {
         void build(BuildWork work, BlockIo io, Path path, long[] ids, VectorSource rows) throws IOException {
             try (BlockFile file = io.openForUpdate(path)) {
                 if (file.blocks() > 0) {
-                    throw new IOException(path + " holds something already");
+                    throw new IOException(path + " is not empty: a table needs a new or an empty file");
                 }
                 try {
                     new DiskBuild(work, layout, metric, width).run(file, ids, rows);
@@ -208,9 +209,9 @@ public final class DiskTableBuilder {
         DiskLayout layout = new DiskLayout(dimension, degree, bytes);
         if (layout.nodesPerPage() == 0) {
             int room = DiskLayout.PAGE_BYTES - DiskLayout.PAGE_HEADER_BYTES - layout.nodeBytes();
-            int most = dimension + room / Float.BYTES - (room % Float.BYTES == 0 ? 0 : 1);
+            int max = dimension + room / Float.BYTES - (room % Float.BYTES == 0 ? 0 : 1);
             throw new IllegalArgumentException("dimension of a table on disk with " + degree
-                    + " neighbours per node must be at most " + most + ", got " + dimension);
+                    + " neighbours per node must be at most " + max + ", got " + dimension);
         }
         return layout;
     }

@@ -58,7 +58,7 @@ final class DiskUpdates {
     private final DiskGraph graph;
     private final BlockFile file;
     private final BlockFile[] logFiles;
-    private final int mostChangedPages;
+    private final int maxChangedPages;
     private final DiskWriter writer;
     private final FreeBlocks free;
     private final BlockingQueue<Command> commands = new LinkedBlockingQueue<>();
@@ -81,13 +81,13 @@ final class DiskUpdates {
     private final Map<UpdateThread, WriterThread> threads = new EnumMap<>(UpdateThread.class);
 
     /** Opens the logs of a table and replays them; returns when all their updates are visible to searches. */
-    DiskUpdates(DiskTable table, BlockIo io, RowNodes rows, int mostChangedPages) throws IOException {
+    DiskUpdates(DiskTable table, BlockIo io, RowNodes rows, int maxChangedPages) throws IOException {
         this.table = table;
         this.graph = table.graph();
         this.file = graph.file();
         this.newest = graph.root();
-        this.mostChangedPages = mostChangedPages;
-        this.checkpointAt = mostChangedPages;
+        this.maxChangedPages = maxChangedPages;
+        this.checkpointAt = maxChangedPages;
         this.writer = new DiskWriter(table, rows, this::submit, this::changed, this::isFull);
         this.logFiles = open(io, file.path());
         try {
@@ -318,8 +318,8 @@ final class DiskUpdates {
         if (graph.changed().size() >= checkpointAt && checkpoint.get() == null && failure == null) {
             var _ = beginCheckpoint().whenComplete((done, failed) -> {
                 checkpointAt =
-                        failed == null ? mostChangedPages : graph.changed().size() + mostChangedPages / 4;
-                if (failed != null && graph.changed().size() >= 2 * mostChangedPages) {
+                        failed == null ? maxChangedPages : graph.changed().size() + maxChangedPages / 4;
+                if (failed != null && graph.changed().size() >= 2 * maxChangedPages) {
                     // Pages that cannot be written must not fill memory.
                     fail(failed);
                 }
@@ -329,7 +329,7 @@ final class DiskUpdates {
 
     /** Whether updates must wait for a checkpoint that is being written, so that changed pages do not fill memory. */
     private boolean isFull() {
-        return writing && graph.changed().size() >= 4L * mostChangedPages;
+        return writing && graph.changed().size() >= 4L * maxChangedPages;
     }
 
     /**

@@ -69,7 +69,7 @@ final class DiskWalk {
     private int againCount;
     private final long[] blocks = new long[DiskSearch.MAX_READS];
     /** Max concurrent reads now. */
-    private int most;
+    private int maxInFlight;
 
     /** Whether the search compares the codes of all allowed nodes instead of following edges. */
     private boolean scansCodes;
@@ -132,7 +132,7 @@ final class DiskWalk {
         this.code = new byte[layout.codeBytes()];
         this.isFiltered = how.filter() != IdFilter.all();
         this.prefetches = table.prefetches();
-        this.most = how.mode() == DiskSearch.Mode.PIPELINED ? Math.min(FIRST_READS, how.reads()) : how.reads();
+        this.maxInFlight = how.mode() == DiskSearch.Mode.PIPELINED ? Math.min(FIRST_READS, how.reads()) : how.reads();
     }
 
     /** The first slice. */
@@ -267,7 +267,7 @@ final class DiskWalk {
         if (visits != null) {
             table.readForUpdate();
         }
-        most = Math.min(most + 1, how.reads());
+        maxInFlight = Math.min(maxInFlight + 1, how.reads());
         NodePage page = null;
         boolean whole = false;
         int left = 0;
@@ -328,7 +328,7 @@ final class DiskWalk {
      * @return whether there are more nodes that need no read
      */
     private boolean readNearest(SearchContext context) {
-        if (visits != null && reads.inFlight() > most / 2) {
+        if (visits != null && reads.inFlight() > maxInFlight / 2) {
             // Updates are less urgent than searches, and a submission costs more than the rest of a step:
             // several reads at once.
             return false;
@@ -336,10 +336,13 @@ final class DiskWalk {
         int count = 0;
         int askedBefore = askedCount;
         int fromMemory = 0;
-        int mostFromMemory = visits == null ? MAX_FROM_MEMORY : 1;
+        int maxFromMemory = visits == null ? MAX_FROM_MEMORY : 1;
         // After a scan of codes alone, the best nodes must still be read.
         boolean goesOn = scansCodes || !isOverLimit();
-        while (goesOn && reads.inFlight() + count < most && askedCount < MAX_ASKED && fromMemory < mostFromMemory) {
+        while (goesOn
+                && reads.inFlight() + count < maxInFlight
+                && askedCount < MAX_ASKED
+                && fromMemory < maxFromMemory) {
             int node = next();
             if (node < 0) {
                 goesOn = false;
@@ -379,7 +382,7 @@ final class DiskWalk {
                 return reads.inFlight() == 0;
             }
         }
-        return fromMemory == mostFromMemory && askedCount == 0;
+        return fromMemory == maxFromMemory && askedCount == 0;
     }
 
     private boolean isAsked(long block) {

@@ -210,8 +210,8 @@ final class DiskWriter implements Maintenance {
             repair = new RepairJob(table, this, table.newReads());
         }
         // The first row of an empty table must be there before the next can be linked to it.
-        int most = graph.live() == 0 ? 1 : MAX_INSERTS;
-        return inserts.size() < most && !isBlocked();
+        int max = graph.live() == 0 ? 1 : MAX_INSERTS;
+        return inserts.size() < max && !isBlocked();
     }
 
     private boolean isBlocked() {

@@ -246,15 +246,15 @@ final class InsertJob extends WriterJob {
         }
         long began = System.nanoTime();
         int[] its = page.neighbors(neighbor);
-        int least = givenUp(page, neighbor, its);
+        int dropped = givenUp(page, neighbor, its);
         writer.pruned(System.nanoTime() - began);
         boolean mustKeep = linked == neighbors.length - 1 && kept == 0;
-        if (least == node && mustKeep) {
+        if (dropped == node && mustKeep) {
             // At least one edge must lead to the node.
-            least = its[its.length - 1];
+            dropped = its[its.length - 1];
         }
-        if (least != node && takeOver(least, mustKeep)) {
-            its[indexOf(its, least)] = node;
+        if (dropped != node && takeOver(dropped, mustKeep)) {
+            its[indexOf(its, dropped)] = node;
             change(neighbor, its);
         } else {
             linked++;
@@ -301,11 +301,11 @@ final class InsertJob extends WriterJob {
         if (Arrays.stream(its).noneMatch(one -> one == other)) {
             int place = its.length;
             if (place == layout.degree()) {
-                int least = must ? 0 : layout.degree() / 2;
+                int min = must ? 0 : layout.degree() / 2;
                 do {
                     place--;
-                } while (place >= least && taken.contains(its[place]));
-                if (place < least) {
+                } while (place >= min && taken.contains(its[place]));
+                if (place < min) {
                     return must;
                 }
             } else {

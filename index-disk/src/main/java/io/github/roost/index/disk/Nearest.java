@@ -10,11 +10,11 @@ final class Nearest {
     /** All nodes before this index are taken. */
     private int first;
 
-    Nearest(int most) {
-        nodes = new int[most];
-        ids = new long[most];
-        distances = new float[most];
-        taken = new boolean[most];
+    Nearest(int max) {
+        nodes = new int[max];
+        ids = new long[max];
+        distances = new float[max];
+        taken = new boolean[max];
     }
 
     int size() {

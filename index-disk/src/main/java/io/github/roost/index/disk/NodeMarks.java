@@ -5,9 +5,9 @@ import java.util.Arrays;
 /** The nodes that one search has seen: a growing set of ints by open addressing. Not thread-safe. */
 final class NodeMarks {
     private static final int NONE = -1;
-    private static final int LEAST = 1 << 10;
+    private static final int MIN = 1 << 10;
 
-    private int[] slots = new int[LEAST];
+    private int[] slots = new int[MIN];
     private int size;
 
     NodeMarks() {

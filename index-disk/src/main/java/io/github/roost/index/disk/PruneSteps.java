@@ -31,16 +31,16 @@ final class PruneSteps {
      * @param nodes candidates, nearest first
      * @param vectors vectors of the candidates
      * @param distances squared, from the node
-     * @param most max number to choose
+     * @param max maximum number to choose
      * @param alpha max factor of squared distances, at least 1
      */
-    PruneSteps(int[] nodes, float[][] vectors, float[] distances, int most, float alpha) {
+    PruneSteps(int[] nodes, float[][] vectors, float[] distances, int max, float alpha) {
         this.nodes = nodes;
         this.vectors = vectors;
         this.distances = distances;
         this.occlusions = new float[nodes.length];
         this.alpha = alpha;
-        this.result = new int[Math.min(most, nodes.length)];
+        this.result = new int[Math.min(max, nodes.length)];
     }
 
     /**
@@ -49,14 +49,14 @@ final class PruneSteps {
      * @param nodes candidates
      * @param vectors vectors of the candidates
      * @param distances squared, from the node
-     * @param mostCandidates number of nearest candidates to consider
-     * @param most max number to choose
+     * @param maxCandidates number of nearest candidates to consider
+     * @param max maximum number to choose
      * @param alpha max factor of squared distances, at least 1
      */
     static PruneSteps among(
-            int[] nodes, float[][] vectors, float[] distances, int mostCandidates, int most, float alpha) {
+            int[] nodes, float[][] vectors, float[] distances, int maxCandidates, int max, float alpha) {
         int[] order = nearestFirst(nodes, distances);
-        int count = Math.min(order.length, mostCandidates);
+        int count = Math.min(order.length, maxCandidates);
         int[] sorted = new int[count];
         float[][] sortedVectors = new float[count][];
         float[] sortedDistances = new float[count];
@@ -65,7 +65,7 @@ final class PruneSteps {
             sortedVectors[i] = vectors[order[i]];
             sortedDistances[i] = distances[order[i]];
         }
-        return new PruneSteps(sorted, sortedVectors, sortedDistances, most, alpha);
+        return new PruneSteps(sorted, sortedVectors, sortedDistances, max, alpha);
     }
 
     /** Indexes in order of distance; sorts primitives, as comparators are too slow for a piece of an update. */
@@ -94,11 +94,11 @@ final class PruneSteps {
     /**
      * Continues the choice.
      *
-     * @param mostDistances max distances to compute in this call, at least 1
+     * @param maxDistances max distances to compute in this call, at least 1
      * @return whether there is more to do
      */
-    boolean run(int mostDistances) {
-        int left = mostDistances;
+    boolean run(int maxDistances) {
+        int left = maxDistances;
         while (factor <= alpha && size < result.length) {
             if (inner < 0) {
                 if (outer == nodes.length) {

@@ -438,7 +438,7 @@ class DiskTableTest {
                         .build(orchestrator, io, folder.resolve("wide"), new long[] {1}, new float[1][2_000]))
                 .hasMessage("dimension of a table on disk with 32 neighbours per node must be at most 984, got 2000");
         assertThatThrownBy(() -> DiskTable.builder().build(orchestrator, io, file, ROWS.ids(), ROWS.vectors()))
-                .hasMessageContaining("holds something already");
+                .hasMessageContaining("is not empty");
         assertThat(Files.size(file)).isPositive();
     }
 

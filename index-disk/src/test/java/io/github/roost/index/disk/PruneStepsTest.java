@@ -10,7 +10,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class PruneStepsTest {
-    private static PruneSteps prune(long seed, int count, int most) {
+    private static PruneSteps prune(long seed, int count, int max) {
         Random random = new Random(seed);
         float[] from = vector(random);
         float[][] vectors = new float[count][];
@@ -31,7 +31,7 @@ class PruneStepsTest {
         for (int i = 0; i < count; i++) {
             distances[i] = Vectors.squaredDistance(from, sorted[i]);
         }
-        return new PruneSteps(order, sorted, distances, most, 1.2f);
+        return new PruneSteps(order, sorted, distances, max, 1.2f);
     }
 
     private static float[] vector(Random random) {
@@ -46,21 +46,21 @@ class PruneStepsTest {
     void stoppedAnywhereItGivesTheSameAsInOneGo() {
         for (int seed = 0; seed < 200; seed++) {
             int count = seed % 70;
-            int most = 1 + seed % 20;
-            PruneSteps whole = prune(seed, count, most);
+            int max = 1 + seed % 20;
+            PruneSteps whole = prune(seed, count, max);
             assertThat(whole.run(Integer.MAX_VALUE)).isFalse();
             Random random = new Random(seed);
-            PruneSteps paused = prune(seed, count, most);
+            PruneSteps paused = prune(seed, count, max);
             while (paused.run(1 + random.nextInt(30))) {
-                assertThat(paused.size()).isLessThanOrEqualTo(most);
+                assertThat(paused.size()).isLessThanOrEqualTo(max);
             }
-            PruneSteps single = prune(seed, count, most);
+            PruneSteps single = prune(seed, count, max);
             while (single.run(1)) {
-                assertThat(single.size()).isLessThanOrEqualTo(most);
+                assertThat(single.size()).isLessThanOrEqualTo(max);
             }
             assertThat(paused.result()).as("seed " + seed).isEqualTo(whole.result());
             assertThat(single.result()).as("seed " + seed).isEqualTo(whole.result());
-            assertThat(whole.result()).hasSizeBetween(Math.min(1, count), most).doesNotHaveDuplicates();
+            assertThat(whole.result()).hasSizeBetween(Math.min(1, count), max).doesNotHaveDuplicates();
         }
     }
 

@@ -30,10 +30,10 @@ final class AliveRows implements VectorSource {
         this.parts = parts;
         this.dimension = dimension;
         this.use = use;
-        int most = parts.stream().mapToInt(LiveRows::count).sum();
-        long[] allIds = new long[most];
-        int[] allParts = new int[most];
-        int[] allRows = new int[most];
+        int max = parts.stream().mapToInt(LiveRows::count).sum();
+        long[] allIds = new long[max];
+        int[] allParts = new int[max];
+        int[] allRows = new int[max];
         int count = 0;
         try (var _ = use.get()) {
             for (int number = 0; number < parts.size(); number++) {

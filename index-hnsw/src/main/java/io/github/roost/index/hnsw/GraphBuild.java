@@ -43,7 +43,7 @@ final class GraphBuild {
         work.phase(READ, source.size());
         GraphImage image;
         try (GraphRows rows = GraphRows.read(work, source, options.metric())) {
-            DistinctRows nodes = work.once(() -> DistinctRows.of(ids, rows, work::giveWay));
+            DistinctRows nodes = work.once(() -> DistinctRows.of(ids, rows, work::yieldToSearches));
             NormedRows vectors = NormedRows.of(work, rows, nodes, options.metric());
             image = options.buildMethod() == BuildMethod.NATIVE && GraphInsertion.isAvailable()
                     ? insert(rows, nodes, vectors)
@@ -68,11 +68,11 @@ final class GraphBuild {
             int alone = Math.min(count, ALONE);
             work.run(1, 1, (from, to) -> {
                 for (int node = 0; node < alone; node++) {
-                    work.giveWay();
-                    graph.insert(node, work::giveWay);
+                    work.yieldToSearches();
+                    graph.insert(node, work::yieldToSearches);
                 }
             });
-            work.forEach(count - alone, RUN, node -> graph.insert(alone + node, work::giveWay));
+            work.forEach(count - alone, RUN, node -> graph.insert(alone + node, work::yieldToSearches));
             work.forEach(count, ALONE, graph::trim);
             work.phase(1, count);
             int dimension = rows.dimension();
@@ -85,7 +85,7 @@ final class GraphBuild {
         VectorModule.requireArguments();
         float[][] all = new float[nodes.nodes()][];
         work.forEach(all.length, ALONE, node -> all[node] = vectors.of(nodes.row(node)));
-        RowScores scores = work.once(() -> new RowScores(all, work::giveWay));
+        RowScores scores = work.once(() -> new RowScores(all, work::yieldToSearches));
         work.phase(INSERTED, 2L * all.length);
         JvectorGraph graph = JvectorGraph.build(work, scores, options);
         work.phase(1, all.length);

@@ -53,18 +53,18 @@ final class GraphFreezer {
             float[] vector = new float[dimension];
             int[] neighbors = new int[image.degree(0)];
             for (int node = from; node < to; node++) {
-                work.giveWay();
+                work.yieldToSearches();
                 write(image, numbering, node, vector, neighbors);
             }
         });
         image.setFirstRow(rows.nodes(), rows.rows());
-        return work.once(() -> image.encode(work::giveWay));
+        return work.once(() -> image.encode(work::yieldToSearches));
     }
 
     private GraphNumbering number(int degree) {
-        GraphNumbering numbering = new GraphNumbering(links, rows.nodes(), degree, work::giveWay);
+        GraphNumbering numbering = new GraphNumbering(links, rows.nodes(), degree, work::yieldToSearches);
         for (int node = 0; node < rows.nodes(); node++) {
-            work.giveWay();
+            work.yieldToSearches();
             firstRow[node + 1] = firstRow[node] + rows.count(numbering.inGraph(node));
         }
         return numbering;

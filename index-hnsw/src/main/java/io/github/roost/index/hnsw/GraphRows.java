@@ -53,24 +53,24 @@ final class GraphRows implements AutoCloseable {
 
     private void fill(BuildWork work, VectorSource source, Metric metric) {
         // The bits of nonnegative floats have the order of the floats.
-        AtomicInteger most = new AtomicInteger();
+        AtomicInteger max = new AtomicInteger();
         work.run(size, RUN, (from, to) -> {
             float[] values = new float[dimension];
             for (int row = from; row < to; row++) {
-                work.giveWay();
+                work.yieldToSearches();
                 source.read(row, values);
                 Vectors.requireRow(row, values, dimension, metric);
-                most.accumulateAndGet(Float.floatToRawIntBits(GraphSpace.largestOf(values)), Math::max);
+                max.accumulateAndGet(Float.floatToRawIntBits(GraphSpace.largestOf(values)), Math::max);
                 MemorySegment.copy(values, 0, rows, JAVA_FLOAT, at(row), dimension);
             }
         });
-        GraphSpace found = GraphSpace.of(Float.intBitsToFloat(most.get()), metric);
+        GraphSpace found = GraphSpace.of(Float.intBitsToFloat(max.get()), metric);
         space = found;
         if (metric == Metric.COSINE || found.exponent() != 0) {
             work.run(size, RUN, (from, to) -> {
                 float[] values = new float[dimension];
                 for (int row = from; row < to; row++) {
-                    work.giveWay();
+                    work.yieldToSearches();
                     vector(row, values);
                     MemorySegment.copy(found.row(values), 0, rows, JAVA_FLOAT, at(row), dimension);
                 }

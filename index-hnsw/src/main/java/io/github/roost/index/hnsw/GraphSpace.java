@@ -45,33 +45,33 @@ record GraphSpace(Metric metric, int exponent, int largest) {
     /**
      * The space for a table's rows.
      *
-     * @param most the largest absolute value of the rows
+     * @param max the largest absolute value of the rows
      */
-    static GraphSpace of(float most, Metric metric) {
+    static GraphSpace of(float max, Metric metric) {
         if (metric == Metric.COSINE) {
             return new GraphSpace(metric, 0, 0);
         }
-        if (most == 0) {
+        if (max == 0) {
             return new GraphSpace(metric, 0, 0);
         }
-        int found = exponentOf(most);
+        int found = exponentOf(max);
         int exponent = found >= 0 && found <= SCALED ? 0 : SCALED - found;
         return new GraphSpace(metric, exponent, found + exponent);
     }
 
     /** The space for a part that rows are appended to, chosen by its first row. */
     static GraphSpace around(float[] first, Metric metric) {
-        float most = largestOf(first);
-        return metric == Metric.COSINE || most == 0
+        float max = largestOf(first);
+        return metric == Metric.COSINE || max == 0
                 ? new GraphSpace(metric, 0, 0)
-                : new GraphSpace(metric, FIRST - exponentOf(most), FIRST);
+                : new GraphSpace(metric, FIRST - exponentOf(max), FIRST);
     }
 
     /** Whether a later row is in the range of magnitudes that this space can represent. */
     boolean fits(float[] values) {
-        float most = largestOf(values);
-        int found = exponentOf(most) + exponent;
-        return metric == Metric.COSINE || most == 0 || (found >= MIN_FITTING && found <= MAX_FITTING);
+        float max = largestOf(values);
+        int found = exponentOf(max) + exponent;
+        return metric == Metric.COSINE || max == 0 || (found >= MIN_FITTING && found <= MAX_FITTING);
     }
 
     /** A row scaled back to the caller's values; under cosine the row of length 1. */
@@ -130,11 +130,11 @@ record GraphSpace(Metric metric, int exponent, int largest) {
     }
 
     static float largestOf(float[] values) {
-        float most = 0;
+        float max = 0;
         for (float value : values) {
-            most = Math.max(most, Math.abs(value));
+            max = Math.max(max, Math.abs(value));
         }
-        return most;
+        return max;
     }
 
     /** Binary exponent of a nonnegative value, at least the exponent of the smallest normal float. */

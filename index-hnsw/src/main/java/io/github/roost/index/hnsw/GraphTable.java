@@ -31,7 +31,6 @@ import org.jspecify.annotations.Nullable;
  * its future was cancelled; then it ends with a {@link io.github.roost.core.task.DeadlineExceededException}. Thread-safe.
  */
 abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveTable {
-    private static final int MAX_EF = 100_000;
     private static final int MIN_DEFAULT_EF = 100;
     /** Rows used as queries to measure the ef for a target recall. */
     private static final int SAMPLE = 64;
@@ -86,7 +85,7 @@ abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveT
 
     static void requireWidth(int k, int ef) {
         Vectors.requireRange("k", k, 1, Vectors.MAX_NEIGHBORS);
-        Vectors.requireRange("ef", ef, k, MAX_EF);
+        Vectors.requireRange("ef", ef, k, Vectors.MAX_EF);
     }
 
     void requireOpen() {
@@ -229,12 +228,17 @@ abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveT
         return Math.max(k, effort(recall, Math.clamp(size(), 1, k), sample));
     }
 
+    @Override
+    public int minEffort(int k) {
+        return k;
+    }
+
     private int effort(double recall, int k, float[][] sample) {
         RecallSample measured = new RecallSample(
                 sample, query -> inBatch((asked, context) -> exact(asked, k, new GraphVisit(UNCOUNTED)), query));
-        return measured.leastEffort(
+        return measured.minEffort(
                 k,
-                MAX_EF,
+                Vectors.MAX_EF,
                 recall,
                 ef -> query -> inBatch(
                         (asked, context) -> find(asked, k, ef, IdFilter.all(), new GraphVisit(UNCOUNTED)), query));

@@ -143,13 +143,13 @@ abstract class GraphTableBuilder<B extends GraphTableBuilder<B>> {
     }
 
     /** Sets the limit; closes and refuses a table that exceeds it, because its exact size is known only after the build. */
-    <T extends GraphTable> T limited(T table, long most) {
+    <T extends GraphTable> T limited(T table, long max) {
         long bytes = table.bytes();
-        if (bytes > most) {
+        if (bytes > max) {
             table.close();
-            MemoryLimit.admit(table.name(), most, bytes);
+            MemoryLimit.admit(table.name(), max, bytes);
         }
-        table.memoryLimit(most);
+        table.memoryLimit(max);
         return table;
     }
 

@@ -89,7 +89,7 @@ public final class HnswTable extends GraphTable {
                 registration(),
                 // The rows of a region are scattered over the image: with several regions no memory belongs to one
                 // home.
-                cluster -> regions.regions() > 1
+                index -> regions.regions() > 1
                         ? Stream.empty()
                         : Stream.of(this.graph.image().memory()),
                 mover);
@@ -380,7 +380,8 @@ public final class HnswTable extends GraphTable {
         }
 
         /**
-         * Builds a table as batch work on the orchestrator's workers, yielding to searches. Blocks.
+         * Builds a table as batch work on the orchestrator's workers, yielding to searches. Blocks, and ignores interrupts: for a build
+         * that can be ended early, use {@link #start} and {@link TableBuild#cancel()}.
          *
          * @param orchestrator builds and places the table
          * @param ids one external id per row, all different
@@ -417,7 +418,7 @@ public final class HnswTable extends GraphTable {
         public TableBuild<HnswTable> start(Orchestrator orchestrator, long[] ids, VectorSource rows) {
             requireSource(ids, rows);
             requireRoom(rows.size(), rows.dimension());
-            long most = memoryLimit();
+            long max = memoryLimit();
             GraphOptions graph = options();
             String tableName = name();
             TableMemory.Mover tableMover = mover();
@@ -434,9 +435,9 @@ public final class HnswTable extends GraphTable {
                                             new GraphBuild(work, graph).run(ids, rows),
                                             wanted,
                                             recall,
-                                            most),
+                                            max),
                                     tableMover),
-                            most));
+                            max));
         }
 
         private static LayoutSelection.Selected laidOut(

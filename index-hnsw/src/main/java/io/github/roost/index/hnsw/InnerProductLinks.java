@@ -74,7 +74,7 @@ final class InnerProductLinks {
         for (int i = 0; i < image.shape().dimension(); i++) {
             scratch.setQuery(i, image.value(node, i));
         }
-        walk.walk(image, scratch, width, width, NodeSet.ALL, work::giveWay);
+        walk.walk(image, scratch, width, width, NodeSet.ALL, work::yieldToSearches);
         int[] found = new int[scratch.size()];
         Arrays.setAll(found, scratch::node);
         return Arrays.stream(found).filter(other -> other != node).toArray();
@@ -90,10 +90,10 @@ final class InnerProductLinks {
         image.setNeighbors(0, node, links, count);
     }
 
-    /** Appends nodes that are not yet in the links until there are {@code most}; returns the new number of links. */
-    private static int add(int[] links, int count, int[] nodes, int most) {
+    /** Appends nodes that are not yet in the links until there are {@code max}; returns the new number of links. */
+    private static int add(int[] links, int count, int[] nodes, int max) {
         int size = count;
-        for (int i = 0; i < nodes.length && size < most; i++) {
+        for (int i = 0; i < nodes.length && size < max; i++) {
             boolean isNew = true;
             for (int j = 0; j < size; j++) {
                 isNew &= links[j] != nodes[i];

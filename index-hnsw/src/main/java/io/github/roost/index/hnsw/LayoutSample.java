@@ -37,7 +37,7 @@ final class LayoutSample {
                 .mapToObj(graph::vectorOfRow)
                 .toList();
         List<SearchResult> exact =
-                work.once(() -> graph.scanTogether(queries, K + 1, AllowedRows.ALL, AllowedRows.ALL, givingWay(work)));
+                work.once(() -> graph.scanTogether(queries, K + 1, AllowedRows.ALL, AllowedRows.ALL, yielding(work)));
         this.reach = new float[queries.size()];
         int all = 0;
         for (int query = 0; query < reach.length; query++) {
@@ -61,7 +61,7 @@ final class LayoutSample {
         LongAdder hits = new LongAdder();
         LongAdder compared = new LongAdder();
         work.forEach(queries.size(), 1, query -> {
-            GraphVisit visit = givingWay(work);
+            GraphVisit visit = yielding(work);
             Neighbors found = graph.search(queries.get(query), K + 1, ef, AllowedRows.ALL, AllowedRows.ALL, visit);
             for (float distance : found.distances()) {
                 hits.add(distance <= reach[query] ? 1 : 0);
@@ -84,9 +84,9 @@ final class LayoutSample {
     }
 
     /** Sample searches yield to other searches where they check for expiry. No table counts their traffic yet. */
-    private static GraphVisit givingWay(BuildWork work) {
+    private static GraphVisit yielding(BuildWork work) {
         return new GraphVisit(SearchContext.outside((nodes, bytes) -> {}, () -> {
-            work.giveWay();
+            work.yieldToSearches();
             return false;
         }));
     }

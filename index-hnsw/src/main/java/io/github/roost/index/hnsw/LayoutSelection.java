@@ -59,13 +59,13 @@ final class LayoutSelection {
             float[] vector = new float[plain.shape().dimension()];
             int[] neighbors = new int[plain.shape().degree()];
             for (int node = from; node < to; node++) {
-                work.giveWay();
+                work.yieldToSearches();
                 plain.vector(node, vector);
                 coded.setVector(node, vector);
                 coded.copyLinksAndRows(plain, node, neighbors);
             }
         });
         coded.setFirstRow(nodes, plain.shape().rows());
-        return work.once(() -> coded.encode(work::giveWay));
+        return work.once(() -> coded.encode(work::yieldToSearches));
     }
 }

@@ -58,7 +58,7 @@ final class LiveRows {
      * @param rows number of rows, at least one
      * @param alive bit set of the live rows
      */
-    record Moment(GraphImage image, int rows, long[] alive) {
+    record RowsSnapshot(GraphImage image, int rows, long[] alive) {
         /** An image of the rows without spare capacity. */
         GraphImage rowsAlone() {
             return rows == image.shape().rows() ? image : copy(image, rows, rows);
@@ -84,12 +84,12 @@ final class LiveRows {
     }
 
     /** A snapshot; called by the thread that adds and removes. */
-    Moment now() {
+    RowsSnapshot now() {
         long[] bits = new long[(count + Long.SIZE - 1) / Long.SIZE];
         for (int row = 0; row < count; row++) {
             bits[row / Long.SIZE] |= alive.rows().contains(row) ? 1L << row : 0;
         }
-        return new Moment(rows.image(), count, bits);
+        return new RowsSnapshot(rows.image(), count, bits);
     }
 
     /**
@@ -97,12 +97,12 @@ final class LiveRows {
      *
      * @param capacity max rows of the part, if it has no graph
      */
-    static LiveRows of(Moment moment, int capacity) {
-        boolean hasGraph = hasGraph(moment.image());
-        GraphImage image = hasGraph ? moment.image() : copy(moment.image(), moment.rows(), capacity);
-        LiveRows part = new LiveRows(new FrozenGraph(image), hasGraph, moment.rows());
-        for (int row = 0; row < moment.rows(); row++) {
-            if (!moment.isAlive(row)) {
+    static LiveRows of(RowsSnapshot snapshot, int capacity) {
+        boolean hasGraph = hasGraph(snapshot.image());
+        GraphImage image = hasGraph ? snapshot.image() : copy(snapshot.image(), snapshot.rows(), capacity);
+        LiveRows part = new LiveRows(new FrozenGraph(image), hasGraph, snapshot.rows());
+        for (int row = 0; row < snapshot.rows(); row++) {
+            if (!snapshot.isAlive(row)) {
                 part.remove(row);
             }
         }

@@ -10,7 +10,7 @@ import io.github.roost.core.vector.IdFilter;
 import io.github.roost.core.vector.TableBuild;
 import io.github.roost.core.vector.TableStats;
 import io.github.roost.core.vector.VectorSource;
-import io.github.roost.index.hnsw.LiveRows.Moment;
+import io.github.roost.index.hnsw.LiveRows.RowsSnapshot;
 import io.github.roost.topology.DomainMemory;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
@@ -84,7 +84,7 @@ public final class LiveTable extends GraphTable {
         this.freezeAfter = freezeAfter;
         this.freeze = new BackgroundFreeze(name, this::mergeOnce);
         this.memory = TableMemory.keepAtHome(
-                orchestrator, registration(), cluster -> parts.stream().map(LiveRows::memory), mover);
+                orchestrator, registration(), index -> parts.stream().map(LiveRows::memory), mover);
     }
 
     /** Sets the initial parts; returns false if two live rows have the same id. */
@@ -137,7 +137,7 @@ public final class LiveTable extends GraphTable {
             }
             count();
             if (old != RowPlaces.NOWHERE) {
-                kill(old);
+                markDeleted(old);
             }
             return old == RowPlaces.NOWHERE;
         }
@@ -150,7 +150,7 @@ public final class LiveTable extends GraphTable {
                 long old = places.remove(id);
                 count();
                 if (old != RowPlaces.NOWHERE) {
-                    kill(old);
+                    markDeleted(old);
                 }
                 return old != RowPlaces.NOWHERE;
             }
@@ -241,10 +241,10 @@ public final class LiveTable extends GraphTable {
         open.clear();
     }
 
-    private void kill(long place) {
+    private void markDeleted(long place) {
         LiveRows part = places.part(place);
         part.remove(RowPlaces.row(place));
-        if (part.asPart().isMostlyDead()) {
+        if (part.asPart().hasManyTombstones()) {
             freeze.request();
         }
     }
@@ -283,11 +283,11 @@ public final class LiveTable extends GraphTable {
             }
             if (all == parts && isUpTo(all, rows)) {
                 Neighbors merged = NewestOfEach.merge(found, k);
-                int mostRows = all.stream().mapToInt(LiveRows::count).max().orElse(0);
-                if (visit.isCutShort() || !NewestOfEach.isShort(merged, found, k, wanted, mostRows)) {
+                int maxRows = all.stream().mapToInt(LiveRows::count).max().orElse(0);
+                if (visit.isCutShort() || !NewestOfEach.isShort(merged, found, k, wanted, maxRows)) {
                     return merged;
                 }
-                wanted = (int) Math.min(2L * wanted, mostRows);
+                wanted = (int) Math.min(2L * wanted, maxRows);
                 found.clear();
                 rows = new int[0];
             }
@@ -435,7 +435,7 @@ public final class LiveTable extends GraphTable {
 
     /**
      * Saves a snapshot of the table to a file, replacing any file of that name. The snapshot contains every change that had returned
-     * before the call, and concurrent changes up to one moment. Changes wait while the snapshot is taken, a few nanoseconds per row;
+     * before the call, and concurrent changes up to one point in time. Changes wait while the snapshot is taken, a few nanoseconds per row;
      * while the file is written, changes, searches and freezes continue. The file is written under a temporary name, synced and
      * renamed: if the process dies at any point, either the old or the new file is there, complete.
      *
@@ -448,12 +448,12 @@ public final class LiveTable extends GraphTable {
     @Override
     public void save(Path file) throws IOException {
         try (var _ = use()) {
-            moment().save(file);
+            snapshot().save(file);
         }
     }
 
     /** A snapshot of the table, taken under the lock. Later changes do not affect it. */
-    LiveTableFile moment() {
+    LiveTableFile snapshot() {
         synchronized (places) {
             return new LiveTableFile(
                     options,
@@ -480,7 +480,7 @@ public final class LiveTable extends GraphTable {
     public static LiveTable open(Orchestrator orchestrator, String name, Path file) throws IOException {
         LiveTableFile saved = LiveTableFile.open(file);
         List<LiveRows> parts = new ArrayList<>();
-        for (Moment part : saved.parts()) {
+        for (RowsSnapshot part : saved.parts()) {
             // Only the last part takes new rows: spare capacity in each could take far more memory than the file's
             // size.
             boolean last = parts.size() == saved.parts().size() - 1;
@@ -554,7 +554,8 @@ public final class LiveTable extends GraphTable {
         }
 
         /**
-         * Creates a table with initial rows, whose graph is built on the orchestrator's workers. Blocks.
+         * Creates a table with initial rows, whose graph is built on the orchestrator's workers. Blocks, and ignores interrupts: for a
+         * build that can be ended early, use {@link #start} and {@link TableBuild#cancel()}.
          *
          * @param orchestrator builds and places the table
          * @param ids one external id per row, all different
@@ -586,7 +587,7 @@ public final class LiveTable extends GraphTable {
         public TableBuild<LiveTable> start(Orchestrator orchestrator, long[] ids, VectorSource rows) {
             requireSource(ids, rows);
             requireRoom(rows.size(), rows.dimension());
-            long most = memoryLimit();
+            long max = memoryLimit();
             GraphOptions graph = options();
             String tableName = name();
             TableMemory.Mover tableMover = mover();
@@ -596,7 +597,7 @@ public final class LiveTable extends GraphTable {
                 LiveTable table =
                         new LiveTable(orchestrator, tableName, graph, rows.dimension(), rowsBeforeFreeze, tableMover);
                 table.begin(List.of(LiveRows.frozen(built)));
-                return limited(table, most);
+                return limited(table, max);
             });
         }
     }

@@ -8,7 +8,7 @@ import io.github.roost.core.file.SectionWriter;
 import io.github.roost.core.file.WholeFile;
 import io.github.roost.core.vector.ElementType;
 import io.github.roost.core.vector.TableFormat;
-import io.github.roost.index.hnsw.LiveRows.Moment;
+import io.github.roost.index.hnsw.LiveRows.RowsSnapshot;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.ImageFile;
 import java.io.IOException;
@@ -38,7 +38,7 @@ import java.util.List;
  * @param freezeAfter max rows of a part without a graph
  * @param parts older rows first, none empty
  */
-record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<Moment> parts) {
+record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<RowsSnapshot> parts) {
     /** "ROOSTLIV", little-endian. */
     private static final long MAGIC = TableFormat.LIVE_HNSW.magic();
 
@@ -71,7 +71,7 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
         WholeFile.replace(file, channel -> {
             ByteBuffer front = head();
             long at = pageAfter(front.capacity() + CHECKSUM_BYTES);
-            for (Moment part : parts) {
+            for (RowsSnapshot part : parts) {
                 channel.position(at);
                 long bytes = ImageFile.write(part.rowsAlone(), channel);
                 putEntry(front, at, bytes, part);
@@ -86,11 +86,11 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
 
     private ByteBuffer head() throws IOException {
         long bytes = HEAD_BYTES + CHECKSUM_BYTES;
-        for (Moment part : parts) {
+        for (RowsSnapshot part : parts) {
             bytes += ENTRY_BYTES + (long) part.alive().length * Long.BYTES;
         }
         if (bytes > Integer.MAX_VALUE) {
-            throw new IOException("a saved table must have fewer than 17 billion rows, dead ones included");
+            throw new IOException("a saved table must have fewer than 17 billion rows, deleted ones included");
         }
         ByteBuffer front = little((int) bytes - CHECKSUM_BYTES);
         front.putLong(MAGIC).putInt(VERSION).putInt((int) bytes);
@@ -100,7 +100,7 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
         return front.position(HEAD_BYTES);
     }
 
-    private static void putEntry(ByteBuffer front, long at, long bytes, Moment part) {
+    private static void putEntry(ByteBuffer front, long at, long bytes, RowsSnapshot part) {
         front.putLong(at).putLong(bytes).putInt(part.rows()).putInt(0);
         for (long word : part.alive()) {
             front.putLong(word);
@@ -154,7 +154,7 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
             int count = checks.requireRange(
                     AT_PARTS, "number of parts", front.getInt(AT_PARTS), 0, front.capacity() / ENTRY_BYTES);
             front.position(HEAD_BYTES);
-            List<Moment> parts = new ArrayList<>();
+            List<RowsSnapshot> parts = new ArrayList<>();
             long end = front.capacity();
             for (int i = 0; i < count; i++) {
                 end = readPart(front, end, freezeAfter, parts);
@@ -180,7 +180,8 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
         }
 
         /** Reads a part that begins on the first page boundary from {@code before}; returns its end offset. */
-        private long readPart(ByteBuffer front, long before, int freezeAfter, List<Moment> parts) throws IOException {
+        private long readPart(ByteBuffer front, long before, int freezeAfter, List<RowsSnapshot> parts)
+                throws IOException {
             int entry = front.position();
             requireLeft(front, entry, ENTRY_BYTES);
             long at = front.getLong();
@@ -200,7 +201,7 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
                 checks.requireRange(entry, "number of rows without a graph", rows, 1, freezeAfter);
                 requirePlain(entry, image.shape());
             }
-            parts.add(new Moment(image, rows, alive));
+            parts.add(new RowsSnapshot(image, rows, alive));
             return at + length;
         }
 

@@ -11,8 +11,8 @@ import java.util.List;
 final class MergeChoice {
     /** A part with up to this many times the live rows already chosen is merged too. */
     private static final int NOT_MUCH_LARGER = 3;
-    /** A part is mostly dead if at most one row in this many is alive. */
-    private static final int MOSTLY_DEAD = 2;
+    /** A part has many tombstones if at most one row in this many is alive. */
+    private static final int ROWS_PER_ALIVE = 2;
 
     private MergeChoice() {}
 
@@ -24,8 +24,8 @@ final class MergeChoice {
      * @param alive number of live rows
      */
     record Part(boolean frozen, int rows, int alive) {
-        boolean isMostlyDead() {
-            return frozen && (long) alive * MOSTLY_DEAD <= rows;
+        boolean hasManyTombstones() {
+            return frozen && (long) alive * ROWS_PER_ALIVE <= rows;
         }
     }
 
@@ -39,7 +39,7 @@ final class MergeChoice {
         long merged = 0;
         boolean due = false;
         for (Part part : parts) {
-            if (!part.frozen() || part.isMostlyDead()) {
+            if (!part.frozen() || part.hasManyTombstones()) {
                 merged += part.alive();
                 due = true;
             }
@@ -47,7 +47,7 @@ final class MergeChoice {
         List<Integer> chosen = new ArrayList<>();
         for (int i = parts.size() - 1; due && i >= 0; i--) {
             Part part = parts.get(i);
-            if (!part.frozen() || part.isMostlyDead()) {
+            if (!part.frozen() || part.hasManyTombstones()) {
                 chosen.addFirst(i);
             } else if (part.alive() <= NOT_MUCH_LARGER * merged) {
                 chosen.addFirst(i);

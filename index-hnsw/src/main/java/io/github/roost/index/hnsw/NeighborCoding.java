@@ -28,7 +28,7 @@ final class NeighborCoding {
             work.run(nodes, RUN, (from, to) -> {
                 int[] neighbors = new int[plain.shape().degree()];
                 for (int node = from; node < to; node++) {
-                    work.giveWay();
+                    work.yieldToSearches();
                     // Allocated per node, so that the padding is zero.
                     float[] vector = new float[length];
                     plain.vector(node, vector);
@@ -43,7 +43,7 @@ final class NeighborCoding {
             work.run(nodes, RUN, (from, to) -> {
                 NeighborCodes.Writer writer = new NeighborCodes.Writer(coded, rotated);
                 for (int node = from; node < to; node++) {
-                    work.giveWay();
+                    work.yieldToSearches();
                     writer.write(node);
                 }
             });

@@ -17,11 +17,11 @@ final class NewestOfEach {
      * @param found results of the parts, older rows first
      */
     static Neighbors merge(List<Neighbors> found, int k) {
-        int most = found.stream().mapToInt(Neighbors::size).sum();
-        long[] ids = new long[most];
-        float[] distances = new float[most];
+        int max = found.stream().mapToInt(Neighbors::size).sum();
+        long[] ids = new long[max];
+        float[] distances = new float[max];
         int size = 0;
-        Set<Long> seen = HashSet.newHashSet(most);
+        Set<Long> seen = HashSet.newHashSet(max);
         for (Neighbors part : found.reversed()) {
             for (int i = 0; i < part.size(); i++) {
                 if (seen.add(part.ids()[i])) {
@@ -40,10 +40,10 @@ final class NewestOfEach {
      * {@code wanted} covers every row of every part.
      *
      * @param wanted rows requested from each part, at least k
-     * @param mostRows rows of the largest part, deleted ones included
+     * @param maxRows rows of the largest part, deleted ones included
      */
-    static boolean isShort(Neighbors merged, List<Neighbors> found, int k, int wanted, int mostRows) {
-        return wanted < mostRows
+    static boolean isShort(Neighbors merged, List<Neighbors> found, int k, int wanted, int maxRows) {
+        return wanted < maxRows
                 && found.stream().anyMatch(part -> part.size() >= wanted && hidesNearer(part, merged, k));
     }
 

@@ -12,18 +12,18 @@ import java.util.concurrent.atomic.DoubleAccumulator;
  * Under other metrics rows are unchanged. Immutable.
  *
  * @param dimension components per row
- * @param mostSquared the largest squared norm of the rows; unused if rows are unchanged
+ * @param maxSquared the largest squared norm of the rows; unused if rows are unchanged
  */
-record NormedRows(GraphRows rows, int dimension, double mostSquared) {
+record NormedRows(GraphRows rows, int dimension, double maxSquared) {
     private static final int RUN = 64;
 
     static NormedRows of(BuildWork work, GraphRows rows, DistinctRows nodes, Metric metric) {
         if (metric != Metric.INNER_PRODUCT) {
             return new NormedRows(rows, rows.dimension(), 0);
         }
-        DoubleAccumulator most = new DoubleAccumulator(Math::max, 0);
-        work.forEach(nodes.nodes(), RUN, node -> most.accumulate(GraphSpace.squaredNorm(rows.vector(nodes.row(node)))));
-        return new NormedRows(rows, rows.dimension() + 1, most.get());
+        DoubleAccumulator max = new DoubleAccumulator(Math::max, 0);
+        work.forEach(nodes.nodes(), RUN, node -> max.accumulate(GraphSpace.squaredNorm(rows.vector(nodes.row(node)))));
+        return new NormedRows(rows, rows.dimension() + 1, max.get());
     }
 
     float[] of(int row) {
@@ -32,7 +32,7 @@ record NormedRows(GraphRows rows, int dimension, double mostSquared) {
             return values;
         }
         float[] longer = Arrays.copyOf(values, dimension);
-        longer[values.length] = (float) Math.sqrt(mostSquared - GraphSpace.squaredNorm(values));
+        longer[values.length] = (float) Math.sqrt(maxSquared - GraphSpace.squaredNorm(values));
         return longer;
     }
 }

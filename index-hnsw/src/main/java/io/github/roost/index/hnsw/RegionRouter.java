@@ -106,11 +106,11 @@ final class RegionRouter {
     int region(float[] query) {
         int nearest = 0;
         if (centroids.length > 1) {
-            float least = Float.POSITIVE_INFINITY;
+            float min = Float.POSITIVE_INFINITY;
             for (int region = 0; region < centroids.length; region++) {
                 float distance = squaredDistance(query, centroids[region]);
-                if (distance < least) {
-                    least = distance;
+                if (distance < min) {
+                    min = distance;
                     nearest = region;
                 }
             }

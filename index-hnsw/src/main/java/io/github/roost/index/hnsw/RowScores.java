@@ -21,20 +21,20 @@ final class RowScores implements BuildScoreProvider {
     private static final VectorTypeSupport VECTORS =
             VectorizationProvider.getInstance().getVectorTypeSupport();
     /** A build yields to searches once per this many distances: every few microseconds. */
-    private static final int LOOKS_PER_WAY = 16;
+    private static final int DISTANCES_PER_YIELD = 16;
 
     private final Row[] rows;
-    private final Runnable giveWay;
+    private final Runnable yieldToSearches;
 
     /**
      * @param rows at least one, all of one dimension
-     * @param giveWay yields to searches; called every few microseconds
+     * @param yieldToSearches yields to searches; called every few microseconds
      */
-    RowScores(float[][] rows, Runnable giveWay) {
-        this.giveWay = giveWay;
+    RowScores(float[][] rows, Runnable yieldToSearches) {
+        this.yieldToSearches = yieldToSearches;
         this.rows = new Row[rows.length];
         for (int row = 0; row < rows.length; row++) {
-            giveWay.run();
+            yieldToSearches.run();
             this.rows[row] = new Row(row, VECTORS.createFloatVector(rows[row]));
         }
     }
@@ -97,8 +97,8 @@ final class RowScores implements BuildScoreProvider {
         public float similarityTo(int other) {
             // Depends on both rows: pruning a neighbour list compares the same few rows with each other for a long
             // time.
-            if ((number + other) % LOOKS_PER_WAY == 0) {
-                giveWay.run();
+            if ((number + other) % DISTANCES_PER_YIELD == 0) {
+                yieldToSearches.run();
             }
             return VectorSimilarityFunction.EUCLIDEAN.compare(vector, rows[other].vector);
         }

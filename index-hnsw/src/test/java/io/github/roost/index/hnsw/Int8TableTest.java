@@ -182,7 +182,7 @@ class Int8TableTest {
 
     @ParameterizedTest
     @CsvSource({"2, .9", "10, .9", "300, .99"})
-    void filteredSearchesFindOnlyAndNearlyAllOfTheAllowed(int every, double least) {
+    void filteredSearchesFindOnlyAndNearlyAllOfTheAllowed(int every, double min) {
         Random random = new Random(68);
         float[][] rows = gaussian(5_000, 32, random);
         try (HnswTable table = int8().build(ORCHESTRATOR, rows)) {
@@ -195,7 +195,7 @@ class Int8TableTest {
                 assertThat(Arrays.stream(found.ids())).allMatch(id -> id % every == 0);
                 hits += hits(exact(rows, query, 10, Metric.SQUARED_L2, id -> id % every == 0), found);
             }
-            assertThat(hits / 400.0).isGreaterThan(least);
+            assertThat(hits / 400.0).isGreaterThan(min);
         }
     }
 

@@ -196,14 +196,14 @@ class LiveTableTest {
             for (int id = 0; id < 20; id++) {
                 table.put(id, new float[] {id % 2 * id, 0});
             }
-            assertThat(table.moment().parts()).hasSize(1);
+            assertThat(table.snapshot().parts()).hasSize(1);
             assertThat(table.search(new float[] {19, 0}, 1, 20).join().ids()).containsExactly(19);
             assertThat(table.search(new float[] {-1, 0}, 20, 20).join().ids()).startsWith(0, 2, 4);
         }
     }
 
     /** Adds parts while a search looks at others, each as full as it may be. */
-    private record AddsParts(LiveTable table, AtomicInteger added, int most, boolean expired) implements SearchContext {
+    private record AddsParts(LiveTable table, AtomicInteger added, int max, boolean expired) implements SearchContext {
         void add() {
             int first = 64 * added.getAndIncrement();
             for (int id = first; id < first + 64; id++) {
@@ -213,7 +213,7 @@ class LiveTableTest {
 
         @Override
         public void touched(long nodes, long bytes) {
-            if (added.get() < most) {
+            if (added.get() < max) {
                 add();
             }
         }
@@ -272,7 +272,7 @@ class LiveTableTest {
     /** Floats from the smallest to the largest, neighbours as far from each other as they can be. */
     @ParameterizedTest
     @CsvSource({"2, 2", "3, 3", "280, 15"})
-    void rowsOfAnyMagnitudeTakeFewParts(int magnitudes, int mostParts) throws Exception {
+    void rowsOfAnyMagnitudeTakeFewParts(int magnitudes, int maxParts) throws Exception {
         CountDownLatch freezingMayGoOn = new CountDownLatch(1);
         try (Orchestrator busy = Fixtures.roundRobin();
                 LiveTable table = LiveTable.builder().freezeAfter(1_000).build(busy, 1)) {
@@ -282,7 +282,7 @@ class LiveTableTest {
                 table.put(id, new float[] {Math.scalb(1f, exponent)});
             }
             // Three times as many rows as are frozen together.
-            assertThat(table.unfrozenParts()).isLessThanOrEqualTo(3 * mostParts);
+            assertThat(table.unfrozenParts()).isLessThanOrEqualTo(3 * maxParts);
             Neighbors found = table.searchFunction(3_000, 3_000)
                     .search(new float[1], SearchContext.outside((nodes, bytes) -> {}));
             freezingMayGoOn.countDown();
@@ -319,13 +319,13 @@ class LiveTableTest {
             if (frozen) {
                 table.freeze();
             }
-            AtomicInteger dead = new AtomicInteger();
-            SearchContext killing = SearchContext.outside((nodes, bytes) -> {
-                while (dead.get() < 8) {
-                    assertThat(table.remove(dead.getAndIncrement())).isTrue();
+            AtomicInteger deleted = new AtomicInteger();
+            SearchContext deleting = SearchContext.outside((nodes, bytes) -> {
+                while (deleted.get() < 8) {
+                    assertThat(table.remove(deleted.getAndIncrement())).isTrue();
                 }
             });
-            assertThat(table.searchFunction(3, 3).search(new float[2], killing).ids())
+            assertThat(table.searchFunction(3, 3).search(new float[2], deleting).ids())
                     .containsExactly(8, 9, 10);
         }
     }

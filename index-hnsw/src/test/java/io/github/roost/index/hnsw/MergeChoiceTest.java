@@ -31,7 +31,7 @@ class MergeChoiceTest {
     }
 
     @Test
-    void aPartThatIsMostlyDeadIsMerged() {
+    void aPartWithManyTombstonesIsMerged() {
         assertThat(MergeChoice.of(List.of(new Part(true, 1_000, 500), frozen(100_000))))
                 .containsExactly(0);
         assertThat(MergeChoice.of(List.of(new Part(true, 1_000, 501), frozen(100_000))))
@@ -42,7 +42,7 @@ class MergeChoiceTest {
     void aMillionRowsAreBuiltAFewTimesEachAndLieInFewParts() {
         List<Part> parts = new ArrayList<>();
         long built = 0;
-        int most = 0;
+        int max = 0;
         for (int batch = 0; batch < 500; batch++) {
             parts.add(added(2_000));
             for (List<Integer> due = MergeChoice.of(parts); !due.isEmpty(); due = MergeChoice.of(parts)) {
@@ -51,9 +51,9 @@ class MergeChoiceTest {
                 parts.add(frozen(rows));
                 built += rows;
             }
-            most = Math.max(most, parts.size());
+            max = Math.max(max, parts.size());
         }
         assertThat(built).isLessThan(9L * 1_000_000);
-        assertThat(most).isLessThanOrEqualTo(8);
+        assertThat(max).isLessThanOrEqualTo(8);
     }
 }

@@ -27,12 +27,12 @@ class RegionsTest {
         try (Orchestrator orchestrator =
                         Orchestrator.builder().topology(Fixtures.twoDomains()).build();
                 HnswTable whole = HnswTable.builder().name("whole").build(orchestrator, rows)) {
-            assertThat(whole.registration().clusters()).as("a small table").isEqualTo(1);
+            assertThat(whole.registration().size()).as("a small table").isEqualTo(1);
             whole.save(file);
             FrozenGraph graph = new FrozenGraph(ImageFile.open(file));
             RegionRouter regions = HnswTable.regions(graph, REGIONS);
             try (HnswTable divided = new HnswTable(orchestrator, "divided", graph, DomainMemory::migrate, regions)) {
-                assertThat(divided.registration().clusters()).isEqualTo(REGIONS);
+                assertThat(divided.registration().size()).isEqualTo(REGIONS);
                 Set<MappingId> ids = new HashSet<>();
                 Set<Integer> homes = new HashSet<>();
                 for (float[] query : gaussian(200, 16, random)) {

@@ -49,7 +49,7 @@ class RowScoresTest {
     }
 
     @Test
-    void oneOf16DistancesGivesWay() {
+    void oneOf16DistancesYields() {
         ways.set(0);
         ScoreFunction of5 = scores.diversityScoreFunctionFor(5);
         for (int other = 0; other < ROWS.length; other++) {
@@ -59,7 +59,7 @@ class RowScoresTest {
     }
 
     @Test
-    void aFewRowsThatAreComparedWithEachOtherGiveWayToo() {
+    void aFewRowsThatAreComparedWithEachOtherYieldToo() {
         ways.set(0);
         for (int row = 17; row < 32; row++) {
             for (int other = 17; other < 32; other++) {

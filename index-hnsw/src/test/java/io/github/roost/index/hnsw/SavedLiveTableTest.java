@@ -128,7 +128,8 @@ class SavedLiveTableTest {
             saved.put(2_000, rows[3]);
             saved.save(file);
             try (LiveTable opened = open()) {
-                assertThat(opened.moment().options()).isEqualTo(saved.moment().options());
+                assertThat(opened.snapshot().options())
+                        .isEqualTo(saved.snapshot().options());
                 assertThat(opened.search(rows[7], 10, 30).join())
                         .isEqualTo(saved.search(rows[7], 10, 30).join());
                 opened.freeze();
@@ -226,7 +227,7 @@ class SavedLiveTableTest {
     }
 
     /** Whether a table holds what it held at one moment of its sliding; returns the last id. */
-    private static long assertIsOneMoment(LiveTable table) {
+    private static long assertIsOneSnapshot(LiveTable table) {
         List<Long> ids = ids(table);
         long last = ids.getLast();
         assertThat(ids.size()).isBetween(WINDOW, WINDOW + 1);
@@ -257,14 +258,14 @@ class SavedLiveTableTest {
             });
             try {
                 for (int look = 0; look < 1_000; look++) {
-                    assertIsOneMoment(table.moment());
+                    assertIsOneSnapshot(table.snapshot());
                 }
                 for (int save = 0; save < 5; save++) {
                     long before = lastPut.get();
                     table.save(file);
                     long after = lastPut.get() + 1;
                     try (LiveTable opened = open()) {
-                        assertThat(assertIsOneMoment(opened)).isBetween(before, after);
+                        assertThat(assertIsOneSnapshot(opened)).isBetween(before, after);
                     }
                 }
             } finally {
@@ -277,8 +278,8 @@ class SavedLiveTableTest {
         }
     }
 
-    private static void assertIsOneMoment(LiveTableFile moment) {
-        long[] ids = moment.parts().stream()
+    private static void assertIsOneSnapshot(LiveTableFile snapshot) {
+        long[] ids = snapshot.parts().stream()
                 .flatMapToLong(part ->
                         IntStream.range(0, part.rows()).filter(part::isAlive).mapToLong(part.image()::id))
                 .sorted()
@@ -326,7 +327,7 @@ class SavedLiveTableTest {
                 process.destroyForcibly().waitFor();
             }
             try (LiveTable table = open()) {
-                assertIsOneMoment(table);
+                assertIsOneSnapshot(table);
             }
         }
     }
@@ -439,19 +440,19 @@ class SavedLiveTableTest {
         image.setFirstRow(1, 1);
         image.setFirstRow(nodes, 3);
         GraphOptions options = new GraphOptions(Metric.SQUARED_L2, ElementType.FLOAT32, 6, 30);
-        new LiveTableFile(options, 5, 64, List.of(new LiveRows.Moment(image, 3, new long[] {7}))).save(file);
+        new LiveTableFile(options, 5, 64, List.of(new LiveRows.RowsSnapshot(image, 3, new long[] {7}))).save(file);
         assertThatThrownBy(this::open).isInstanceOf(TableFileException.class).hasMessageContaining(message);
     }
 
     /** Rows without a graph. */
-    private static LiveRows.Moment plain(Metric metric, long firstId, float... values) {
+    private static LiveRows.RowsSnapshot plain(Metric metric, long firstId, float... values) {
         GraphImage image = GraphImage.allocate(
                 new GraphImage.Shape(metric, false, 1, 0, 0, values.length, values.length, 0, 0, new int[0]));
         for (int row = 0; row < values.length; row++) {
             image.setVector(row, new float[] {values[row]});
             image.setId(row, firstId + row);
         }
-        return new LiveRows.Moment(image, values.length, new long[] {(1L << values.length) - 1});
+        return new LiveRows.RowsSnapshot(image, values.length, new long[] {(1L << values.length) - 1});
     }
 
     /** At the next freeze its scale would be that of all rows it is built with, whose distances would become nothing. */
@@ -500,7 +501,7 @@ class SavedLiveTableTest {
                 LiveTable other = small().build(busy, 1)) {
             Fixtures.keepWorkers(busy, other.mappingId(), freezingMayGoOn);
             try (LiveTable opened = LiveTable.open(busy, "opened", file)) {
-                assertThat(opened.moment().parts())
+                assertThat(opened.snapshot().parts())
                         .extracting(part -> part.image().shape().rows())
                         .containsExactly(2, 1, LiveTable.MAX_FREEZE_AFTER);
             } finally {

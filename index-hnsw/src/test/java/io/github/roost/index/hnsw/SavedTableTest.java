@@ -177,7 +177,7 @@ class SavedTableTest {
                 .hasMessageContaining(message);
     }
 
-    /** The places of terms, middles and steps are in the head. */
+    /** The places of terms, zero points and scales are in the head. */
     @ParameterizedTest
     @CsvSource({
         "128, 3, NaN, term of a node of NaN",

@@ -71,10 +71,10 @@ final class CoarseQuantizer {
     int[][] nearest(float[][] queries, int count, Metric metric) {
         // Rows were assigned to lists by squared distance, so lists are ranked by it too, also for unit vectors.
         Metric measure = metric == Metric.INNER_PRODUCT ? metric : Metric.SQUARED_L2;
-        int most = Math.min(QueryGroup.limit(count), CodeGroup.MAX_QUERIES);
+        int max = Math.min(QueryGroup.limit(count), CodeGroup.MAX_QUERIES);
         int[][] lists = new int[queries.length][];
-        for (int from = 0; from < queries.length; from += most) {
-            float[][] some = Arrays.copyOfRange(queries, from, Math.min(queries.length, from + most));
+        for (int from = 0; from < queries.length; from += max) {
+            float[][] some = Arrays.copyOfRange(queries, from, Math.min(queries.length, from + max));
             Neighbors[] nearest = pays(count) && some.length < TOGETHER
                     ? nearestOf(codes(measure).candidates(some, count), some, count, measure)
                     : nearestOfAll(some, count, measure);

@@ -45,7 +45,7 @@ final class FloatScanner implements ListScanner {
     public void scan(RowList list, List<IvfQuery<?>> waiting, SearchContext context) {
         List<RowRun> runs = list.runs();
         List<FloatQuery> wanted = new ArrayList<>(waiting.size());
-        int mostWanted = 1;
+        int maxWanted = 1;
         for (IvfQuery<?> each : waiting) {
             if (each.isOver()) {
                 continue;
@@ -54,15 +54,15 @@ final class FloatScanner implements ListScanner {
             LongPredicate filter = query.request().filter();
             if (filter == null) {
                 wanted.add(query);
-                mostWanted = Math.max(mostWanted, query.request().room());
+                maxWanted = Math.max(maxWanted, query.request().room());
             } else {
                 scanFiltered(runs, query, filter, context);
             }
         }
-        int limit = QueryGroup.limit(mostWanted);
+        int limit = QueryGroup.limit(maxWanted);
         long rows = rowsOf(runs);
         for (int from = 0; from < wanted.size(); from += limit) {
-            scanGroup(runs, wanted.subList(from, Math.min(wanted.size(), from + limit)), mostWanted, rows);
+            scanGroup(runs, wanted.subList(from, Math.min(wanted.size(), from + limit)), maxWanted, rows);
             // The group's queries share one pass, so the list's rows are read once for all of them.
             context.touched(rows, rows * rowBytes());
         }
@@ -102,11 +102,11 @@ final class FloatScanner implements ListScanner {
         return rows;
     }
 
-    private void scanGroup(List<RowRun> runs, List<FloatQuery> queries, int mostWanted, long rows) {
+    private void scanGroup(List<RowRun> runs, List<FloatQuery> queries, int maxWanted, long rows) {
         Reservoir[] reservoirs = new Reservoir[queries.size()];
         QueryGroup group = Scratch.QUERY_GROUPS.take();
         try {
-            group.begin(metric, dimension, mostWanted);
+            group.begin(metric, dimension, maxWanted);
             for (int i = 0; i < reservoirs.length; i++) {
                 FloatQuery query = queries.get(i);
                 reservoirs[i] = query.borrow();

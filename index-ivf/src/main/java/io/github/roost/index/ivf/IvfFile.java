@@ -8,6 +8,7 @@ import io.github.roost.core.file.FileChecks;
 import io.github.roost.core.file.SectionWriter;
 import io.github.roost.core.file.WholeFile;
 import io.github.roost.core.indexing.ScalarQuantizer;
+import io.github.roost.core.task.MappingId;
 import io.github.roost.core.vector.ElementType;
 import io.github.roost.core.vector.TableFormat;
 import java.io.IOException;
@@ -44,7 +45,6 @@ record IvfFile(
     private static final int VERSION = 3;
     private static final int HEAD_BYTES = 64;
     private static final int LOSS_BYTES = 3 * Double.BYTES;
-    private static final int MAX_LISTS = 131_072;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfFloat FLOAT =
@@ -138,12 +138,12 @@ record IvfFile(
         if (codec != null) {
             front.put(codec.quantizer().zeroPoints());
             front.put(codec.quantizer().scales());
-            ScalarCodec.Loss most = codec.most();
-            if (most != null) {
+            ScalarCodec.Loss maxLoss = codec.maxLoss();
+            if (maxLoss != null) {
                 front.room(LOSS_BYTES)
-                        .putDouble(most.length())
-                        .putDouble(most.error())
-                        .putDouble(most.codeLength());
+                        .putDouble(maxLoss.length())
+                        .putDouble(maxLoss.error())
+                        .putDouble(maxLoss.codeLength());
             }
         }
         for (long[] ofList : ids) {
@@ -175,17 +175,17 @@ record IvfFile(
         checks.requireVersion(8, mapped.get(INT, 8), VERSION);
         int metric = checks.requireRange(12, "metric", mapped.get(INT, 12), 0, Metric.values().length - 1);
         int dimension = checks.requireRange(16, "dimension", mapped.get(INT, 16), 1, Vectors.MAX_DIMENSIONS);
-        int count = checks.requireRange(20, "number of lists", mapped.get(INT, 20), 1, MAX_LISTS);
-        int nprobe = checks.requireRange(24, "nprobe", mapped.get(INT, 24), 1, MAX_LISTS);
+        int count = checks.requireRange(20, "number of lists", mapped.get(INT, 20), 1, MappingId.MAX_PER_ORCHESTRATOR);
+        int nprobe = checks.requireRange(24, "nprobe", mapped.get(INT, 24), 1, MappingId.MAX_PER_ORCHESTRATOR);
         ElementType element = ElementType.values()[
                 checks.requireRange(28, "element type", mapped.get(INT, 28), 0, ElementType.values().length - 1)];
         long seed = mapped.get(LONG, 32);
-        long most = mapped.byteSize() / Long.BYTES;
-        long rows = checks.requireRange(40, "number of rows", mapped.get(LONG, 40), 0, most);
+        long max = mapped.byteSize() / Long.BYTES;
+        long rows = checks.requireRange(40, "number of rows", mapped.get(LONG, 40), 0, max);
         boolean bytes = element == ElementType.INT8;
         boolean floats = checks.requireRange(48, "mark of floats", mapped.get(INT, 48), bytes ? 0 : 1, 1) == 1;
-        int mostCodes = element == ElementType.FLOAT16 ? 0 : 1;
-        boolean codes = checks.requireRange(52, "mark of codes", mapped.get(INT, 52), bytes ? 1 : 0, mostCodes) == 1;
+        int maxCodes = element == ElementType.FLOAT16 ? 0 : 1;
+        boolean codes = checks.requireRange(52, "mark of codes", mapped.get(INT, 52), bytes ? 1 : 0, maxCodes) == 1;
         double rerank = mapped.get(DOUBLE, 56);
         Places places = Places.of(count, dimension, element, codes, rows);
         if (places.blocks() > mapped.byteSize()) {
@@ -206,14 +206,14 @@ record IvfFile(
         Metric measure = Metric.values()[metric];
         ScalarCodec codec = null;
         if (codes) {
-            long steps = places.codec() + (long) dimension * Float.BYTES;
+            long scales = places.codec() + (long) dimension * Float.BYTES;
             codec = new ScalarCodec(
                     measure,
                     new ScalarQuantizer(
                             numbers(checks, mapped, places.codec(), dimension, "zero point of codes", -Float.MAX_VALUE),
-                            numbers(checks, mapped, steps, dimension, "scale of codes", 0)),
+                            numbers(checks, mapped, scales, dimension, "scale of codes", 0)),
                     element == ElementType.FLOAT32
-                            ? loss(checks, mapped, steps + (long) dimension * Float.BYTES)
+                            ? loss(checks, mapped, scales + (long) dimension * Float.BYTES)
                             : null);
         }
         RowLayout layout = RowLayout.of(element, floats, dimension, codec);
@@ -221,24 +221,23 @@ record IvfFile(
     }
 
     /** Reads floats that must be finite: otherwise distances would be NaN, and rows would be missing from answers. */
-    private static float[] numbers(
-            FileChecks checks, MemorySegment mapped, long at, int count, String what, float least)
+    private static float[] numbers(FileChecks checks, MemorySegment mapped, long at, int count, String what, float min)
             throws TableFileException {
         float[] floats = new float[count];
         MemorySegment.copy(mapped, FLOAT, at, floats, 0, count);
         for (int i = 0; i < count; i++) {
-            checks.requireFinite(at + (long) i * Float.BYTES, what, floats[i], least);
+            checks.requireFinite(at + (long) i * Float.BYTES, what, floats[i], min);
         }
         return floats;
     }
 
     private static ScalarCodec.Loss loss(FileChecks checks, MemorySegment mapped, long at) throws TableFileException {
-        double[] most = new double[LOSS_BYTES / Double.BYTES];
-        MemorySegment.copy(mapped, DOUBLE, at, most, 0, most.length);
-        for (int i = 0; i < most.length; i++) {
-            checks.requireFinite(at + (long) i * Double.BYTES, "loss", most[i], 0);
+        double[] maxLoss = new double[LOSS_BYTES / Double.BYTES];
+        MemorySegment.copy(mapped, DOUBLE, at, maxLoss, 0, maxLoss.length);
+        for (int i = 0; i < maxLoss.length; i++) {
+            checks.requireFinite(at + (long) i * Double.BYTES, "loss", maxLoss[i], 0);
         }
-        return new ScalarCodec.Loss(most[0], most[1], most[2]);
+        return new ScalarCodec.Loss(maxLoss[0], maxLoss[1], maxLoss[2]);
     }
 
     private static long[][] ids(FileChecks checks, MemorySegment mapped, Places places, int count, long rows)

@@ -157,9 +157,9 @@ final class IvfRows {
         }
         note(id);
         // First, as it fails if the list of a file is damaged.
-        lists.rows(Locations.list(location)).kill(Locations.place(location));
+        lists.rows(Locations.list(location)).markDeleted(Locations.place(location));
         locations.remove(id);
-        // After the kill: a reader that begins with the new number cannot see the row here.
+        // After the deletion: a reader that begins with the new number cannot see the row here.
         moves += 2;
         count();
         return Locations.list(location);
@@ -184,7 +184,7 @@ final class IvfRows {
             Staged staged = stage(lists, to, ids, new float[][] {row}, limit);
             moves++;
             publish(lists, to, ids, staged);
-            old.kill(Locations.place(location));
+            old.markDeleted(Locations.place(location));
             moves++;
             return Locations.list(location);
         }
@@ -534,7 +534,7 @@ final class IvfRows {
     private void bringUpToDate(long id, Lists fresh, Locations freshLocations) {
         long stale = freshLocations.remove(id);
         if (stale != Locations.NOWHERE) {
-            fresh.rows()[Locations.list(stale)].kill(Locations.place(stale));
+            fresh.rows()[Locations.list(stale)].markDeleted(Locations.place(stale));
         }
         long now = locations.of(id);
         if (now != Locations.NOWHERE) {

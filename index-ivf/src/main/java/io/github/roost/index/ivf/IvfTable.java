@@ -11,6 +11,7 @@ import io.github.roost.core.indexing.RecallEfforts;
 import io.github.roost.core.indexing.RecallSample;
 import io.github.roost.core.indexing.TableMemory;
 import io.github.roost.core.task.DeadlineExceededException;
+import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.Registration;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
@@ -286,7 +287,7 @@ public final class IvfTable implements VectorTable {
 
     private int measuredEffort(double recall, int k, float[][] sample) {
         return new RecallSample(sample, query -> inBatch(query, k, nlist()))
-                .leastEffort(1, nlist(), recall, probes -> query -> inBatch(query, k, probes));
+                .minEffort(1, nlist(), recall, probes -> query -> inBatch(query, k, probes));
     }
 
     private CompletableFuture<Neighbors> inBatch(float[] query, int k, int probes) {
@@ -317,7 +318,10 @@ public final class IvfTable implements VectorTable {
      */
     public int[] probes(float[] query, int nprobe) {
         Vectors.requireRange("nprobe", nprobe, 1, nlist());
-        return probes(rows.lists(), nprobe, preparation.prepareQuery("query", query))[0];
+        float[] prepared = preparation.prepareQuery("query", query);
+        try (var _ = use()) {
+            return probes(rows.lists(), nprobe, prepared)[0];
+        }
     }
 
     private int[][] probes(Lists lists, int probes, float[]... prepared) {
@@ -361,18 +365,18 @@ public final class IvfTable implements VectorTable {
     private List<CompletableFuture<SearchResult>> submitTogether(
             List<SearchRequest> requests, float[][] prepared, SubmitOptions options) {
         View view = rows.view();
-        int most = requests.stream()
+        int max = requests.stream()
                 .mapToInt(request -> request.effortOr(nprobe))
                 .max()
                 .orElseThrow();
-        int[][] probed = scanned(view.lists(), most, prepared);
+        int[][] probed = scanned(view.lists(), max, prepared);
         List<Step.Fork<Object, IvfQuery<?>, Boolean, SearchResult>> forks = new ArrayList<>(prepared.length);
         for (int i = 0; i < prepared.length; i++) {
             if (probed[i].length > 0) {
                 SearchRequest asked = requests.get(i);
                 int probes = asked.effortOr(nprobe);
                 // The nearest come first, after the buffer if it is scanned.
-                int[] own = Arrays.copyOf(probed[i], Math.max(0, probed[i].length - (most - probes)));
+                int[] own = Arrays.copyOf(probed[i], Math.max(0, probed[i].length - (max - probes)));
                 Plan<SearchResult> plan =
                         new Plan<>(probes, SearchCost.NONE, TIMES_AGAIN, prepared.length == 1, Function.identity());
                 forks.add(scans(IvfRequest.of(prepared[i], asked), view, own, plan));
@@ -460,6 +464,11 @@ public final class IvfTable implements VectorTable {
             rows.add(ids, stored);
             flushIfDue();
         }
+    }
+
+    @Override
+    public int minEffort(int k) {
+        return 1;
     }
 
     @Override
@@ -719,7 +728,7 @@ public final class IvfTable implements VectorTable {
 
     /** {@return the number of lists} */
     public int nlist() {
-        return registration.clusters();
+        return registration.size();
     }
 
     /**
@@ -809,7 +818,6 @@ public final class IvfTable implements VectorTable {
 
     /** Collects the options of a table. Not thread-safe. */
     public static final class Builder {
-        private static final int MAX_LISTS = 131_072;
         /** Share of a build's progress after its rows are checked. */
         private static final double READ = .05;
 
@@ -823,7 +831,7 @@ public final class IvfTable implements VectorTable {
         private long seed = 42;
         private ElementType elementType = ElementType.FLOAT32;
         private boolean codes = true;
-        private int leastCoded = Training.MIN_CODED;
+        private int minCoded = Training.MIN_CODED;
         private boolean keepFloats = true;
         private double rerank = 1.5;
         private TableMemory.Mover mover = DomainMemory::migrate;
@@ -930,8 +938,8 @@ public final class IvfTable implements VectorTable {
         }
 
         /** Min rows for codes; lower in tests. */
-        Builder leastCoded(int rows) {
-            this.leastCoded = rows;
+        Builder minCoded(int rows) {
+            this.minCoded = rows;
             return this;
         }
 
@@ -985,7 +993,7 @@ public final class IvfTable implements VectorTable {
 
         /**
          * Trains and fills a table on the orchestrator's workers, as batch work behind searches. Blocks until the table is
-         * complete.
+         * complete, and ignores interrupts: for a build that can be ended early, use {@link #start} and {@link TableBuild#cancel()}.
          *
          * @param orchestrator places and builds the table
          * @param ids one per row, no two equal
@@ -1047,7 +1055,7 @@ public final class IvfTable implements VectorTable {
         }
 
         /** A lower bound of the bytes that rows take. */
-        private long leastBytes(int rows, int dimension) {
+        private long minBytes(int rows, int dimension) {
             long bytes = switch (elementType) {
                 case FLOAT32 -> Float.BYTES;
                 case FLOAT16 -> Short.BYTES;
@@ -1064,7 +1072,7 @@ public final class IvfTable implements VectorTable {
                 throw new IllegalArgumentException(
                         "nlist must be at most the number of rows, " + ids.length + ", got " + lists);
             }
-            MemoryLimit.admit(name, memoryLimit, leastBytes(ids.length, preparation.dimension()));
+            MemoryLimit.admit(name, memoryLimit, minBytes(ids.length, preparation.dimension()));
             ScanKernel kernel = ScanKernels.preferred();
             Builder asked = copy();
             return work -> {
@@ -1075,7 +1083,7 @@ public final class IvfTable implements VectorTable {
                         asked.metric,
                         asked.elementType,
                         asked.codes,
-                        asked.leastCoded,
+                        asked.minCoded,
                         asked.keepFloats);
                 Locations locations = new Locations(ids.length);
                 boolean isDone = false;
@@ -1117,7 +1125,7 @@ public final class IvfTable implements VectorTable {
             copy.seed = seed;
             copy.elementType = elementType;
             copy.codes = codes;
-            copy.leastCoded = leastCoded;
+            copy.minCoded = minCoded;
             copy.keepFloats = keepFloats;
             copy.rerank = rerank;
             copy.mover = mover;
@@ -1125,12 +1133,18 @@ public final class IvfTable implements VectorTable {
             return copy;
         }
 
-        private static int defaultNlist(int rows) {
+        /**
+         * Returns the number of lists of a table for which {@link #nlist} is not set.
+         *
+         * @param rows number of rows, at least 1
+         * @return four times the root of the number of rows, at most that number
+         */
+        public static int defaultNlist(int rows) {
             return Math.clamp((long) (4 * Math.sqrt(rows)), 1, rows);
         }
 
         private static int requireLists(String what, int value) {
-            Vectors.requireRange(what, value, 1, MAX_LISTS);
+            Vectors.requireRange(what, value, 1, MappingId.MAX_PER_ORCHESTRATOR);
             return value;
         }
     }

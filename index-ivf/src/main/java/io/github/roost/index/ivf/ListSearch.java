@@ -65,7 +65,7 @@ final class ListSearch {
                 System.arraycopy(there, 0, shared, count, there.length);
                 count += there.length;
             } else {
-                addParts(parts, query, Bundles.of(there, bytesEach(lists, scanner), free), lists, scanner);
+                addParts(parts, query, Batches.of(there, bytesEach(lists, scanner), free), lists, scanner);
             }
         }
         return new Step.Fork<>(parts, queues(shared, count, lists, scanner), query, next);
@@ -87,28 +87,27 @@ final class ListSearch {
         return byHome;
     }
 
-    /** Average bytes per list: looking at every list costs more than uneven bundles do. */
+    /** Average bytes per list: looking at every list costs more than uneven batches do. */
     private long bytesEach(Lists lists, ListScanner scanner) {
         return (long) rows.getAsInt() * scanner.rowBytes() / lists.count();
     }
 
     private void addParts(
-            List<Part<?, Boolean>> parts, IvfQuery<?> query, List<int[]> bundles, Lists lists, ListScanner scanner) {
-        SearchFunction<int[], Boolean> scan = (bundle, context) -> scanBundle(query, bundle, lists, scanner, context);
-        for (int[] bundle : bundles) {
-            countScanOfBuffer(bundle[0], lists);
-            parts.add(new Part<>(scan, bundle, id(bundle[0], lists)));
+            List<Part<?, Boolean>> parts, IvfQuery<?> query, List<int[]> batches, Lists lists, ListScanner scanner) {
+        SearchFunction<int[], Boolean> scan = (batch, context) -> scanBatch(query, batch, lists, scanner, context);
+        for (int[] batch : batches) {
+            countScanOfBuffer(batch[0], lists);
+            parts.add(new Part<>(scan, batch, id(batch[0], lists)));
         }
     }
 
-    private Boolean scanBundle(
-            IvfQuery<?> query, int[] bundle, Lists lists, ListScanner scanner, SearchContext context) {
+    private Boolean scanBatch(IvfQuery<?> query, int[] batch, Lists lists, ListScanner scanner, SearchContext context) {
         List<IvfQuery<?>> only = List.of(query);
-        for (int i = 0; i < bundle.length && !query.isOver() && !context.expired(); i++) {
+        for (int i = 0; i < batch.length && !query.isOver() && !context.expired(); i++) {
             ListContext ofList = new ListContext(context);
-            scanner.scan(lists.rows(bundle[i]), only, ofList);
+            scanner.scan(lists.rows(batch[i]), only, ofList);
             // Each list of the part counts as a search of its own, with its own traffic.
-            orchestrator.indexing().touched(id(bundle[i], lists), ofList.nodes(), ofList.bytes());
+            orchestrator.indexing().touched(id(batch[i], lists), ofList.nodes(), ofList.bytes());
         }
         return SCANNED;
     }

@@ -165,7 +165,7 @@ final class RowBlock {
         ids.setAtIndex(LONG, at, from.ids.getAtIndex(LONG, fromAt));
     }
 
-    void kill(int place) {
+    void markDeleted(int place) {
         int at = place - first;
         if (codes != null) {
             codes.terms().setAtIndex(FLOAT, at, Float.NaN);

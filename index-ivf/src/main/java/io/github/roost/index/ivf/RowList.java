@@ -35,9 +35,9 @@ final class RowList {
     /** Blocks may grow to this size, however short the list is. */
     private static final int FEW_ROWS = 64;
     /** Deleted rows are scanned too, so a list is compacted when more than this share, and more than a few, are deleted. */
-    private static final double MAX_DEAD = .25;
+    private static final double MAX_DELETED_SHARE = .25;
 
-    private static final int FEW_DEAD = 32;
+    private static final int FEW_DELETED = 32;
 
     private final RowLayout layout;
     private volatile RowBlock[] blocks = {};
@@ -50,9 +50,9 @@ final class RowList {
     /** The blocks without new blocks for staged rows. Writer only. */
     private RowBlock[] beforeStaging = blocks;
     /** Number of deleted rows. Writer only. */
-    private int dead;
+    private int deleted;
     /** Deleted rows below which compaction is not tried again. Writer only. */
-    private int leastDead;
+    private int minDeleted;
 
     private volatile boolean compactionQueued;
 
@@ -231,13 +231,13 @@ final class RowList {
     }
 
     /** Deletes the row at a place. Writer only. */
-    void kill(int place) {
+    void markDeleted(int place) {
         makeWritable(place);
-        block(place).kill(place);
-        dead++;
+        block(place).markDeleted(place);
+        deleted++;
     }
 
-    /** Makes the row at a place writable, so that {@link #kill} cannot fail. Writer only. */
+    /** Makes the row at a place writable, so that {@link #markDeleted} cannot fail. Writer only. */
     void makeWritable(int place) {
         RowBlock block = block(place);
         if (block.isReadOnly()) {
@@ -251,12 +251,12 @@ final class RowList {
 
     /** Number of live rows. Writer only. */
     int live() {
-        return places - dead;
+        return places - deleted;
     }
 
     /** Whether enough rows are deleted for {@link #compact} to pay. Writer only. */
     boolean isSparse() {
-        return dead > FEW_DEAD && dead > MAX_DEAD * places && dead >= leastDead;
+        return deleted > FEW_DELETED && deleted > MAX_DELETED_SHARE * places && deleted >= minDeleted;
     }
 
     /** Whether {@link #compact} is pending. */
@@ -282,7 +282,7 @@ final class RowList {
     void compact(RowVisitor moved) {
         int live = live();
         // A failure for lack of memory takes long, and would be repeated with the next deleted row.
-        leastDead = dead + dead / 2;
+        minDeleted = deleted + deleted / 2;
         RowBlock fresh = new RowBlock(0, Math.max(live, MIN_BLOCK_ROWS), layout);
         RowBlock[] compacted = {fresh};
         int[] next = {0};
@@ -292,8 +292,8 @@ final class RowList {
         fresh.publishUpTo(live);
         blocks = compacted;
         places = live;
-        dead = 0;
-        leastDead = 0;
+        deleted = 0;
+        minDeleted = 0;
         for (int place = 0; place < live; place++) {
             moved.row(fresh.id(place), place);
         }

@@ -19,10 +19,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param metric whose order of distances scores have
  * @param quantizer makes and reads the codes
- * @param most max loss of rows whose scores are relied on; every scan finds the other rows. Null to rely on all scores
+ * @param maxLoss max loss of rows whose scores are relied on; every scan finds the other rows. Null to rely on all scores
  */
 record ScalarCodec(
-        Metric metric, ScalarQuantizer quantizer, @Nullable Loss most) {
+        Metric metric, ScalarQuantizer quantizer, @Nullable Loss maxLoss) {
     private static final int ROWS_PER_STEP = 4_096;
     private static final int ROWS_OF_SAMPLE = 4_096;
     /** One in this many rows of a sample is skipped as too far out to learn from. */
@@ -60,9 +60,9 @@ record ScalarCodec(
         Arrays.setAll(sample, i -> rows.row((int) ((long) i * count / sample.length)));
         Ranges ranges = new Ranges(sample[0].length);
         double[] mean = mean(sample);
-        double most = most(Arrays.stream(sample).mapToDouble(row -> squaredDistance(row, mean)), FAR);
+        double farthest = quantile(Arrays.stream(sample).mapToDouble(row -> squaredDistance(row, mean)), FAR);
         for (float[] row : sample) {
-            if (squaredDistance(row, mean) <= most) {
+            if (squaredDistance(row, mean) <= farthest) {
                 ranges.add(row);
             }
         }
@@ -89,7 +89,7 @@ record ScalarCodec(
     }
 
     /** The value that one in {@code oneIn} values exceeds. */
-    private static double most(DoubleStream values, int oneIn) {
+    private static double quantile(DoubleStream values, int oneIn) {
         double[] sorted = values.sorted().toArray();
         return sorted[sorted.length - 1 - sorted.length / oneIn];
     }
@@ -98,11 +98,11 @@ record ScalarCodec(
     ScalarCodec knowingLossOf(float[][] rows) {
         List<Loss> losses =
                 Arrays.stream(rows).map(row -> loss(row, encode(row))).toList();
-        Loss most = new Loss(
-                MORE_LENGTH * most(losses.stream().mapToDouble(Loss::length), UNUSUAL),
-                MORE_LOSS * most(losses.stream().mapToDouble(Loss::error), UNUSUAL),
-                MORE_LOSS * most(losses.stream().mapToDouble(Loss::codeLength), UNUSUAL));
-        return new ScalarCodec(metric, quantizer, most);
+        Loss maxLoss = new Loss(
+                MORE_LENGTH * quantile(losses.stream().mapToDouble(Loss::length), UNUSUAL),
+                MORE_LOSS * quantile(losses.stream().mapToDouble(Loss::error), UNUSUAL),
+                MORE_LOSS * quantile(losses.stream().mapToDouble(Loss::codeLength), UNUSUAL));
+        return new ScalarCodec(metric, quantizer, maxLoss);
     }
 
     /** Learns from a few rows, at least one, in the caller's thread. */
@@ -128,7 +128,7 @@ record ScalarCodec(
 
     /** The part of the score of a row with these codes that no query changes. Never NaN. */
     float term(float[] row, byte[] codes) {
-        return most == null || loss(row, codes).isWithin(most) ? term(codes) : -Float.MAX_VALUE;
+        return maxLoss == null || loss(row, codes).isWithin(maxLoss) ? term(codes) : -Float.MAX_VALUE;
     }
 
     private float term(byte[] codes) {
@@ -143,8 +143,8 @@ record ScalarCodec(
      * @param codeLength the norm of its codes, each less 128
      */
     record Loss(double length, double error, double codeLength) {
-        private boolean isWithin(Loss most) {
-            return length <= most.length && error <= most.error && codeLength <= most.codeLength;
+        private boolean isWithin(Loss max) {
+            return length <= max.length && error <= max.error && codeLength <= max.codeLength;
         }
     }
 
@@ -177,19 +177,19 @@ record ScalarCodec(
         float[] zeroPoints = quantizer.zeroPoints();
         float[] scales = quantizer.scales();
         boolean squared = metric == Metric.SQUARED_L2;
-        double most = 0;
+        double max = 0;
         double length = 0;
         for (int d = 0; d < query.length; d++) {
             double component = squared ? (double) query[d] - zeroPoints[d] : (double) query[d];
-            most = Math.max(most, Math.abs(scales[d] * component));
+            max = Math.max(max, Math.abs(scales[d] * component));
             length += component * component;
         }
         byte[] weights = new byte[CodeRun.strideOf(query.length)];
-        if (most == 0) {
+        if (max == 0) {
             return new Weights(weights, 0, 0, Math.sqrt(length), 0);
         }
         int timesUnit = squared ? 2 : 1;
-        float slope = (float) Math.min(timesUnit * most / MAX_WEIGHT, Float.MAX_VALUE);
+        float slope = (float) Math.min(timesUnit * max / MAX_WEIGHT, Float.MAX_VALUE);
         // From the rounded slope, so that the error includes its rounding.
         double unit = (double) slope / timesUnit;
         double perUnit = unit == 0 ? 0 : 1 / unit;
@@ -208,11 +208,11 @@ record ScalarCodec(
 
     /** The bounds that scores give on rows' distances from a query with these weights. */
     ScoreMargin margin(float[] query, Weights weights) {
-        if (most == null) {
+        if (maxLoss == null) {
             throw new IllegalStateException("the codec does not know the rounding error of its rows");
         }
         if (metric == Metric.SQUARED_L2) {
-            return ScoreMargin.of(metric, weights, most, weights.length() * weights.length(), 0);
+            return ScoreMargin.of(metric, weights, maxLoss, weights.length() * weights.length(), 0);
         }
         float[] zeroPoints = quantizer.zeroPoints();
         double product = 0;
@@ -222,6 +222,6 @@ record ScalarCodec(
             squares += (double) zeroPoints[d] * zeroPoints[d];
         }
         double bias = metric == Metric.COSINE ? 1 : 0;
-        return ScoreMargin.of(metric, weights, most, bias - product, Math.sqrt(squares));
+        return ScoreMargin.of(metric, weights, maxLoss, bias - product, Math.sqrt(squares));
     }
 }

@@ -26,29 +26,29 @@ record ScoreMargin(boolean squared, double offset, double scoreError, double dis
     private static final double MAX_PRODUCTS = 0x1p126;
 
     /**
-     * The margin for a query's weights and rows that lose at most {@code most}.
+     * The margin for a query's weights and rows that lose at most {@code maxLoss}.
      *
      * @param offset the distance from the query to the zero points
-     * @param middles length of the zero points, for products; 0 for distances
+     * @param zeroPoints length of the zero points, for products; 0 for distances
      */
     static ScoreMargin of(
-            Metric metric, ScalarCodec.Weights weights, ScalarCodec.Loss most, double offset, double middles) {
+            Metric metric, ScalarCodec.Weights weights, ScalarCodec.Loss maxLoss, double offset, double zeroPoints) {
         boolean squared = metric == Metric.SQUARED_L2;
         int components = weights.weights().length;
-        double reach = weights.length() + most.length() + most.error() + middles;
+        double reach = weights.length() + maxLoss.length() + maxLoss.error() + zeroPoints;
         double magnitude = reach * reach;
-        double mostProducts =
+        double maxProducts =
                 Math.abs((double) weights.slope()) * ScalarQuantizer.MIDDLE * ScalarQuantizer.MAX_WEIGHT * components;
         // Rows whose distances overflow or underflow are ordered by ids alone.
-        double rounding = magnitude < Float.MAX_VALUE && mostProducts < MAX_PRODUCTS
+        double rounding = magnitude < Float.MAX_VALUE && maxProducts < MAX_PRODUCTS
                 ? ROUNDING * (components / 16.0 + 16) * magnitude + (components + 16) * (double) Float.MIN_VALUE
                 : Double.POSITIVE_INFINITY;
-        double products = weights.error() * most.codeLength();
+        double products = weights.error() * maxLoss.codeLength();
         return new ScoreMargin(
                 squared,
                 offset,
                 (squared ? 2 * products : products) + rounding,
-                squared ? most.error() : weights.length() * most.error(),
+                squared ? maxLoss.error() : weights.length() * maxLoss.error(),
                 rounding);
     }
 
@@ -64,8 +64,8 @@ record ScoreMargin(boolean squared, double offset, double scoreError, double dis
 
     /** The max distance of a row of this score. */
     private double farthest(float score) {
-        double most = score + offset + scoreError;
-        return raised(most) + rounding;
+        double max = score + offset + scoreError;
+        return raised(max) + rounding;
     }
 
     /** The max score of a row that may be within a distance. */

@@ -29,7 +29,7 @@ final class Shortlist {
 
     private float bound = Float.POSITIVE_INFINITY;
     /** Number of rows at which {@link #shrink} drops some. */
-    private long most;
+    private long max;
 
     /**
      * @param wanted number of rows to keep, at least 1
@@ -39,7 +39,7 @@ final class Shortlist {
         this.kernel = kernel;
         this.wanted = wanted;
         this.margin = margin;
-        this.most = wanted;
+        this.max = wanted;
         this.rows = spareRows();
     }
 
@@ -106,7 +106,7 @@ final class Shortlist {
         if (filter != null) {
             rows.keepIf(before, i -> filter.test(id(i)));
         }
-        if (rows.size() >= most) {
+        if (rows.size() >= max) {
             shrink();
         }
     }
@@ -142,7 +142,7 @@ final class Shortlist {
         if (margin == null && rows.size() > wanted) {
             dropTied();
         }
-        most = 2L * Math.max(wanted, rows.size());
+        max = 2L * Math.max(wanted, rows.size());
     }
 
     /** Of the rows with the worst score, drops those with the largest ids; if a row was seen twice, maybe one of the two. */
@@ -153,10 +153,10 @@ final class Shortlist {
                 .sorted()
                 .toArray();
         int stay = tied.length - (rows.size() - wanted);
-        long mostId = tied[stay - 1];
-        int[] ofMostId = {
-            (int) Arrays.stream(tied, 0, stay).filter(id -> id == mostId).count()
+        long maxId = tied[stay - 1];
+        int[] ofMaxId = {
+            (int) Arrays.stream(tied, 0, stay).filter(id -> id == maxId).count()
         };
-        rows.keepIf(0, i -> rows.score(i) < bound() || id(i) < mostId || (id(i) == mostId && ofMostId[0]-- > 0));
+        rows.keepIf(0, i -> rows.score(i) < bound() || id(i) < maxId || (id(i) == maxId && ofMaxId[0]-- > 0));
     }
 }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param metric the table's metric
  * @param element the table's element type
  * @param codes whether FLOAT32 lists also store codes, if the kernel scans these faster
- * @param leastCoded min rows for codes: fewer say too little about later rows
+ * @param minCoded min rows for codes: fewer say too little about later rows
  * @param keepFloats whether INT8 lists also store floats
  */
 record Training(
@@ -25,7 +25,7 @@ record Training(
         Metric metric,
         ElementType element,
         boolean codes,
-        int leastCoded,
+        int minCoded,
         boolean keepFloats) {
     static final int MIN_CODED = 1_024;
     /** Share of a build's progress after the training of centroids, and after the filling of lists. */
@@ -35,7 +35,7 @@ record Training(
 
     /** The same training on other workers. */
     Training with(BuildWork other) {
-        return new Training(kernel, other, seed, metric, element, codes, leastCoded, keepFloats);
+        return new Training(kernel, other, seed, metric, element, codes, minCoded, keepFloats);
     }
 
     /** Trains min({@code nlist}, rows) centroids, fills their lists and records the location of each row. */
@@ -47,9 +47,7 @@ record Training(
     private @Nullable ScalarCodec codec(RowSource rows, int count, int dimension) {
         return switch (element) {
             case FLOAT32 ->
-                codes && kernel.scansCodesFaster() && count >= leastCoded
-                        ? ScalarCodec.exact(metric, rows, count)
-                        : null;
+                codes && kernel.scansCodesFaster() && count >= minCoded ? ScalarCodec.exact(metric, rows, count) : null;
             case FLOAT16 -> null;
             case INT8 -> ScalarCodec.learn(metric, work, rows, count, dimension);
         };

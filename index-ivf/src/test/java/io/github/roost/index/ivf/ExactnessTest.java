@@ -288,9 +288,9 @@ class ExactnessTest {
     void rowsThatArriveAsBytesAreExactWithoutTheirFloats(String kernel) {
         System.setProperty(ScanKernels.PROPERTY, kernel);
         Random random = new Random(26);
-        for (int least : new int[] {0, -128, 1_000}) {
-            float[][] rows = vectors(400, 48, () -> (float) (least + random.nextInt(256)));
-            float[][] queries = vectors(5, 48, () -> (float) (least + random.nextInt(256)));
+        for (int min : new int[] {0, -128, 1_000}) {
+            float[][] rows = vectors(400, 48, () -> (float) (min + random.nextInt(256)));
+            float[][] queries = vectors(5, 48, () -> (float) (min + random.nextInt(256)));
             long[] ids = idsOf(rows, random);
             try (IvfTable table =
                     Kept.CODES.builder().nlist(7).nprobe(7).rerank(5).build(ORCHESTRATOR, ids, rows)) {

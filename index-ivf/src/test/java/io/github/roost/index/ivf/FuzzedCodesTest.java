@@ -77,7 +77,7 @@ class FuzzedCodesTest {
         folder = Files.createTempDirectory("roost-fuzzed");
         file = folder.resolve("fuzzed");
         for (Metric metric : Metric.values()) {
-            save(IvfTable.builder().metric(metric).leastCoded(1), metric + " floats and codes");
+            save(IvfTable.builder().metric(metric).minCoded(1), metric + " floats and codes");
             save(IvfTable.builder().metric(metric).elementType(ElementType.FLOAT16), metric + " float16");
             save(IvfTable.builder().metric(metric).elementType(ElementType.INT8), metric + " int8 and floats");
             save(IvfTable.builder().metric(metric).elementType(ElementType.INT8).keepFloats(false), metric + " int8");

@@ -9,10 +9,10 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.vector.IdFilter;
 import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.core.vector.TableBuild;
+import io.github.roost.fixtures.Exact;
 import io.github.roost.topology.TopologyReader;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -118,7 +118,7 @@ class IvfMutationTest {
                                     .effort(table.nlist())
                                     .filter(IdFilter.of(id -> id % oneIn == 0)))
                     .join();
-            assertThat(found.ids()).containsExactly(nearest(table.metric(), query, expected));
+            assertThat(found.ids()).containsExactly(nearest(expected, query, table.metric()));
         }
     }
 
@@ -176,8 +176,8 @@ class IvfMutationTest {
         assertThat(Asking.all(table, queries, 10, table.nlist()))
                 .extracting(answer -> answer.join().ids())
                 .containsExactly(
-                        nearest(table.metric(), queries.get(0), expected),
-                        nearest(table.metric(), queries.get(1), expected));
+                        nearest(expected, queries.get(0), table.metric()),
+                        nearest(expected, queries.get(1), table.metric()));
         assertThatThrownBy(() -> Asking.all(table, List.of(vector(random), new float[2]), 10, 1))
                 .hasMessageContaining("must have 20 dimensions, got 2");
     }
@@ -472,10 +472,10 @@ class IvfMutationTest {
         if (row.length == 0) {
             assertThat(distance).isNull();
         } else if (distance != null) {
-            assertThat((double) distance).isEqualTo(distance(Metric.SQUARED_L2, query, row));
+            assertThat(distance).isEqualTo(Exact.distance(query, row, Metric.SQUARED_L2));
         } else {
             assertThat(found.size()).isEqualTo(k);
-            assertThat(distance(Metric.SQUARED_L2, query, row)).isGreaterThanOrEqualTo(found.distances()[k - 1]);
+            assertThat(Exact.distance(query, row, Metric.SQUARED_L2)).isGreaterThanOrEqualTo(found.distances()[k - 1]);
         }
     }
 
@@ -539,35 +539,12 @@ class IvfMutationTest {
                 .map(query -> table.search(query, 10, table.nlist()))
                 .toList();
         for (int i = 0; i < answers.size(); i++) {
-            assertThat(answers.get(i).join().ids()).containsExactly(nearest(table.metric(), queries.get(i), expected));
+            assertThat(answers.get(i).join().ids()).containsExactly(nearest(expected, queries.get(i), table.metric()));
         }
     }
 
-    private static long[] nearest(Metric metric, float[] query, Map<Long, float[]> rows) {
-        return rows.entrySet().stream()
-                .sorted(Comparator.comparingDouble(
-                        (Map.Entry<Long, float[]> row) -> distance(metric, query, row.getValue())))
-                .limit(10)
-                .mapToLong(Map.Entry::getKey)
-                .toArray();
-    }
-
-    private static double distance(Metric metric, float[] a, float[] b) {
-        double dot = 0;
-        double normA = 0;
-        double normB = 0;
-        double squares = 0;
-        for (int d = 0; d < a.length; d++) {
-            dot += (double) a[d] * b[d];
-            normA += (double) a[d] * a[d];
-            normB += (double) b[d] * b[d];
-            squares += ((double) a[d] - b[d]) * ((double) a[d] - b[d]);
-        }
-        return switch (metric) {
-            case SQUARED_L2 -> squares;
-            case INNER_PRODUCT -> -dot;
-            case COSINE -> -dot / Math.sqrt(normA * normB);
-        };
+    private static long[] nearest(Map<Long, float[]> rows, float[] query, Metric metric) {
+        return Exact.exact(rows, query, 10, metric).ids();
     }
 
     private static float[] vector(Random random) {

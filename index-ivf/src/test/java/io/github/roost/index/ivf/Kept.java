@@ -22,7 +22,7 @@ enum Kept {
                             case BOTH, CODES -> ElementType.INT8;
                         })
                 .codes(this == CODED_FLOATS)
-                .leastCoded(1)
+                .minCoded(1)
                 .keepFloats(this == BOTH);
     }
 

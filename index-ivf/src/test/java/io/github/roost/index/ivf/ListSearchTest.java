@@ -49,7 +49,7 @@ class ListSearchTest {
             table.search(new float[DIMENSION], 10, NLIST).join();
             awaitFree(one);
             OrchestratorStats after = one.stats();
-            assertThat(after.tasks().completed() - before.tasks().completed()).isEqualTo(Bundles.BUNDLES_PER_WORKER);
+            assertThat(after.tasks().completed() - before.tasks().completed()).isEqualTo(Batches.BATCHES_PER_WORKER);
             assertScanned(NLIST, (long) ROWS * DIMENSION * Float.BYTES, before, after);
         }
     }
@@ -99,7 +99,7 @@ class ListSearchTest {
                         .isEqualTo(expected[domain]);
                 assertThat(after.workers().get(domain).completed()
                                 - before.workers().get(domain).completed())
-                        .isEqualTo(Bundles.BUNDLES_PER_WORKER);
+                        .isEqualTo(Batches.BATCHES_PER_WORKER);
             }
         }
     }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.indexing.RecallSample;
+import io.github.roost.core.task.TableClosedException;
 import io.github.roost.topology.TopologyReader;
 import java.util.Arrays;
 import java.util.Random;
@@ -95,6 +96,8 @@ class TargetRecallTest {
         assertThat(IntStream.range(0, 20).map(table::listSize).sum()).isEqualTo(rows.length);
         assertThatThrownBy(() -> table.listSize(20)).hasMessageContaining("list must be between 0 and 19, got 20");
         assertThatThrownBy(() -> table.probes(sample[0], 21)).hasMessageContaining("got 21");
+        table.close();
+        assertThatThrownBy(() -> table.probes(sample[0], 3)).isInstanceOf(TableClosedException.class);
     }
 
     @Test

@@ -40,13 +40,13 @@ final class BalancedPartitions {
      * @param boundary the share of rows assigned to a second partition too: those that are nearly as near to another centroid
      */
     int[][] assign(double slack, double boundary) {
-        int most = (int) Math.ceil(rows * (1 + slack) / partitions);
+        int max = (int) Math.ceil(rows * (1 + slack) / partitions);
         int[] first = new int[rows];
         for (int row : byNumber(row -> distances[row * near])) {
-            first[row] = place(row, most);
+            first[row] = place(row, max);
             counts[first[row]]++;
         }
-        int[] second = secondPlaces(first, boundary, most);
+        int[] second = secondPlaces(first, boundary, max);
         int[][] members = new int[partitions][];
         for (int partition = 0; partition < partitions; partition++) {
             members[partition] = new int[counts[partition]];
@@ -61,26 +61,26 @@ final class BalancedPartitions {
         return members;
     }
 
-    private int place(int row, int most) {
+    private int place(int row, int max) {
         for (int i = 0; i < near; i++) {
             int partition = nearest[row * near + i];
-            if (counts[partition] < most) {
+            if (counts[partition] < max) {
                 return partition;
             }
         }
         for (int partition : all.apply(row)) {
-            if (counts[partition] < most) {
+            if (counts[partition] < max) {
                 return partition;
             }
         }
         throw new IllegalStateException("there is no room for row " + row + " in any of " + partitions + " partitions");
     }
 
-    private int[] secondPlaces(int[] first, double boundary, int most) {
+    private int[] secondPlaces(int[] first, double boundary, int max) {
         int[] second = new int[rows];
         Arrays.fill(second, -1);
         int copies = near < 2 ? 0 : (int) (rows * boundary);
-        int room = most + (int) Math.ceil(2.0 * copies / partitions);
+        int room = max + (int) Math.ceil(2.0 * copies / partitions);
         int copied = 0;
         for (int row : byNumber(
                 row -> near < 2 ? 0 : distances[row * near + 1] / Math.max(distances[row * near], Float.MIN_NORMAL))) {

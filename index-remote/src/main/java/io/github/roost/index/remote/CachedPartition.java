@@ -164,15 +164,15 @@ final class CachedPartition {
      *
      * @param pool head of the partition's pool
      * @param from first block to verify
-     * @param most maximum number of blocks to verify
+     * @param max maximum number of blocks to verify
      * @return the next block, or -1 if all are verified and the graph can be searched
      */
-    int verify(String region, PoolHead pool, int from, int most) throws DamagedPartitionException {
+    int verify(String region, PoolHead pool, int from, int max) throws DamagedPartitionException {
         MemorySegment image = image();
         long graphBytes = ImageHeader.check(region, key.partition(), place, image);
         MemorySegment bytes = image.asSlice(ImageHeader.bytes(graphBytes), graphBytes);
         int blocks = ImageHeader.blocks(graphBytes);
-        int to = (int) Math.min(blocks, (long) from + most);
+        int to = (int) Math.min(blocks, (long) from + max);
         for (int block = from; block < to; block++) {
             ImageHeader.checkBlock(region, key.partition(), image, bytes, block);
         }

@@ -73,12 +73,12 @@ record Directory(long epoch, List<Place> partitions, List<Gap> gaps, List<Space>
                 HEADER_BYTES
                         + (long) partitions * PLACE_BYTES
                         + (long) pairs * GAP_BYTES
-                        + mostFree(partitions) * (long) SPACE_BYTES
+                        + maxFree(partitions) * (long) SPACE_BYTES
                         + Long.BYTES,
                 4_096);
     }
 
-    static int mostFree(int partitions) {
+    static int maxFree(int partitions) {
         return 2 * partitions + 64;
     }
 
@@ -126,7 +126,7 @@ record Directory(long epoch, List<Place> partitions, List<Gap> gaps, List<Space>
                 || from.get(LONG, 8) != expectedEpoch
                 || count != head.partitions()
                 || freeCount < 0
-                || freeCount > mostFree(count)) {
+                || freeCount > maxFree(count)) {
             return null;
         }
         Place[] places = new Place[count];

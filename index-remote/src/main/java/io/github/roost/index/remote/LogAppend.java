@@ -132,7 +132,7 @@ final class LogAppend {
      */
     private int[] takeSlots(KnownPool now, List<LogChange> changes, long slotsWord) throws RemoteMemoryException {
         long at = slotsAt(now, changes.getFirst().partition());
-        int most = pool.slots(changes.getFirst().partition(), now.directory);
+        int max = pool.slots(changes.getFirst().partition(), now.directory);
         long expected = slotsWord;
         while (true) {
             LogSlots taken = LogSlots.of(expected);
@@ -141,7 +141,7 @@ final class LogAppend {
                 slots[i] = taken.of(changes.get(i).partition());
                 taken = taken.next(changes.get(i).partition());
             }
-            if (taken.all() > most) {
+            if (taken.all() > max) {
                 throw full(now, changes.getFirst().partition());
             }
             long found = pool.compareAndSet(at, expected, taken.word());

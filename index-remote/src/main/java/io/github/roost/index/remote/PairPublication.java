@@ -77,7 +77,7 @@ final class PairPublication {
         FreeSpace.Found found = space.find(bytes);
         if (found == null
                 || found.free().size() + 2
-                        > Directory.mostFree(before.partitions().size())) {
+                        > Directory.maxFree(before.partitions().size())) {
             return new Published.NoSpace(bytes, space.largest(), space.held());
         }
         Filling filling = new Filling(found.at(), bytes);

@@ -222,15 +222,15 @@ final class PartitionCache {
     /**
      * Waits up to a tenth of a second for requested partitions and makes room for them.
      *
-     * @param most maximum number of reads per doorbell
-     * @param mostUnderWay maximum number of doorbells in progress
+     * @param max maximum number of reads per doorbell
+     * @param maxUnderWay maximum number of doorbells in progress
      * @return the reads to begin; empty if there are none yet, null if the cache is closed and nothing is in progress
      */
     @Nullable
-    Doorbell next(int most, int mostUnderWay) {
+    Doorbell next(int max, int maxUnderWay) {
         List<Ended> failed = new ArrayList<>();
         Doorbell doorbell =
-                new Doorbell(pool.enter(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new int[most]);
+                new Doorbell(pool.enter(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new int[max]);
         boolean rung = false;
         try {
             synchronized (this) {
@@ -239,9 +239,9 @@ final class PartitionCache {
                     if (closed != null && doorbellsUnderWay == 0) {
                         return null;
                     }
-                    if (closed == null && doorbellsUnderWay < mostUnderWay) {
+                    if (closed == null && doorbellsUnderWay < maxUnderWay) {
                         takeOutSuperseded(doorbell.directory(), failed);
-                        take(doorbell, most, failed);
+                        take(doorbell, max, failed);
                     }
                     long left = (until - System.nanoTime()) / 1_000_000;
                     if (!doorbell.partitions().isEmpty() || !failed.isEmpty() || left <= 0) {
@@ -319,9 +319,9 @@ final class PartitionCache {
         return directory.partitions().get(entry.key.partition()).generation() == entry.key.generation();
     }
 
-    private void take(Doorbell doorbell, int most, List<Ended> failed) {
+    private void take(Doorbell doorbell, int max, List<Ended> failed) {
         for (Iterator<CachedPartition> queue = wanted.iterator();
-                queue.hasNext() && doorbell.partitions().size() < most; ) {
+                queue.hasNext() && doorbell.partitions().size() < max; ) {
             CachedPartition entry = queue.next();
             if (entry.memory == null && entry.bytes() > capacity - givenUp) {
                 queue.remove();

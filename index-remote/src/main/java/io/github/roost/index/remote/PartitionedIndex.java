@@ -257,7 +257,8 @@ public final class PartitionedIndex {
     public record Pool(int partitions, int rows, long largestBytes, long bytes, int visited, double recall) {}
 
     /**
-     * Builds a pool on the orchestrator's workers, as batch work concurrent with searches, and waits for it.
+     * Builds a pool on the orchestrator's workers, as batch work concurrent with searches, and waits for it. Ignores an interrupt until
+     * it writes the file: for a build that can be ended early, use {@link #start} and {@link TableBuild#cancel()}.
      *
      * @param orchestrator runs the build
      * @param ids one external id per row, all distinct
@@ -309,11 +310,11 @@ public final class PartitionedIndex {
     }
 
     /** Row numbers of a random sample. A larger sample begins with the same rows. */
-    private int[] sample(int size, int most) {
+    private int[] sample(int size, int max) {
         return new Random(seed)
                 .ints(0, size)
                 .distinct()
-                .limit(Math.min(most, size))
+                .limit(Math.min(max, size))
                 .toArray();
     }
 

@@ -88,7 +88,7 @@ final class Partitioner {
         float[] distances = new float[nearest.length];
         work.run(count, STEP, (from, to) -> {
             for (int number = from; number < to; number++) {
-                work.giveWay();
+                work.yieldToSearches();
                 Neighbors found = nearest(centroids, vector(row.applyAsInt(number)), near);
                 for (int i = 0; i < near; i++) {
                     nearest[number * near + i] = (int) found.ids()[i];
@@ -177,7 +177,7 @@ final class Partitioner {
         }
         double[] sum = new double[rows.dimension()];
         for (int member : members) {
-            work.giveWay();
+            work.yieldToSearches();
             float[] vector = vector(row.applyAsInt(member));
             for (int d = 0; d < sum.length; d++) {
                 sum[d] += vector[d];

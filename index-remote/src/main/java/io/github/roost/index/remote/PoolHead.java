@@ -172,10 +172,10 @@ record PoolHead(
         return head;
     }
 
-    static void require(String region, String what, long value, long least, long most) throws RemoteMemoryException {
-        if (value < least || value > most) {
+    static void require(String region, String what, long value, long min, long max) throws RemoteMemoryException {
+        if (value < min || value > max) {
             throw new RemoteMemoryException(
-                    region, "has a " + what + " of " + value + ", it must be between " + least + " and " + most);
+                    region, "has a " + what + " of " + value + ", it must be between " + min + " and " + max);
         }
     }
 }

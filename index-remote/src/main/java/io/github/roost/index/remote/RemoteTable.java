@@ -10,6 +10,7 @@ import io.github.roost.core.indexing.RecallSample;
 import io.github.roost.core.policy.GroupRule;
 import io.github.roost.core.task.BatchQueue;
 import io.github.roost.core.task.DeadlineExceededException;
+import io.github.roost.core.task.OrchestratorClosedException;
 import io.github.roost.core.task.Registration;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
@@ -395,9 +396,9 @@ public final class RemoteTable implements VectorTable {
     }
 
     private int measuredEffort(double recall, int k, float[][] sample) {
-        int wide = Math.min(100_000, EXACT_WIDTHS * Math.max(ef, k));
+        int wide = Math.min(Vectors.MAX_EF, EXACT_WIDTHS * Math.max(ef, k));
         return new RecallSample(sample, query -> inBatch(query, k, searches.length, wide))
-                .leastEffort(1, searches.length, recall, visited -> query -> inBatch(query, k, visited, ef));
+                .minEffort(1, searches.length, recall, visited -> query -> inBatch(query, k, visited, ef));
     }
 
     private CompletableFuture<Neighbors> inBatch(float[] query, int k, int visited, int width) {
@@ -411,6 +412,11 @@ public final class RemoteTable implements VectorTable {
         float[][] sample = pool.sample();
         int withItself = Math.min(Math.min(k + 1, Vectors.MAX_NEIGHBORS), Math.max(1, size()));
         return measuredEffort((recall * (withItself - 1) + 1) / withItself, withItself, sample);
+    }
+
+    @Override
+    public int minEffort(int k) {
+        return 1;
     }
 
     /** {@return whether this process may write to the region} */
@@ -478,8 +484,8 @@ public final class RemoteTable implements VectorTable {
                 rebuilding.remove(pair);
                 rebuilt.complete(null);
                 return;
-            } catch (TableClosedException closed) {
-                LOG.debug("pair {} of {} is not rebuilt: the table is closed", pair, name());
+            } catch (TableClosedException | OrchestratorClosedException closed) {
+                LOG.debug("pair {} of {} is not rebuilt: {}", pair, name(), closed.getMessage());
                 rebuilt.completeExceptionally(closed);
             } catch (Throwable failed) {
                 LOG.warn("pair {} of {} could not be rebuilt: {}", pair, name(), failed.getMessage());
@@ -526,6 +532,9 @@ public final class RemoteTable implements VectorTable {
             try {
                 rebuilt.join();
             } catch (CompletionException failed) {
+                if (failed.getCause() instanceof OrchestratorClosedException closed) {
+                    throw closed;
+                }
                 if (failed.getCause() instanceof NoSpaceException none) {
                     throw new TableFullException(name(), full.getMessage() + ", but " + none.getMessage(), none);
                 }
@@ -741,7 +750,7 @@ public final class RemoteTable implements VectorTable {
          * @return this builder
          */
         public Builder ef(int value) {
-            Vectors.requireRange("ef", value, 1, 100_000);
+            Vectors.requireRange("ef", value, 1, Vectors.MAX_EF);
             this.ef = value;
             return this;
         }

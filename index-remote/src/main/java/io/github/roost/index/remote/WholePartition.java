@@ -25,15 +25,15 @@ record WholePartition(@Nullable HnswGraph graph, PartitionLog log) {
 
     /** Memory large enough for any partition of a directory with its gap. */
     static MemorySegment roomFor(Directory directory) {
-        long most = 0;
+        long max = 0;
         for (int partition = 0; partition < directory.partitions().size(); partition++) {
-            most = Math.max(
-                    most,
+            max = Math.max(
+                    max,
                     directory.partitions().get(partition).bytes()
                             + directory.gapOf(partition).bytes());
         }
         // Freed by the garbage collector: a read that has timed out may still write to it.
-        return Arena.ofAuto().allocate(most, 64);
+        return Arena.ofAuto().allocate(max, 64);
     }
 
     static WholePartition read(OpenPool pool, Directory directory, int partition, int tail, MemorySegment into)

@@ -186,7 +186,7 @@ class FuzzedPoolTest {
         buffer.putInt(248, checksum(bytes, 0, 248));
         int directory = directoryAt();
         int free = buffer.getInt(directory + 28);
-        if (free >= 0 && free <= Directory.mostFree(PARTITIONS)) {
+        if (free >= 0 && free <= Directory.maxFree(PARTITIONS)) {
             int end = 64 + PARTITIONS * 24 + (PARTITIONS + 1) / 2 * 32 + free * 24;
             buffer.putLong(directory + end, Integer.toUnsignedLong(checksum(bytes, directory, end)));
         }

@@ -1,12 +1,11 @@
 package io.github.roost.index.remote;
 
-import static io.github.roost.fixtures.Exact.distance;
-
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
 import io.github.roost.core.vector.VectorSource;
+import io.github.roost.fixtures.Exact;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -85,13 +84,7 @@ final class Pools {
 
     /** By looking at all rows; ids as {@link #build} gives them. */
     static Neighbors exact(float[][] rows, float[] query, int k, Metric metric) {
-        long[] ids = new long[rows.length];
-        float[] distances = new float[rows.length];
-        for (int i = 0; i < rows.length; i++) {
-            ids[i] = 2L * i;
-            distances[i] = distance(rows[i], query, metric);
-        }
-        Neighbors all = Neighbors.sorted(ids, distances);
-        return new Neighbors(java.util.Arrays.copyOf(all.ids(), k), java.util.Arrays.copyOf(all.distances(), k));
+        Neighbors nearest = Exact.exact(rows, query, k, metric);
+        return new Neighbors(LongStream.of(nearest.ids()).map(row -> row * 2).toArray(), nearest.distances());
     }
 }

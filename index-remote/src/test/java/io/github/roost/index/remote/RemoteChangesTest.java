@@ -1,18 +1,21 @@
 package io.github.roost.index.remote;
 
-import static io.github.roost.fixtures.Exact.distance;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Metric;
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.task.OrchestratorClosedException;
 import io.github.roost.core.task.TableFullException;
+import io.github.roost.fixtures.Exact;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -20,7 +23,6 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -90,22 +92,15 @@ class RemoteChangesTest {
         return RemoteTable.builder().ef(300).rebuildsFullLogs(false).open(orchestrator, "changed", memory, POOL);
     }
 
-    private static Neighbors exact(Map<Long, float[]> rows, float[] query, int k) {
-        long[] ids = rows.keySet().stream().mapToLong(id -> id).toArray();
-        float[] distances = new float[ids.length];
-        for (int i = 0; i < ids.length; i++) {
-            distances[i] = distance(Objects.requireNonNull(rows.get(ids[i])), query, Metric.SQUARED_L2);
-        }
-        Neighbors all = Neighbors.sorted(ids, distances);
-        return new Neighbors(Arrays.copyOf(all.ids(), k), Arrays.copyOf(all.distances(), k));
+    private static long[] exact(Map<Long, float[]> rows, float[] query) {
+        return Exact.exact(rows, query, K, Metric.SQUARED_L2).ids();
     }
 
     /** Searches of all partitions find exactly what the rows say. */
     private static void requireSame(RemoteTable table, Map<Long, float[]> rows) {
         for (int i = 0; i < 12; i++) {
             float[] query = others[others.length - 1 - i];
-            assertThat(table.search(query, K, PARTITIONS).join().ids())
-                    .isEqualTo(exact(rows, query, K).ids());
+            assertThat(table.search(query, K, PARTITIONS).join().ids()).isEqualTo(exact(rows, query));
         }
         assertThat(table.size()).isEqualTo(rows.size());
     }
@@ -190,16 +185,12 @@ class RemoteChangesTest {
         boolean same = table.size() == rows.size();
         for (int i = 0; i < 12; i++) {
             float[] query = others[others.length - 1 - i];
-            same &= Arrays.equals(
-                    table.search(query, K, PARTITIONS).join().ids(),
-                    exact(rows, query, K).ids());
+            same &= Arrays.equals(table.search(query, K, PARTITIONS).join().ids(), exact(rows, query));
         }
         for (Change change : changes()) {
             same &= Arrays.equals(table.vector(change.id()), rows.get(change.id()));
             float[] near = change.vector() == null ? others[3] : change.vector();
-            same &= Arrays.equals(
-                    table.search(near, K, PARTITIONS).join().ids(),
-                    exact(rows, near, K).ids());
+            same &= Arrays.equals(table.search(near, K, PARTITIONS).join().ids(), exact(rows, near));
         }
         return same;
     }
@@ -397,6 +388,35 @@ class RemoteChangesTest {
             requireSame(reader, model);
             assertThat(reader.remoteStats().epoch()).isGreaterThan(1);
         }
+    }
+
+    @Test
+    @SuppressWarnings("try") // closed early on purpose
+    void thatTheOrchestratorIsClosedDuringARebuildIsNoAlarm() throws Exception {
+        PrintStream err = System.err;
+        ByteArrayOutputStream log = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(log, true, StandardCharsets.UTF_8));
+        try (Orchestrator own = Pools.orchestrator();
+                RemoteTable table = RemoteTable.builder().open(own, "changed", stepped, POOL)) {
+            CompletableFuture<Thread> rebuild = new CompletableFuture<>();
+            stepped.beforeEachRead(transfers -> {
+                if (Thread.currentThread().getName().startsWith("roost-rebuild-")) {
+                    own.close();
+                    rebuild.complete(Thread.currentThread());
+                }
+                return CompletableFuture.completedFuture(null);
+            });
+            assertThatThrownBy(() -> {
+                        for (long id = 10_000; ; id++) {
+                            table.put(id, rows[0]);
+                        }
+                    })
+                    .isInstanceOf(OrchestratorClosedException.class);
+            rebuild.join().join();
+        } finally {
+            System.setErr(err);
+        }
+        assertThat(log.toString(StandardCharsets.UTF_8)).doesNotContain("could not be rebuilt");
     }
 
     @Test

@@ -78,10 +78,10 @@ abstract class RemoteMemoryContract {
         assertThat(piece.local().toArray(ValueLayout.JAVA_BYTE)).isEqualTo(expected);
     }
 
-    private static List<RemoteRegion.Transfer> pieces(Random random, int count, int most) {
+    private static List<RemoteRegion.Transfer> pieces(Random random, int count, int max) {
         List<RemoteRegion.Transfer> pieces = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            int bytes = random.nextInt(1, most);
+            int bytes = random.nextInt(1, max);
             pieces.add(new RemoteRegion.Transfer(random.nextInt(BYTES - bytes), local(bytes)));
         }
         return pieces;
@@ -96,8 +96,8 @@ abstract class RemoteMemoryContract {
     void aGetBringsEveryPieceThatItAsksFor() throws Exception {
         RemoteRegion region = open();
         Random random = new Random(1);
-        for (int most : new int[] {2, 9, 600, 70_000, 1_000_000}) {
-            List<RemoteRegion.Transfer> pieces = pieces(random, 16, most);
+        for (int max : new int[] {2, 9, 600, 70_000, 1_000_000}) {
+            List<RemoteRegion.Transfer> pieces = pieces(random, 16, max);
             region.get(pieces).join();
             pieces.forEach(this::requireSame);
         }
@@ -153,10 +153,10 @@ abstract class RemoteMemoryContract {
         assertThat(region.isWritable()).isTrue();
         Random random = new Random(8);
         try (RemoteRegion reader = new MappedMemory(folder).open("some.region")) {
-            for (int most : new int[] {9, 600, 70_000, 1_000_000}) {
+            for (int max : new int[] {9, 600, 70_000, 1_000_000}) {
                 List<RemoteRegion.Transfer> pieces = new ArrayList<>();
                 for (int i = 0; i < 3; i++) {
-                    byte[] bytes = new byte[random.nextInt(1, most)];
+                    byte[] bytes = new byte[random.nextInt(1, max)];
                     random.nextBytes(bytes);
                     // Each in a part of its own.
                     pieces.add(new RemoteRegion.Transfer(

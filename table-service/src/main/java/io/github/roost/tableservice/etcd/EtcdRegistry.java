@@ -36,6 +36,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
@@ -336,6 +337,15 @@ public final class EtcdRegistry implements Registry {
         if (!forget(server, address)) {
             return;
         }
+        try {
+            // On the keeper: a round of it that has begun may enter the server once more.
+            join(CompletableFuture.runAsync(() -> remove(server, address), keeper));
+        } catch (RejectedExecutionException closed) {
+            remove(server, address);
+        }
+    }
+
+    private void remove(String server, InetSocketAddress address) {
         ByteSequence key = serverKey(server);
         ByteSequence value = bytes(address.getHostString() + ":" + address.getPort() + " " + owner);
         await(client.getKVClient()

@@ -49,8 +49,8 @@ public final class BatchLookups {
      */
     public static BatchLookup forBatch(BatchLookup preferred, long slots, int count, boolean isBesideWriter) {
         boolean isInCache = slots * Slots.SLOT_BYTES <= CACHE_BYTES;
-        int least = isInCache ? MIN_IN_CACHE : MIN_BEYOND;
-        if (preferred != JAVA && count >= (isBesideWriter ? MIN_BESIDE_WRITER : least)) {
+        int min = isInCache ? MIN_IN_CACHE : MIN_BEYOND;
+        if (preferred != JAVA && count >= (isBesideWriter ? MIN_BESIDE_WRITER : min)) {
             return preferred;
         }
         return isBesideWriter ? JAVA : JAVA_ALONE;

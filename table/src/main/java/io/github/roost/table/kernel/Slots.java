@@ -29,9 +29,9 @@ public final class Slots implements AutoCloseable {
     /** The maximum distance to the next slot of a chain, in slots. */
     public static final int REACH = 2_047;
     /** The minimum number of slots. */
-    public static final long LEAST = 16;
+    public static final long MIN = 16;
     /** The maximum number of slots; 2^40 slots take a sixteenth of a 48-bit address space. */
-    public static final long MOST = 1L << 40;
+    public static final long MAX = 1L << 40;
     /** The result for an absent key; payloads are not negative. */
     public static final long ABSENT = -1;
     /** The payload of a removed key: the largest 52-bit number. */
@@ -74,14 +74,14 @@ public final class Slots implements AutoCloseable {
     /**
      * Allocates free slots; large ones are on huge pages if the system provides them.
      *
-     * @param slots the number of slots, a power of two from {@link #LEAST} to {@link #MOST}
+     * @param slots the number of slots, a power of two from {@link #MIN} to {@link #MAX}
      * @param seed the seed of the hash, which determines the home of every key
      * @throws OutOfMemoryError if there is not enough memory; nothing leaks
      */
     public static Slots allocate(long slots, long seed) {
-        if (slots < LEAST || slots > MOST || Long.bitCount(slots) != 1) {
+        if (slots < MIN || slots > MAX || Long.bitCount(slots) != 1) {
             throw new IllegalArgumentException(
-                    "slots must be a power of two between " + LEAST + " and " + MOST + ", got " + slots);
+                    "slots must be a power of two between " + MIN + " and " + MAX + ", got " + slots);
         }
         long bytes = slots * SLOT_BYTES;
         Arena arena = Arena.ofShared();

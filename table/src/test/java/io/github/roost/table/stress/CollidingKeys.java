@@ -7,11 +7,11 @@ import java.util.stream.LongStream;
 public final class CollidingKeys {
     private CollidingKeys() {}
 
-    /** The first keys from 1 on that belong into a slot of the least table there is. */
+    /** The first keys from 1 on that belong into a slot of the smallest table there is. */
     public static long[] of(long slot, int count) {
-        try (Slots least = Slots.allocate(Slots.LEAST, 0)) {
+        try (Slots smallest = Slots.allocate(Slots.MIN, 0)) {
             return LongStream.iterate(1, key -> key + 1)
-                    .filter(key -> least.bucket(key) == slot)
+                    .filter(key -> smallest.bucket(key) == slot)
                     .limit(count)
                     .toArray();
         }

@@ -172,17 +172,17 @@ public final class LinuxMemory {
         }
         long first = segment.address() / PAGE * PAGE;
         long pages = (segment.address() + segment.byteSize() - first + PAGE - 1) / PAGE;
-        int most = (int) Math.min(pages, PAGES_PER_CALL);
+        int max = (int) Math.min(pages, PAGES_PER_CALL);
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment addresses = arena.allocate(JAVA_LONG, most);
-            MemorySegment nodes = arena.allocate(JAVA_INT, most);
-            MemorySegment status = arena.allocate(JAVA_INT, most);
-            for (int i = 0; i < most; i++) {
+            MemorySegment addresses = arena.allocate(JAVA_LONG, max);
+            MemorySegment nodes = arena.allocate(JAVA_INT, max);
+            MemorySegment status = arena.allocate(JAVA_INT, max);
+            for (int i = 0; i < max; i++) {
                 nodes.setAtIndex(JAVA_INT, i, node);
             }
             int errno = 0;
-            for (long from = 0; from < pages && errno == 0; from += most) {
-                long count = Math.min(most, pages - from);
+            for (long from = 0; from < pages && errno == 0; from += max) {
+                long count = Math.min(max, pages - from);
                 for (long i = 0; i < count; i++) {
                     addresses.setAtIndex(JAVA_LONG, i, first + (from + i) * PAGE);
                 }

@@ -20,13 +20,15 @@ public final class NativeUnavailableException extends RuntimeException {
         this.isDenied = isDenied;
     }
 
-    /** The JVM does not let this module call native functions. The message names the JVM argument that allows it. */
+    /** The JVM does not let this module call native functions. */
     static NativeUnavailableException denied(IllegalCallerException cause) {
-        return new NativeUnavailableException(
-                "native access is denied to Roost's topology module; to allow it: --enable-native-access="
-                        + name(NativeUnavailableException.class.getModule()),
-                cause,
-                true);
+        return new NativeUnavailableException(denied("topology", NativeUnavailableException.class), cause, true);
+    }
+
+    /** The message for a module that may not call native functions. It names the JVM argument that allows it. */
+    public static String denied(String module, Class<?> caller) {
+        return "native access is denied to Roost's " + module + " module; to allow it: --enable-native-access="
+                + name(caller.getModule());
     }
 
     private static String name(Module module) {

@@ -95,9 +95,7 @@ final class LinuxCalls {
         try {
             return linker.downcallHandle(function, descriptor, options);
         } catch (IllegalCallerException denied) {
-            LinuxException refused = new LinuxException("native access is denied to Roost's core module");
-            refused.initCause(denied);
-            throw refused;
+            throw LinuxException.denied(denied);
         }
     }
 

@@ -1,5 +1,6 @@
 package io.github.roost.core.io.linux;
 
+import io.github.roost.topology.NativeAccess;
 import java.io.IOException;
 
 /** Thrown if a system call fails or does not exist on this system. The message names the call and the error. */
@@ -27,6 +28,13 @@ public final class LinuxException extends IOException {
      */
     public static LinuxException refused(String call, int errno) {
         return new LinuxException(call + ": " + Errno.name(errno), errno);
+    }
+
+    /** The JVM does not let this module call native functions. The message names the JVM argument that allows it. */
+    static LinuxException denied(IllegalCallerException cause) {
+        LinuxException denied = new LinuxException(NativeAccess.denied("core", LinuxException.class));
+        denied.initCause(cause);
+        return denied;
     }
 
     /** {@return the kernel's error number; 0 if no call was made} */

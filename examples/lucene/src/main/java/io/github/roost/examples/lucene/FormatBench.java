@@ -288,7 +288,7 @@ public final class FormatBench implements AutoCloseable {
             throws IOException, InterruptedException, ExecutionException {
         List<Outcome> outcomes = new ArrayList<>();
         for (Contender contender : indexes.keySet()) {
-            Outcome outcome = leastEffort(contender, recall);
+            Outcome outcome = minEffort(contender, recall);
             if (outcome.recall() >= recall) {
                 outcomes.add(outcome);
             }
@@ -312,7 +312,7 @@ public final class FormatBench implements AutoCloseable {
         return outcomes;
     }
 
-    private Outcome leastEffort(Contender contender, double wanted) throws IOException {
+    private Outcome minEffort(Contender contender, double wanted) throws IOException {
         IndexSearcher searcher = index(contender).searcher();
         double recall = 0;
         int effort = 0;

@@ -8,6 +8,7 @@ import io.github.roost.bench.packages.DebianPackages;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.HnswTable;
+import io.github.roost.index.hnsw.LiveTable;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.lucene.RoostKnnQuery;
 import io.github.roost.lucene.RoostTable;
@@ -177,9 +178,9 @@ class RoostKnnQueryTest {
     }
 
     /** What a search finds; hits of one score by row, since Lucene puts them by document. */
-    private static List<Hit> hits(IndexSearcher searcher, Query query, int most) throws IOException {
+    private static List<Hit> hits(IndexSearcher searcher, Query query, int max) throws IOException {
         List<Hit> hits = new ArrayList<>();
-        for (ScoreDoc hit : searcher.search(query, most).scoreDocs) {
+        for (ScoreDoc hit : searcher.search(query, max).scoreDocs) {
             hits.add(new Hit(row(searcher.getIndexReader(), hit.doc), hit.score));
         }
         hits.sort(Comparator.comparingDouble((Hit hit) -> -hit.score()).thenComparingLong(Hit::row));
@@ -338,6 +339,32 @@ class RoostKnnQueryTest {
                 RoostTable.of(evenRows, 8, PackageIndex.ROW), queries().getFirst(), K);
         assertThat(hits(searcher, near, K))
                 .isEqualTo(nearest(queries().getFirst(), K, row -> isLive(row) && row % 2 == 0));
+    }
+
+    @Test
+    void aLiveTableIsSearchedAsItIsNow() throws IOException {
+        long[] ids = IntStream.range(0, 200).asLongStream().toArray();
+        try (LiveTable live = LiveTable.builder().build(orchestrator, ids, Arrays.copyOf(PACKAGES.vectors(), 200))) {
+            RoostTable table = RoostTable.of(live, 300, PackageIndex.ROW);
+            for (int row = 200; row < 300; row++) {
+                live.put(row, PACKAGES.vectors()[row]);
+            }
+            for (int row = 0; row < 20; row++) {
+                live.remove(row);
+            }
+            for (float[] query : queries().subList(0, 20)) {
+                List<Hit> truth = nearest(query, K, row -> isLive(row) && row >= 20 && row < 300);
+                assertThat(hits(searcher, new RoostKnnQuery(table, query, K), 2 * K))
+                        .extracting(Hit::score)
+                        .isEqualTo(truth.stream().map(Hit::score).toList());
+            }
+            Query narrow = new RoostKnnQuery(
+                    RoostTable.of(live, 1, PackageIndex.ROW), queries().getFirst(), K);
+            assertThat(hits(searcher, narrow, 2 * K)).hasSize(K);
+            assertThatThrownBy(() -> RoostTable.of(live, 0, PackageIndex.ROW))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("ef must be between 1 and 100,000, got 0");
+        }
     }
 
     @Test

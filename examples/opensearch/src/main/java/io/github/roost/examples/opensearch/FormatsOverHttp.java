@@ -158,20 +158,20 @@ public final class FormatsOverHttp implements AutoCloseable {
      * Starts a node and fills an index, merged to one segment.
      *
      * @param checkout in which module opensearch has been packaged
-     * @param most the largest k that will be searched, at least 1
+     * @param maxK the largest k that will be searched, at least 1
      * @param contenders one field per contender, all in the same segment; {@link Contender#NOTHING} always takes part
      * @param progress receives progress messages
      */
     public static FormatsOverHttp start(
             Path checkout,
-            int most,
+            int maxK,
             List<Contender> contenders,
             float[][] vectors,
             float[][] queries,
             Consumer<String> progress)
             throws IOException {
         progress.accept("comparing all vectors, for the ground truth");
-        List<List<String>> truth = Arrays.stream(new ExactSearch(vectors).searchAll(queries, most))
+        List<List<String>> truth = Arrays.stream(new ExactSearch(vectors).searchAll(queries, maxK))
                 .map(FormatsOverHttp::ids)
                 .toList();
         progress.accept("starting a node");
@@ -236,11 +236,12 @@ public final class FormatsOverHttp implements AutoCloseable {
             throws InterruptedException, ExecutionException {
         List<Outcome> outcomes = new ArrayList<>();
         for (Contender contender : contenders) {
-            Outcome least = leastEffort(contender, k, recall);
-            if (least.recall() >= recall) {
+            Outcome reached = minEffort(contender, k, recall);
+            if (reached.recall() >= recall) {
                 for (Asking asking : askings) {
                     if (contender != Contender.NOTHING || asking != Asking.BATCH) {
-                        outcomes.add(new Outcome(contender, asking, least.effort(), least.recall(), new ArrayList<>()));
+                        outcomes.add(
+                                new Outcome(contender, asking, reached.effort(), reached.recall(), new ArrayList<>()));
                     }
                 }
             }
@@ -272,7 +273,7 @@ public final class FormatsOverHttp implements AutoCloseable {
         return bodies;
     }
 
-    private Outcome leastEffort(Contender contender, int k, double wanted) {
+    private Outcome minEffort(Contender contender, int k, double wanted) {
         double recall = contender == Contender.NOTHING ? 1 : 0;
         int effort = 0;
         for (int i = 0; i < EFFORTS.length && recall < wanted; i++) {

@@ -15,10 +15,10 @@ final class RankFusion {
      * Fuses rankings.
      *
      * @param rankings ids of hits, best first
-     * @param most maximum number of ids to return
+     * @param max maximum number of ids to return
      * @return ids by descending sum of 1 / (60 + rank), ties in the order of the rankings
      */
-    static List<String> fuse(List<List<String>> rankings, int most) {
+    static List<String> fuse(List<List<String>> rankings, int max) {
         Map<String, Double> scores = new LinkedHashMap<>();
         for (List<String> ranking : rankings) {
             for (int i = 0; i < ranking.size(); i++) {
@@ -27,7 +27,7 @@ final class RankFusion {
         }
         return scores.entrySet().stream()
                 .sorted(Comparator.comparingDouble(entry -> -entry.getValue()))
-                .limit(most)
+                .limit(max)
                 .map(Map.Entry::getKey)
                 .toList();
     }

@@ -3,11 +3,11 @@
 /** How often the service is asked, and how many answers the charts show. */
 const EVERY_MS = 1000;
 const POINTS = 120;
-const MOST_CHANGES = 100;
+const MAX_CHANGES = 100;
 /** From this many changes at once on they are summed up. */
 const TOLD_ONE_BY_ONE = 8;
 /** With more domains than this each has little room: of a worker only its number is seen, and how much waits. */
-const MOST_ROOMY = 6;
+const MAX_ROOMY = 6;
 
 const byId = id => document.getElementById(id);
 
@@ -46,7 +46,7 @@ const workerViews = new Map();
 
 function drawMachine(topology, stats) {
   const packages = Map.groupBy(topology.domains, domain => domain.package);
-  byId('machine').classList.toggle('compact', topology.domains.length > MOST_ROOMY);
+  byId('machine').classList.toggle('compact', topology.domains.length > MAX_ROOMY);
   byId('machine').replaceChildren(...[...packages].map(([id, domains]) =>
     element('section', {className: 'package', ariaLabel: `Package ${id}`},
       element('h3', {textContent: `Package ${id}`}),
@@ -126,17 +126,17 @@ function showStrip(ids, rates) {
     figure.style.setProperty('--rows', ids.length);
     byId('traffic-domains').replaceChildren(...ids.map(id => element('li', {textContent: id})));
   }
-  const most = Math.max(1, ...strip.flat());
+  const max = Math.max(1, ...strip.flat());
   const brush = canvas.getContext('2d');
   brush.clearRect(0, 0, canvas.width, canvas.height);
   brush.fillStyle = getComputedStyle(document.documentElement).getPropertyValue('--hot');
   strip.forEach((second, x) => second.forEach((rate, y) => {
-    brush.globalAlpha = rate / most;
+    brush.globalAlpha = rate / max;
     brush.fillRect(POINTS - strip.length + x, y, 1, 1);
   }));
   const busiest = rates.indexOf(Math.max(...rates));
   const words = rates[busiest] === 0 ? 'none now' : `most now in domain ${ids[busiest]}, ${bytes(rates[busiest])}/s`;
-  figure.querySelector('p').textContent = `A row per domain, darkest at ${bytes(most)}/s; ${words}.`;
+  figure.querySelector('p').textContent = `A row per domain, darkest at ${bytes(max)}/s; ${words}.`;
   canvas.setAttribute('aria-label', `Traffic of each cache domain: ${words}`);
 }
 
@@ -172,11 +172,11 @@ function chart(id, names, digits) {
   const values = names.map(() => []);
   return latest => {
     latest.forEach((value, i) => values[i] = [...values[i], value].slice(-POINTS));
-    const most = Math.max(1e-9, ...values.flat());
+    const max = Math.max(1e-9, ...values.flat());
     lines.forEach((line, i) => line.setAttribute('points', values[i]
-      .map((value, x) => `${POINTS - values[i].length + x},${(98 - 94 * value / most).toFixed(1)}`).join(' ')));
+      .map((value, x) => `${POINTS - values[i].length + x},${(98 - 94 * value / max).toFixed(1)}`).join(' ')));
     const told = names.map((name, i) => `${name} ${latest[i].toFixed(digits)}`).join(', ');
-    words.textContent = `${told}; at most ${most < 1e-6 ? 0 : most.toFixed(digits)}`;
+    words.textContent = `${told}; at most ${max < 1e-6 ? 0 : max.toFixed(digits)}`;
     svg.setAttribute('aria-label', `${title}: ${words.textContent}`);
   };
 }
@@ -193,14 +193,14 @@ function changesBetween(before, after) {
   const changes = [];
   for (const [name, homes] of after) {
     if (!before.has(name)) {
-      changes.push(`${name} came, at home in ${inWords(homes)}`);
+      changes.push(`${name} was added, home: ${inWords(homes)}`);
     } else if (before.get(name) !== homes) {
       changes.push(`${name} moved from ${inWords(before.get(name))} to ${inWords(homes)}`);
     }
   }
   for (const name of before.keys()) {
     if (!after.has(name)) {
-      changes.push(`${name} went`);
+      changes.push(`${name} was removed`);
     }
   }
   return changes;
@@ -215,7 +215,7 @@ function tellChanges(epoch, changes) {
     element('time', {dateTime: now.toISOString(), textContent: now.toLocaleTimeString()}),
     ` epoch ${epoch}: ${change}`));
   byId('changes').prepend(...entries);
-  while (byId('changes').children.length > MOST_CHANGES) {
+  while (byId('changes').children.length > MAX_CHANGES) {
     byId('changes').lastChild.remove();
   }
 }
@@ -291,7 +291,7 @@ const charts = {
   steals: chart('chart-steals', ['within a domain', 'across domains'], 0),
   remaps: chart('chart-remaps', ['remaps'], 0),
   queue: chart('chart-queue', ['waiting'], 0),
-  latency: chart('chart-latency', ['half within', '99 % within'], 2)
+  latency: chart('chart-latency', ['P50', 'P99'], 2)
 };
 let before;
 let homes;

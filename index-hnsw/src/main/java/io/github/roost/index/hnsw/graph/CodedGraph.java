@@ -107,15 +107,15 @@ public final class CodedGraph {
             IntUnaryOperator labels,
             Arena arena) {
         GraphLinks graph = new Links(links);
-        int most = Math.min(degree, MAX_NEIGHBORS);
+        int max = Math.min(degree, MAX_NEIGHBORS);
         GraphNumbering numbering = new GraphNumbering(graph, rows.rows(), degree, () -> {});
         GraphImage image = GraphImage.allocate(
                 new GraphImage.Shape(
                         rows.table().metric(),
                         GraphImage.Content.CODES,
                         rows.table().dimension(),
-                        most,
-                        (most + 1) / 2,
+                        max,
+                        (max + 1) / 2,
                         rows.rows(),
                         rows.rows(),
                         0,

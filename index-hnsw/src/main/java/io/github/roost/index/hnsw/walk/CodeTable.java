@@ -95,7 +95,7 @@ public final class CodeTable implements AutoCloseable {
 
     /** Copies the zero points and scales of the codes to an image. */
     public void copyMeaning(GraphImage image) {
-        image.setSteps(codes.quantizer().zeroPoints(), codes.quantizer().scales());
+        image.setQuantizer(codes.quantizer().zeroPoints(), codes.quantizer().scales());
     }
 
     /** Copies a row's codes to a node of an image. */

@@ -34,12 +34,12 @@ record Codes(Metric metric, ScalarQuantizer quantizer) {
     }
 
     static Codes of(GraphImage image) {
-        return new Codes(image.shape().metric(), new ScalarQuantizer(image.middles(), image.steps()));
+        return new Codes(image.shape().metric(), new ScalarQuantizer(image.zeroPoints(), image.scales()));
     }
 
     /** Writes an image's codes, terms, zero points and scales; {@code betweenNodes} runs once per node. */
     void write(GraphImage image, Runnable betweenNodes) {
-        image.setSteps(quantizer.zeroPoints(), quantizer.scales());
+        image.setQuantizer(quantizer.zeroPoints(), quantizer.scales());
         float[] vector = new float[quantizer.dimension()];
         byte[] codes = new byte[vector.length];
         for (int node = 0; node < image.shape().nodes(); node++) {
@@ -73,16 +73,16 @@ record Codes(Metric metric, ScalarQuantizer quantizer) {
         float[] zeroPoints = quantizer.zeroPoints();
         float[] scales = quantizer.scales();
         float[] exact = new float[scales.length];
-        float most = 0;
+        float max = 0;
         for (int i = 0; i < exact.length; i++) {
             exact[i] = scales[i] * (innerProduct ? query[i] : query[i] - zeroPoints[i]);
-            most = Math.max(most, Math.abs(exact[i]));
+            max = Math.max(max, Math.abs(exact[i]));
         }
-        float unit = most / MAX_WEIGHT;
+        float unit = max / MAX_WEIGHT;
         int[] weights = nearest(exact, unit);
         int sizes = Arrays.stream(weights).map(Math::abs).sum();
         if (sizes < MIN_MEAN * weights.length) {
-            unit = most / MAX_FINE_WEIGHT;
+            unit = max / MAX_FINE_WEIGHT;
             weights = nearest(exact, unit);
         }
         return new Weights(weights, innerProduct ? -unit : -2 * unit);

@@ -70,7 +70,7 @@ public final class GraphImage {
     private static final int AT_VECTORS_AT = 112;
     private static final int AT_VECTOR_STRIDE = 120;
     private static final int AT_TERMS_AT = 128;
-    private static final int AT_STEPS_AT = 136;
+    private static final int AT_QUANTIZER_AT = 136;
     static final int AT_LEVEL_COUNTS = 144;
 
     private final MemorySegment memory;
@@ -223,7 +223,7 @@ public final class GraphImage {
         }
 
         /** Offset of the zero points of the codes, then their scales, one float per dimension each. 0 without codes. */
-        long stepsAt() {
+        long quantizerAt() {
             return coded() ? idsEnd() + (long) nodes * Float.BYTES : 0;
         }
 
@@ -254,7 +254,7 @@ public final class GraphImage {
         }
 
         private long stepsEnd() {
-            return stepsAt() + 2L * dimension * Float.BYTES;
+            return quantizerAt() + 2L * dimension * Float.BYTES;
         }
 
         private static long padded(long bytes) {
@@ -334,7 +334,7 @@ public final class GraphImage {
         memory.set(LONG, AT_VECTORS_AT, vectorsAt);
         memory.set(LONG, AT_VECTOR_STRIDE, vectorStride);
         memory.set(LONG, AT_TERMS_AT, shape.termsAt());
-        memory.set(LONG, AT_STEPS_AT, shape.stepsAt());
+        memory.set(LONG, AT_QUANTIZER_AT, shape.quantizerAt());
         for (int layer = 0; layer < layerAt.length; layer++) {
             memory.set(INT, AT_LEVEL_COUNTS + (long) layer * Integer.BYTES, shape.levelCounts()[layer]);
         }
@@ -383,7 +383,7 @@ public final class GraphImage {
         requireSame(file, memory, AT_VECTORS_AT, shape.vectorsAt());
         requireSame(file, memory, AT_VECTOR_STRIDE, shape.vectorStride());
         requireSame(file, memory, AT_TERMS_AT, shape.termsAt());
-        requireSame(file, memory, AT_STEPS_AT, shape.stepsAt());
+        requireSame(file, memory, AT_QUANTIZER_AT, shape.quantizerAt());
     }
 
     private static void requireSame(Path file, MemorySegment memory, int at, long expected) throws TableFileException {
@@ -548,23 +548,28 @@ public final class GraphImage {
         return memory.get(FLOAT_ANYWHERE, shape.termsAt() + (long) node * Float.BYTES);
     }
 
-    /** Writes the zero points and scales of the codes; see {@link #middles} and {@link #steps}. */
-    void setSteps(float[] middles, float[] steps) {
-        MemorySegment.copy(middles, 0, memory, FLOAT_ANYWHERE, shape.stepsAt(), middles.length);
+    /** Writes the zero points and scales of the codes; see {@link #zeroPoints} and {@link #scales}. */
+    void setQuantizer(float[] zeroPoints, float[] scales) {
+        MemorySegment.copy(zeroPoints, 0, memory, FLOAT_ANYWHERE, shape.quantizerAt(), zeroPoints.length);
         MemorySegment.copy(
-                steps, 0, memory, FLOAT_ANYWHERE, shape.stepsAt() + (long) middles.length * Float.BYTES, steps.length);
+                scales,
+                0,
+                memory,
+                FLOAT_ANYWHERE,
+                shape.quantizerAt() + (long) zeroPoints.length * Float.BYTES,
+                scales.length);
     }
 
     /** The zero points: the value of code 128 in each dimension. */
-    float[] middles() {
-        return memory.asSlice(shape.stepsAt(), (long) shape.dimension() * Float.BYTES)
+    float[] zeroPoints() {
+        return memory.asSlice(shape.quantizerAt(), (long) shape.dimension() * Float.BYTES)
                 .toArray(FLOAT_ANYWHERE);
     }
 
     /** The scales: the difference between the values of consecutive codes in each dimension. */
-    float[] steps() {
+    float[] scales() {
         long bytes = (long) shape.dimension() * Float.BYTES;
-        return memory.asSlice(shape.stepsAt() + bytes, bytes).toArray(FLOAT_ANYWHERE);
+        return memory.asSlice(shape.quantizerAt() + bytes, bytes).toArray(FLOAT_ANYWHERE);
     }
 
     /**
@@ -573,14 +578,14 @@ public final class GraphImage {
      * @throws IllegalArgumentException if there are more than {@link #degree}
      */
     public void setNeighbors(int layer, int node, int[] neighbors, int count) {
-        int most = degree(layer);
-        if (count > most) {
+        int max = degree(layer);
+        if (count > max) {
             throw new IllegalArgumentException(
-                    "a node of layer " + layer + " must have at most " + most + " neighbours, got " + count);
+                    "a node of layer " + layer + " must have at most " + max + " neighbours, got " + count);
         }
         long at = neighborAt(layer, node, 0);
         MemorySegment.copy(neighbors, 0, memory, INT_ANYWHERE, at, count);
-        for (int i = count; i < most; i++) {
+        for (int i = count; i < max; i++) {
             memory.set(INT_ANYWHERE, at + (long) i * Integer.BYTES, -1);
         }
     }

@@ -32,7 +32,7 @@ public interface GraphWalk {
      * @param scratch begun for this image; if the search is not run to its end, the scratch must be {@linkplain
      *     WalkScratch#abandon abandoned}
      * @param width HNSW's ef, from 1
-     * @param mostReranked in a coded image, the number of nearest nodes by code to rerank and return, in the order of their exact
+     * @param maxReranked in a coded image, the number of nearest nodes by code to rerank and return, in the order of their exact
      *     distances; from 1 to {@code width}. Other images return all found nodes
      * @param allowed the nodes that may be found; the search also traverses other nodes
      * @param budget number of distances, or equivalent work, before returning: a positive multiple of
@@ -40,7 +40,7 @@ public interface GraphWalk {
      * @return whether the search is complete
      * @throws DamagedImageException if the image was modified after it was written
      */
-    boolean walkOn(GraphImage image, WalkScratch scratch, int width, int mostReranked, NodeSet allowed, int budget);
+    boolean walkOn(GraphImage image, WalkScratch scratch, int width, int maxReranked, NodeSet allowed, int budget);
 
     /** Ends a running graph search early: further calls of {@link #walkOn} only complete the list of found nodes. */
     void endWalk(WalkScratch scratch);
@@ -98,13 +98,13 @@ public interface GraphWalk {
             GraphImage image,
             WalkScratch scratch,
             int width,
-            int mostReranked,
+            int maxReranked,
             NodeSet allowed,
             Runnable betweenPieces) {
         int budget = budget(image.walkedBytes());
         boolean through = false;
         try {
-            while (!walkOn(image, scratch, width, mostReranked, allowed, budget)) {
+            while (!walkOn(image, scratch, width, maxReranked, allowed, budget)) {
                 betweenPieces.run();
             }
             through = true;

@@ -6,8 +6,6 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import io.github.roost.core.Vectors;
 import io.github.roost.core.indexing.ScratchPool;
-import io.github.roost.topology.DomainMemory;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
@@ -72,9 +70,7 @@ public final class GroupScratch {
     }
 
     private static MemorySegment roomFor(MemorySegment room, long bytes) {
-        return room.byteSize() >= bytes
-                ? room
-                : DomainMemory.allocate(bytes + bytes / 2, Arena.ofAuto()).segment();
+        return room.byteSize() >= bytes ? room : WalkScratch.zeroes(bytes + bytes / 2);
     }
 
     void requireBegun(GraphImage image) {

@@ -89,7 +89,7 @@ public final class ImageFile {
             throw new TableFileException(
                     file,
                     GraphImage.AT_CODED,
-                    "has a mark of codes of " + content + ": without vectors it is no table");
+                    "has a mark of codes of " + content + ": a graph without vectors is not a table");
         }
         GraphImage image = new GraphImage(memory.asReadOnly(), checkedShape(file, memory));
         checkNodes(file, image);
@@ -205,14 +205,13 @@ public final class ImageFile {
     /** Validates the scale: with an exponent out of range, distances would underflow to 0 or overflow to infinity. */
     private static void checkScale(Path file, GraphImage.Shape shape) throws TableFileException {
         boolean scaled = shape.metric() != Metric.COSINE;
-        int most = scaled ? MAX_EXPONENT : 0;
-        requireRange(file, GraphImage.AT_EXPONENT, "power of two", shape.exponent(), -most, most);
+        int max = scaled ? MAX_EXPONENT : 0;
+        requireRange(file, GraphImage.AT_EXPONENT, "power of two", shape.exponent(), -max, max);
         requireRange(file, GraphImage.AT_LARGEST, "largest power of two", shape.largest(), 0, scaled ? MAX_LARGEST : 0);
     }
 
-    static void requireRange(Path file, int at, String what, long value, long least, long most)
-            throws TableFileException {
-        new FileChecks(file).requireRange(at, what, value, least, most);
+    static void requireRange(Path file, int at, String what, long value, long min, long max) throws TableFileException {
+        new FileChecks(file).requireRange(at, what, value, min, max);
     }
 
     private static void checkNodes(Path file, GraphImage image) throws TableFileException {
@@ -294,17 +293,17 @@ public final class ImageFile {
 
     private static void checkSteps(Path file, GraphImage image) throws TableFileException {
         GraphImage.Shape shape = image.shape();
-        float[] middles = image.middles();
-        float[] steps = image.steps();
-        for (int i = 0; i < steps.length; i++) {
-            requireNumber(file, shape.stepsAt(), i, "zero point of codes", middles[i], -Float.MAX_VALUE);
-            requireNumber(file, shape.stepsAt(), (long) steps.length + i, "scale of codes", steps[i], 0);
+        float[] zeroPoints = image.zeroPoints();
+        float[] scales = image.scales();
+        for (int i = 0; i < scales.length; i++) {
+            requireNumber(file, shape.quantizerAt(), i, "zero point of codes", zeroPoints[i], -Float.MAX_VALUE);
+            requireNumber(file, shape.quantizerAt(), (long) scales.length + i, "scale of codes", scales[i], 0);
         }
     }
 
-    private static void requireNumber(Path file, long from, long ordinal, String what, float value, float least)
+    private static void requireNumber(Path file, long from, long ordinal, String what, float value, float min)
             throws TableFileException {
-        new FileChecks(file).requireFinite(from + ordinal * Float.BYTES, what, value, least);
+        new FileChecks(file).requireFinite(from + ordinal * Float.BYTES, what, value, min);
     }
 
     private static void checkGroups(Path file, GraphImage image) throws TableFileException {

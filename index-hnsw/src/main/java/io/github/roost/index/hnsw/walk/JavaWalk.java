@@ -26,7 +26,7 @@ final class JavaWalk implements GraphWalk {
 
     @Override
     public boolean walkOn(
-            GraphImage image, WalkScratch scratch, int width, int mostReranked, NodeSet allowed, int budget) {
+            GraphImage image, WalkScratch scratch, int width, int maxReranked, NodeSet allowed, int budget) {
         scratch.requireBegun(image, width, budget);
         Search search = scratch.inJava;
         if (search == null) {
@@ -34,7 +34,7 @@ final class JavaWalk implements GraphWalk {
             search.descendFromTop();
             scratch.inJava = search;
         }
-        return search.goOn(mostReranked, budget);
+        return search.goOn(maxReranked, budget);
     }
 
     @Override
@@ -224,11 +224,11 @@ final class JavaWalk implements GraphWalk {
         }
 
         /** Continues for a budget of distances; returns whether the search is complete. */
-        boolean goOn(int mostReranked, int budget) {
+        boolean goOn(int maxReranked, int budget) {
             long left = (long) CHEAPER * budget;
             while (left > 0 && phase != Phase.DONE) {
                 long before = computed;
-                step(mostReranked);
+                step(maxReranked);
                 left -= computed > before ? CHEAPER : 1;
             }
             scratch.setComputed(computed);
@@ -244,13 +244,13 @@ final class JavaWalk implements GraphWalk {
             }
         }
 
-        private void step(int mostReranked) {
+        private void step(int maxReranked) {
             switch (phase) {
                 case DESCENDING -> descend();
                 case WALKING -> walk();
                 case SCANNING -> scan();
                 case FORGETTING -> forget();
-                case SORTING -> sort(mostReranked);
+                case SORTING -> sort(maxReranked);
                 case RERANKING -> rerank();
                 case SORTING_AGAIN -> sortAgain();
                 case DONE -> throw new AssertionError("a search that is done goes no further");
@@ -416,14 +416,14 @@ final class JavaWalk implements GraphWalk {
             phase = Phase.SORTING;
         }
 
-        private void sort(int mostReranked) {
+        private void sort(int maxReranked) {
             if (found.size() > 0) {
                 found.moveLargestTo(scratch.found);
             } else if (measure == vectors || !image.shape().hasVectors()) {
                 phase = Phase.DONE;
             } else {
                 next = 0;
-                end = Math.min(scratch.size(), mostReranked);
+                end = Math.min(scratch.size(), maxReranked);
                 scratch.setSize(end);
                 phase = Phase.RERANKING;
             }

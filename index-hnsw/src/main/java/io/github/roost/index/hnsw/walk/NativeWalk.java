@@ -93,7 +93,7 @@ final class NativeWalk implements GraphWalk {
     /** C checks no sizes: the image's were validated when it was opened, and {@code requireBegun} checks the scratch's. */
     @Override
     public boolean walkOn(
-            GraphImage image, WalkScratch scratch, int width, int mostReranked, NodeSet allowed, int budget) {
+            GraphImage image, WalkScratch scratch, int width, int maxReranked, NodeSet allowed, int budget) {
         scratch.requireBegun(image, width, budget);
         int result;
         try {
@@ -103,7 +103,7 @@ final class NativeWalk implements GraphWalk {
                     scratch.query,
                     innerProduct(image),
                     width,
-                    mostReranked,
+                    maxReranked,
                     allowed.words(image),
                     scratch.visited,
                     scratch.candidates,

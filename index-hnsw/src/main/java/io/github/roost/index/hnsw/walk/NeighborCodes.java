@@ -36,9 +36,9 @@ public final class NeighborCodes {
         return (dimension + PADDED_TO - 1) / PADDED_TO * PADDED_TO;
     }
 
-    /** The degree in layer 0 of a graph with neighbour codes: {@code least} rounded up to whole blocks. */
-    static int degree(int least) {
-        return (least + BLOCK - 1) / BLOCK * BLOCK;
+    /** The degree in layer 0 of a graph with neighbour codes: {@code min} rounded up to whole blocks. */
+    static int degree(int min) {
+        return (min + BLOCK - 1) / BLOCK * BLOCK;
     }
 
     /** Bytes of a block: codes, addends and multipliers. */

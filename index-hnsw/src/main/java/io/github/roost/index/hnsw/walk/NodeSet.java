@@ -156,9 +156,9 @@ public final class NodeSet {
 
     /** Writes the intersection of both sets to other memory, which the returned set refers to. */
     NodeSet and(NodeSet other, MemorySegment room, int run, Runnable betweenRuns) {
-        int least = Math.min(nodes, other.nodes);
+        int min = Math.min(nodes, other.nodes);
         int common = 0;
-        for (int word = 0; word < wordsOf(least); word++) {
+        for (int word = 0; word < wordsOf(min); word++) {
             if (word > 0 && word % run == 0) {
                 betweenRuns.run();
             }
@@ -166,7 +166,7 @@ public final class NodeSet {
             room.setAtIndex(GraphImage.LONG, word, both);
             common += Long.bitCount(both);
         }
-        return new NodeSet(room, least, common);
+        return new NodeSet(room, min, common);
     }
 
     /** Size of the bits in bytes. */

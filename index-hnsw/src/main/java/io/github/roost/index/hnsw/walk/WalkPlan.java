@@ -62,7 +62,7 @@ public final class WalkPlan {
 
     /** The number of nodes to rerank by their vectors after a search over codes, for the k nearest. */
     public static int reranked(int k, int width, int dimension) {
-        long most = Math.max((long) k + k / 4 + RERANKED_MORE, RERANKED_COMPONENTS / dimension);
-        return (int) Math.min(width, most);
+        long max = Math.max((long) k + k / 4 + RERANKED_MORE, RERANKED_COMPONENTS / dimension);
+        return (int) Math.min(width, max);
     }
 }

@@ -163,7 +163,8 @@ public final class WalkScratch implements FoundNodes, QueryValues {
         return common;
     }
 
-    private static MemorySegment zeroes(long bytes) {
+    /** On huge pages, unlike {@link ScratchMemory}: searches access it at random. */
+    static MemorySegment zeroes(long bytes) {
         return DomainMemory.allocate(bytes, Arena.ofAuto()).segment();
     }
 

@@ -75,9 +75,9 @@ class CodedGraphTest {
         CodedGraph graph = open(write(Metric.SQUARED_L2), Metric.SQUARED_L2);
         float[] query = vector(new Random(8));
         int all = search(graph, query, 500, null, Long.MAX_VALUE).size();
-        for (int most = 1; most < 100; most += 7) {
-            List<Integer> found = search(graph, query, 500, null, most);
-            assertThat(found).hasSizeBetween(0, most + most / 4 + 4).doesNotHaveDuplicates();
+        for (int max = 1; max < 100; max += 7) {
+            List<Integer> found = search(graph, query, 500, null, max);
+            assertThat(found).hasSizeBetween(0, max + max / 4 + 4).doesNotHaveDuplicates();
         }
         assertThat(search(graph, query, 500, null, Long.MAX_VALUE)).hasSize(all);
     }
@@ -244,12 +244,12 @@ class CodedGraphTest {
     }
 
     /** The ordinals found, nearest first by code. */
-    private static List<Integer> search(CodedGraph graph, float[] query, int width, @Nullable BitSet allowed, long most)
+    private static List<Integer> search(CodedGraph graph, float[] query, int width, @Nullable BitSet allowed, long max)
             throws TableFileException {
         long[] words = allowed == null ? null : Arrays.copyOf(allowed.toLongArray(), label(ROWS) / Long.SIZE + 1);
         try (GraphSearch search = graph.search(query, width, words, label(ROWS))) {
-            while (!search.goOn(Math.max(1, most - search.visited()))) {
-                if (search.visited() >= most) {
+            while (!search.goOn(Math.max(1, max - search.visited()))) {
+                if (search.visited() >= max) {
                     search.end();
                 }
             }

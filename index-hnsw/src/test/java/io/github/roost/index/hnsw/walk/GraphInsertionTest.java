@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Insertion by one thread against the one in Java, and by several against what must hold of every graph. */
 class GraphInsertionTest {
     /** Components so small that all sums are exact, in whatever order. */
-    private static final int MOST = 300;
+    private static final int MAX = 300;
 
     static List<GraphWalk> natives() {
         return GraphWalks.available().stream()
@@ -33,7 +33,7 @@ class GraphInsertionTest {
         float[][] rows = new float[count][dimension];
         for (float[] row : rows) {
             for (int i = 0; i < dimension; i++) {
-                row[i] = random.nextInt(-MOST, MOST + 1);
+                row[i] = random.nextInt(-MAX, MAX + 1);
             }
         }
         return rows;

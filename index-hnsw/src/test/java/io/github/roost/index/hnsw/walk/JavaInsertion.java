@@ -90,20 +90,20 @@ final class JavaInsertion {
         list.addAll(choose(sorted, kept));
     }
 
-    private List<Near> search(int node, Near entry, int level, int most) {
+    private List<Near> search(int node, Near entry, int level, int max) {
         PriorityQueue<Near> candidates = new PriorityQueue<>(Near.NEAREST_FIRST);
         PriorityQueue<Near> found = new PriorityQueue<>(Near.NEAREST_FIRST.reversed());
         Set<Integer> visited = new HashSet<>(Set.of(entry.node()));
         candidates.add(entry);
         found.add(entry);
         while (!candidates.isEmpty()
-                && !(found.size() == most && Near.NEAREST_FIRST.compare(candidates.peek(), found.peek()) > 0)) {
+                && !(found.size() == max && Near.NEAREST_FIRST.compare(candidates.peek(), found.peek()) > 0)) {
             for (Near neighbor : links.get(level).get(candidates.poll().node())) {
                 if (visited.add(neighbor.node())) {
                     Near next = near(node, neighbor.node());
                     candidates.add(next);
                     found.add(next);
-                    if (found.size() > most) {
+                    if (found.size() > max) {
                         found.poll();
                     }
                 }
@@ -112,16 +112,16 @@ final class JavaInsertion {
         return found.stream().sorted(Near.NEAREST_FIRST).toList();
     }
 
-    private List<Near> choose(List<Near> nearestFirst, int most) {
+    private List<Near> choose(List<Near> nearestFirst, int max) {
         List<Near> chosen = new ArrayList<>();
-        choose(nearestFirst, most, 1, chosen);
-        choose(nearestFirst.stream().filter(near -> !chosen.contains(near)).toList(), most, factor, chosen);
+        choose(nearestFirst, max, 1, chosen);
+        choose(nearestFirst.stream().filter(near -> !chosen.contains(near)).toList(), max, factor, chosen);
         return chosen;
     }
 
-    private void choose(List<Near> nearestFirst, int most, float by, List<Near> chosen) {
+    private void choose(List<Near> nearestFirst, int max, float by, List<Near> chosen) {
         for (Near candidate : nearestFirst) {
-            if (chosen.size() < most
+            if (chosen.size() < max
                     && chosen.stream()
                             .noneMatch(other ->
                                     distance(rows[other.node()], rows[candidate.node()]) * by < candidate.distance())) {

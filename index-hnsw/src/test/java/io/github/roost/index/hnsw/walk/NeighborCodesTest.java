@@ -169,13 +169,13 @@ class NeighborCodesTest {
             values[component] = 3;
             NeighborCodes.rotate(values);
             double squares = 0;
-            double most = 0;
+            double max = 0;
             for (float value : values) {
                 squares += (double) value * value;
-                most = Math.max(most, Math.abs(value));
+                max = Math.max(max, Math.abs(value));
             }
             assertThat(squares).isCloseTo(9, within(1e-3));
-            assertThat(most).isLessThan(3 * 8 / Math.sqrt(length));
+            assertThat(max).isLessThan(3 * 8 / Math.sqrt(length));
         }
     }
 

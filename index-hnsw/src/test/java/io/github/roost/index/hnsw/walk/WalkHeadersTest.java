@@ -46,7 +46,7 @@ class WalkHeadersTest extends HeadersContract {
             values.put(content.name(), (long) content.ordinal());
         }
         values.put("TILE", (long) GraphWalk.TILE);
-        values.put("MOST_DIMENSIONS", (long) Vectors.MAX_DIMENSIONS);
+        values.put("MAX_DIMENSIONS", (long) Vectors.MAX_DIMENSIONS);
         return values;
     }
 

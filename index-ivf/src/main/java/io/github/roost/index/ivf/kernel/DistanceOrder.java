@@ -32,21 +32,19 @@ final class DistanceOrder {
      * distances, or distances that crowd in a bucket, are sorted directly.
      */
     private static long[] sortedKeys(float[] distances, int count) {
-        float least = Float.POSITIVE_INFINITY;
-        float greatest = Float.NEGATIVE_INFINITY;
+        float min = Float.POSITIVE_INFINITY;
+        float max = Float.NEGATIVE_INFINITY;
         for (int i = 0; i < count; i++) {
-            least = Math.min(least, distances[i]);
-            greatest = Math.max(greatest, distances[i]);
+            min = Math.min(min, distances[i]);
+            max = Math.max(max, distances[i]);
         }
-        float scale = (count - 1) / (greatest - least);
+        float scale = (count - 1) / (max - min);
         int[] ends = new int[count + 1];
-        boolean dealt = count > FEW
-                && scale > 0
-                && scale < Float.POSITIVE_INFINITY
-                && deal(distances, count, least, scale, ends);
+        boolean dealt =
+                count > FEW && scale > 0 && scale < Float.POSITIVE_INFINITY && deal(distances, count, min, scale, ends);
         long[] keys = new long[count];
         for (int i = 0; i < count; i++) {
-            int at = dealt ? ends[bucket(distances[i], least, scale, count)]++ : i;
+            int at = dealt ? ends[bucket(distances[i], min, scale, count)]++ : i;
             keys[at] = ((long) sortable(distances[i]) << 32) | i;
         }
         if (dealt) {
@@ -58,21 +56,21 @@ final class DistanceOrder {
     }
 
     /** Finds where each bucket begins; false if one has so many rows that a plain sort is faster. */
-    private static boolean deal(float[] distances, int count, float least, float scale, int[] begins) {
+    private static boolean deal(float[] distances, int count, float min, float scale, int[] begins) {
         for (int i = 0; i < count; i++) {
-            begins[bucket(distances[i], least, scale, count) + 1]++;
+            begins[bucket(distances[i], min, scale, count) + 1]++;
         }
-        int most = 0;
+        int max = 0;
         for (int i = 1; i <= count; i++) {
-            most = Math.max(most, begins[i]);
+            max = Math.max(max, begins[i]);
             begins[i] += begins[i - 1];
         }
-        return most <= FEW;
+        return max <= FEW;
     }
 
     /** Monotonic in the distance in spite of rounding. */
-    private static int bucket(float distance, float least, float scale, int count) {
-        return Math.min(count - 1, (int) ((distance - least) * scale));
+    private static int bucket(float distance, float min, float scale, int count) {
+        return Math.min(count - 1, (int) ((distance - min) * scale));
     }
 
     /** Fast if nothing is far from its place. */

@@ -23,7 +23,7 @@ final class NativeScan implements ScanKernel {
     /** Max rows of a critical call: choosing among them takes a few microseconds at most, for which a safepoint can wait. */
     private static final int MAX_CRITICAL = 2_048;
 
-    /** MOST_ORDERED of the C scan, whose time is quadratic in it. */
+    /** MAX_ORDERED of the C scan, whose time is quadratic in it. */
     private static final int MAX_ORDERED = 256;
 
     private final InstructionSet isa;

@@ -53,15 +53,15 @@ public final class QueryGroup {
      * Empties the group.
      *
      * @param dimension length of the queries
-     * @param mostWanted max rows that any of the queries wants; its {@link #limit} is the max number of queries
+     * @param maxWanted max rows that any of the queries wants; its {@link #limit} is the max number of queries
      */
-    public void begin(Metric metric, int dimension, int mostWanted) {
+    public void begin(Metric metric, int dimension, int maxWanted) {
         reservoirs.clear();
         stride = RowRun.strideOf(dimension);
-        room = 2 * mostWanted;
+        room = 2 * maxWanted;
         innerProduct = metric != Metric.SQUARED_L2;
         bias = metric == Metric.COSINE ? 1 : 0;
-        int limit = limit(mostWanted);
+        int limit = limit(maxWanted);
         queries = ScratchMemory.roomFor(queries, (long) limit * stride * Float.BYTES);
         foundDistances = ScratchMemory.roomFor(foundDistances, (long) limit * room * Float.BYTES);
         foundIds = ScratchMemory.roomFor(foundIds, (long) limit * room * Long.BYTES);

@@ -73,7 +73,7 @@ public final class RowPicks {
     public void add(RowRun run, int row) {
         if (runs.isEmpty() || runs.getLast() != run) {
             if (run.stride() != stride || run.componentBytes() != Float.BYTES) {
-                throw new IllegalArgumentException("picks of stride " + stride + " take no rows of stride "
+                throw new IllegalArgumentException("rows must be floats of stride " + stride + ", got stride "
                         + run.stride() + " and " + run.componentBytes() + " bytes per component");
             }
             runs.add(run);
@@ -81,8 +81,11 @@ public final class RowPicks {
             vectorsAt = run.vectors().address();
             idsAt = run.ids().address();
         }
-        if (row < 0 || row >= count || size == rows.length) {
-            throw new IllegalArgumentException("picks take no row " + row + " of " + count + " beside " + size);
+        if (row < 0 || row >= count) {
+            throw new IllegalArgumentException("row must be between 0 and " + (count - 1) + ", got " + row);
+        }
+        if (size == rows.length) {
+            throw new IllegalArgumentException("at most " + size + " rows can be picked, got one more");
         }
         runOf[size] = runs.size() - 1;
         rows[size] = row;

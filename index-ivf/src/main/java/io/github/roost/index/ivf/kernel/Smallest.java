@@ -19,19 +19,19 @@ public final class Smallest {
         if (count < MIN_COUNTED) {
             return nthSorted(Arrays.copyOf(values, count), n);
         }
-        float least = values[0];
-        float greatest = values[0];
+        float min = values[0];
+        float max = values[0];
         for (int i = 1; i < count; i++) {
-            least = Math.min(least, values[i]);
-            greatest = Math.max(greatest, values[i]);
+            min = Math.min(min, values[i]);
+            max = Math.max(max, values[i]);
         }
-        float scale = (BUCKETS - 1) / (greatest - least);
+        float scale = (BUCKETS - 1) / (max - min);
         if (!(scale > 0 && scale < Float.POSITIVE_INFINITY)) {
             return nthSorted(Arrays.copyOf(values, count), n);
         }
         int[] counts = new int[BUCKETS];
         for (int i = 0; i < count; i++) {
-            counts[bucket(values[i], least, scale)]++;
+            counts[bucket(values[i], min, scale)]++;
         }
         int bucket = 0;
         int before = 0;
@@ -41,7 +41,7 @@ public final class Smallest {
         float[] within = new float[counts[bucket]];
         int next = 0;
         for (int i = 0; i < count; i++) {
-            if (bucket(values[i], least, scale) == bucket) {
+            if (bucket(values[i], min, scale) == bucket) {
                 within[next++] = values[i];
             }
         }
@@ -80,8 +80,8 @@ public final class Smallest {
     }
 
     /** Monotonic in the value in spite of rounding. */
-    private static int bucket(float value, float least, float scale) {
-        return Math.min(BUCKETS - 1, (int) ((value - least) * scale));
+    private static int bucket(float value, float min, float scale) {
+        return Math.min(BUCKETS - 1, (int) ((value - min) * scale));
     }
 
     private static float nthSorted(float[] values, int n) {

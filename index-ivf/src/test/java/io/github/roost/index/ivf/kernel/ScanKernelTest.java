@@ -232,10 +232,10 @@ class ScanKernelTest {
         RowRun run = run(new float[2][16], ordinals(2));
         RowPicks picks = new RowPicks();
         picks.begin(Metric.SQUARED_L2, new float[16], 1);
-        assertThatThrownBy(() -> picks.add(run, 2)).hasMessageContaining("take no row 2 of 2");
-        assertThatThrownBy(() -> picks.add(run, -1)).hasMessageContaining("take no row -1");
+        assertThatThrownBy(() -> picks.add(run, 2)).hasMessage("row must be between 0 and 1, got 2");
+        assertThatThrownBy(() -> picks.add(run, -1)).hasMessage("row must be between 0 and 1, got -1");
         assertThatThrownBy(() -> picks.add(run(new float[1][17], ordinals(1)), 0))
-                .hasMessageContaining("of stride 32");
+                .hasMessageContaining("got stride 32");
     }
 
     @ParameterizedTest

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import io.github.roost.index.remote.RemoteMemoryException;
+import io.github.roost.topology.NativeAccess;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -46,7 +47,7 @@ final class UcxLibrary {
         } catch (LinkageError missing) {
             return "the ucx provider needs the libraries of UCX, Debian's libucx0 (" + missing.getMessage() + ")";
         } catch (IllegalCallerException denied) {
-            return "native access is denied to Roost's index-remote module";
+            return NativeAccess.denied("index-remote", UcxLibrary.class);
         }
     }
 

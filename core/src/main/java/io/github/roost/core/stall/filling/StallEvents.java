@@ -1,4 +1,4 @@
-package io.github.roost.core.stall;
+package io.github.roost.core.stall.filling;
 
 import jdk.jfr.Category;
 import jdk.jfr.Enabled;

@@ -1,4 +1,4 @@
-package io.github.roost.core.stall;
+package io.github.roost.core.stall.filling;
 
 /**
  * Adjusts the share of stalls that are filled so that searches take longer by a target share. Not thread-safe.
@@ -123,12 +123,12 @@ public final class UtilizationTuner {
 
     private void decide() {
         double half = STANDARD_ERRORS * Math.sqrt(squares / (pairs - 1) / pairs);
-        double least = mean - half;
-        double most = mean + half;
-        if (least > target) {
-            change(Math.max(1 / MAX_CHANGE, target / least));
-        } else if (most < target) {
-            change(Math.min(MAX_CHANGE, target / Math.max(most, target / MAX_CHANGE)));
+        double min = mean - half;
+        double max = mean + half;
+        if (min > target) {
+            change(Math.max(1 / MAX_CHANGE, target / min));
+        } else if (max < target) {
+            change(Math.min(MAX_CHANGE, target / Math.max(max, target / MAX_CHANGE)));
         }
         if (pairs >= MAX_PAIRS) {
             pairs /= 2;

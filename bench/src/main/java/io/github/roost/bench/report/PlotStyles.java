@@ -2,8 +2,8 @@ package io.github.roost.bench.report;
 
 import java.util.Map;
 
-/** Assigns looks, so that a policy or engine looks the same in every plot. Stateless. */
-final class Looks {
+/** Assigns styles, so that a policy or engine looks the same in every plot. Stateless. */
+final class PlotStyles {
     private static final Map<String, Integer> KNOWN = Map.ofEntries(
             Map.entry("v0", 0),
             Map.entry("v2", 1),
@@ -14,9 +14,9 @@ final class Looks {
             Map.entry("forkjoin", 5),
             Map.entry("fixed", 6));
 
-    private Looks() {}
+    private PlotStyles() {}
 
-    /** The look of a name; {@code place} for an unknown name. */
+    /** The style of a name; {@code place} for an unknown name. */
     static int of(String name, int place) {
         return KNOWN.getOrDefault(name, place);
     }

@@ -1,4 +1,4 @@
-package io.github.roost.core.stall;
+package io.github.roost.core.stall.filling;
 
 import java.util.Arrays;
 
@@ -119,21 +119,21 @@ public final class StallLengths {
      * Returns the longest work with a bounded expected overrun.
      *
      * @param elapsed the time since the stall began, in nanoseconds
-     * @param mostOverrun the maximum expected overrun, in nanoseconds
-     * @return nanoseconds, at least 0, accurate to 0.5 us; about {@code mostOverrun} if no known stall lasts longer than {@code elapsed}
+     * @param maxOverrun the maximum expected overrun, in nanoseconds
+     * @return nanoseconds, at least 0, accurate to 0.5 us; about {@code maxOverrun} if no known stall lasts longer than {@code elapsed}
      */
-    public long budget(long elapsed, double mostOverrun) {
-        long least = 0;
-        long most = (long) (POINTS * width) + (long) mostOverrun;
-        while (most - least > 500) {
-            long middle = least + (most - least) / 2;
-            if (expectedOverrun(elapsed, middle) <= mostOverrun) {
-                least = middle;
+    public long budget(long elapsed, double maxOverrun) {
+        long min = 0;
+        long max = (long) (POINTS * width) + (long) maxOverrun;
+        while (max - min > 500) {
+            long middle = min + (max - min) / 2;
+            if (expectedOverrun(elapsed, middle) <= maxOverrun) {
+                min = middle;
             } else {
-                most = middle;
+                max = middle;
             }
         }
-        return least;
+        return min;
     }
 
     /**

@@ -1,10 +1,12 @@
-package io.github.roost.core.stall;
+package io.github.roost.core.stall.filling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
+import io.github.roost.core.stall.StallPolicy;
+import io.github.roost.core.stall.StallStats;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -8,7 +8,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class BundlesTest {
+class BatchesTest {
     @ParameterizedTest
     @CsvSource({
         // As many as keep the free workers busy, but no more than there are lists.
@@ -27,11 +27,10 @@ class BundlesTest {
     })
     void listsAreDividedEvenlyAndInOrder(int lists, long bytesEach, int free, int expected) {
         int[] numbers = IntStream.range(0, lists).map(i -> 3 * i).toArray();
-        List<int[]> bundles = Bundles.of(numbers, bytesEach, free);
-        assertThat(bundles).hasSize(expected);
-        assertThat(bundles.stream().flatMapToInt(Arrays::stream).toArray()).isEqualTo(numbers);
-        assertThat(bundles)
-                .allSatisfy(
-                        bundle -> assertThat(bundle).hasSizeBetween(lists / expected, Math.ceilDiv(lists, expected)));
+        List<int[]> batches = Batches.of(numbers, bytesEach, free);
+        assertThat(batches).hasSize(expected);
+        assertThat(batches.stream().flatMapToInt(Arrays::stream).toArray()).isEqualTo(numbers);
+        assertThat(batches)
+                .allSatisfy(batch -> assertThat(batch).hasSizeBetween(lists / expected, Math.ceilDiv(lists, expected)));
     }
 }

@@ -1,4 +1,7 @@
-package io.github.roost.core.stall;
+package io.github.roost.core.stall.filling;
+
+import io.github.roost.core.stall.StallPolicy;
+import io.github.roost.core.stall.StallStats;
 
 /**
  * Decides how one worker fills its stalls under a {@link StallPolicy}: receives the begin, the end and the maintenance of each stall, and
@@ -168,7 +171,7 @@ public final class StallFilling {
         if (reached < .01) {
             return 0;
         }
-        long budget = known.budget(elapsed, Math.max(0, policy.mostOverrun() * cycle - used) / reached);
+        long budget = known.budget(elapsed, Math.max(0, policy.maxOverrun() * cycle - used) / reached);
         return budget < MIN_NANOS ? 0 : budget;
     }
 

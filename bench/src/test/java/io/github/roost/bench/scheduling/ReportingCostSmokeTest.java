@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @Tag("stress")
-class ReportingCostTest {
+class ReportingCostSmokeTest {
     @Test
     void everyRoundHasARatio() {
         assertThat(new ReportingCost(0, 2, Duration.ofNanos(100_000)).run(3))

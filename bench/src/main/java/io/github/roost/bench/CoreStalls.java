@@ -12,25 +12,25 @@ import java.util.function.LongSupplier;
 
 /**
  * How long threads that want to run are off their core: threads do nothing but read the clock, and the gaps in their readings are time taken by a
- * hypervisor, by interrupts or by other processes. A search that runs or waits during a standstill is delayed by it.
+ * hypervisor, by interrupts or by other processes. A search that runs or waits during a stall is delayed by it.
  *
  * @param counted how long the threads read the clock, summed over threads
- * @param still how much of that time fell into standstills, which are gaps of at least {@value #MIN_MICROS} us
- * @param times number of standstills
+ * @param still how much of that time fell into stalls, which are gaps of at least {@value #MIN_MICROS} us
+ * @param times number of stalls
  */
-public record Standstills(Duration counted, Duration still, long times) {
+public record CoreStalls(Duration counted, Duration still, long times) {
     /** Shorter gaps delay a search no more than the searches queued before it. */
     public static final int MIN_MICROS = 500;
 
-    /** Measures standstills on {@code threads} threads at once, with nothing else running in this JVM. */
-    public static Standstills of(int threads, Duration time) throws InterruptedException {
+    /** Measures stalls on {@code threads} threads at once, with nothing else running in this JVM. */
+    public static CoreStalls of(int threads, Duration time) throws InterruptedException {
         try (ExecutorService readers = Executors.newFixedThreadPool(threads)) {
-            List<Callable<Standstills>> clocks = new ArrayList<>();
+            List<Callable<CoreStalls>> clocks = new ArrayList<>();
             for (int thread = 0; thread < threads; thread++) {
                 clocks.add(() -> of(System::nanoTime, time));
             }
-            Standstills all = new Standstills(Duration.ZERO, Duration.ZERO, 0);
-            for (Future<Standstills> one : readers.invokeAll(clocks)) {
+            CoreStalls all = new CoreStalls(Duration.ZERO, Duration.ZERO, 0);
+            for (Future<CoreStalls> one : readers.invokeAll(clocks)) {
                 all = all.plus(one.get());
             }
             return all;
@@ -39,8 +39,8 @@ public record Standstills(Duration counted, Duration still, long times) {
         }
     }
 
-    /** Measures the standstills of the calling thread by a clock in nanoseconds. */
-    static Standstills of(LongSupplier clock, Duration time) {
+    /** Measures the stalls of the calling thread by a clock in nanoseconds. */
+    static CoreStalls of(LongSupplier clock, Duration time) {
         long began = clock.getAsLong();
         long last = began;
         long still = 0;
@@ -53,12 +53,12 @@ public record Standstills(Duration counted, Duration still, long times) {
             }
             last = now;
         }
-        return new Standstills(Duration.ofNanos(last - began), Duration.ofNanos(still), times);
+        return new CoreStalls(Duration.ofNanos(last - began), Duration.ofNanos(still), times);
     }
 
     /** The sum of both. */
-    public Standstills plus(Standstills other) {
-        return new Standstills(counted.plus(other.counted), still.plus(other.still), times + other.times);
+    public CoreStalls plus(CoreStalls other) {
+        return new CoreStalls(counted.plus(other.counted), still.plus(other.still), times + other.times);
     }
 
     /** The part of the counted time that was lost, from 0 to 1. */
@@ -66,7 +66,7 @@ public record Standstills(Duration counted, Duration still, long times) {
         return (double) still.toNanos() / Math.max(1, counted.toNanos());
     }
 
-    /** Standstills per second of one thread. */
+    /** Stalls per second of one thread. */
     public double perSecond() {
         return times * 1e9 / Math.max(1, counted.toNanos());
     }

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * FAISS's execution of IVF: a query's lists are spread over all cores, and the next query begins when the last of them
  * is done. Thread-safe.
  */
-final class OneAtATime implements Contender {
+final class SerialContender implements Contender {
     private record Waiting(int table, int target, CompletableFuture<Neighbors> answer) {}
 
     private final Contender parallel;
@@ -22,7 +22,7 @@ final class OneAtATime implements Contender {
     private final AtomicInteger pending = new AtomicInteger();
 
     /** @param parallel spreads a query's lists */
-    OneAtATime(Contender parallel) {
+    SerialContender(Contender parallel) {
         this.parallel = parallel;
     }
 

@@ -8,10 +8,10 @@ import java.util.PrimitiveIterator;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 
-class StandstillsTest {
+class CoreStallsTest {
     @Test
     void onlyLongOnesAreCounted() {
-        Standstills found = Standstills.of(clock(0, 100, 599, 1_099, 3_099, 3_100, 10_000), Duration.ofMillis(10));
+        CoreStalls found = CoreStalls.of(clock(0, 100, 599, 1_099, 3_099, 3_100, 10_000), Duration.ofMillis(10));
         assertThat(found.times()).isEqualTo(3);
         assertThat(found.still()).isEqualTo(Duration.ofNanos((500 + 2_000 + 6_900) * 1_000));
         assertThat(found.counted()).isEqualTo(Duration.ofMillis(10));
@@ -21,15 +21,15 @@ class StandstillsTest {
 
     @Test
     void severalAreAddedUp() {
-        Standstills still = Standstills.of(clock(0, 1_000), Duration.ofMillis(1));
-        Standstills none = Standstills.of(clock(5, 500, 990, 1_005), Duration.ofMillis(1));
+        CoreStalls still = CoreStalls.of(clock(0, 1_000), Duration.ofMillis(1));
+        CoreStalls none = CoreStalls.of(clock(5, 500, 990, 1_005), Duration.ofMillis(1));
         assertThat(none.times()).isZero();
-        assertThat(still.plus(none)).isEqualTo(new Standstills(Duration.ofMillis(2), Duration.ofMillis(1), 1));
+        assertThat(still.plus(none)).isEqualTo(new CoreStalls(Duration.ofMillis(2), Duration.ofMillis(1), 1));
     }
 
     @Test
     void everyThreadReadsAsLong() throws InterruptedException {
-        assertThat(Standstills.of(3, Duration.ofMillis(5)).counted()).isGreaterThanOrEqualTo(Duration.ofMillis(15));
+        assertThat(CoreStalls.of(3, Duration.ofMillis(5)).counted()).isGreaterThanOrEqualTo(Duration.ofMillis(15));
     }
 
     private static LongSupplier clock(long... micros) {
