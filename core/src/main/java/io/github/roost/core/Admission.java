@@ -264,6 +264,8 @@ final class Admission {
                     Task.NOT_TIMED,
                     Task.NO_DEADLINE);
             request.claim();
+            // A search may wait for it, in a way that Roost does not see.
+            pool.aboutToBlock();
             dispatch.maintain(request);
             accepted = true;
             return request;

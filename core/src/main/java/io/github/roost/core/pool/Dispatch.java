@@ -282,6 +282,10 @@ public final class Dispatch {
                 int index = begun++;
                 put(part, places, index, elsewhere);
             }
+            if (!shared.isEmpty()) {
+                // A query that is half in a queue would be answered twice, or never.
+                StackRoom.require();
+            }
             GroupTask spare = null;
             boolean workersFree = !shared.isEmpty() && pool.anyFree(held);
             while (begun < count) {
@@ -292,9 +296,11 @@ public final class Dispatch {
                 Faults.point();
                 // Before the query joins, since this may throw.
                 queue.use().enterFromInside(lane());
+                boolean needsTask = joins(queue, task, entry, workersFree);
+                // From here on the query itself counts off its join.
                 begun++;
-                if (!queue.join(task.priority(), entry, workersFree)) {
-                    queue.use().exit(lane());
+                if (!needsTask) {
+                    pool.leave(queue.use(), lane());
                 } else {
                     task.epoch().enter(lane(), 1);
                     GroupTask group = spare.of(queue);
@@ -313,6 +319,16 @@ public final class Dispatch {
             places.release();
         }
         join.countOff(1 + count - begun, goesOn);
+    }
+
+    /** Adds a query to a queue; returns whether the queue needs a task. If this throws, the query is not in the queue. */
+    private boolean joins(SharedQueue<?, ?> queue, Stepper task, Entry entry, boolean workersFree) {
+        try {
+            return queue.join(task.priority(), entry, workersFree);
+        } catch (OutOfMemoryError | StackOverflowError struck) {
+            pool.leave(queue.use(), lane());
+            throw struck;
+        }
     }
 
     private static void tell(Stepper task, Throwable failure) {

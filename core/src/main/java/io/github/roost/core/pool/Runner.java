@@ -140,8 +140,13 @@ final class Runner implements Runnable {
             Thread.yield();
         }
         boolean pinned = false;
-        while (goesOn()) {
+        Throwable struck = null;
+        while (struck != null || goesOn()) {
             try {
+                if (struck != null) {
+                    recover(struck);
+                    struck = null;
+                }
                 if (!pinned) {
                     pinned = true;
                     worker.pinned(pool.pin(worker));
@@ -149,7 +154,8 @@ final class Runner implements Runnable {
                 }
                 loop();
             } catch (Throwable unexpected) {
-                recover(unexpected);
+                // Recovered from in the loop: if memory is out for that too, it is tried again.
+                struck = unexpected;
             }
         }
         pool.ended(this);
@@ -211,9 +217,7 @@ final class Runner implements Runnable {
         if (countedIdle) {
             endIdle();
         }
-        if (worker.isRunBy(this)) {
-            worker.getsUp();
-        }
+        worker.getsUp(this);
         pool.restarted(worker, unexpected);
     }
 
@@ -407,7 +411,7 @@ final class Runner implements Runnable {
         timeSlice.batchEnds();
         shard.parkBegins();
         try {
-            worker.parks();
+            worker.parks(this);
             if (mayTakeSomething()) {
                 // A task is visible but another thread is about to put or take it, perhaps on this core.
                 Thread.yield();
@@ -415,7 +419,7 @@ final class Runner implements Runnable {
                 sleep();
             }
         } finally {
-            worker.getsUp();
+            worker.getsUp(this);
             shard.parkEnds();
         }
     }
@@ -473,7 +477,9 @@ final class Runner implements Runnable {
         }
         Frame outer = frame.outer;
         boolean claimed = owned;
-        boolean strays = strayedFrom >= 0;
+        // A slice nested in this one must not be taken for the stray task, nor end it.
+        frame.strayedFrom = strayedFrom;
+        strayedFrom = -1;
         After after = After.ENDED;
         Throwable unexpected = null;
         try {
@@ -494,7 +500,7 @@ final class Runner implements Runnable {
             }
             if (claimed) {
                 Faults.point();
-                beforeSlice(outer == null, task);
+                beforeSlice(frame, task);
                 Throwable failure = pool.failure();
                 if (failure == null) {
                     after = task.run(frame);
@@ -510,14 +516,13 @@ final class Runner implements Runnable {
             claimed = claimed || task.claim();
         }
         inHand = null;
-        strayedFrom = -1;
         frame.endsSubmitting();
         CURRENT.setRelease(progress, outer);
         if (outer == null) {
             // An interrupt left by user code must not keep this worker from sleeping.
             Thread.interrupted();
         }
-        if (strays) {
+        if (frame.strayedFrom >= 0) {
             shard.strayEnds();
         }
         if (claimed) {
@@ -527,6 +532,7 @@ final class Runner implements Runnable {
                 fail(task, frame, unexpected);
             }
         }
+        frame.strayedFrom = -1;
         frame.forget();
         afterMaintenance = task.isMaintenance();
         if (unexpected != null) {
@@ -535,10 +541,10 @@ final class Runner implements Runnable {
     }
 
     /** Wakes workers for the tasks that wait behind this slice, and notifies the listener of a task that has crossed. */
-    private void beforeSlice(boolean outermost, Task task) {
+    private void beforeSlice(Frame frame, Task task) {
         pool.wakeFor(worker);
-        if (outermost && strayedFrom >= 0) {
-            pool.stole(worker, strayedFrom);
+        if (frame.strayedFrom >= 0) {
+            pool.stole(worker, frame.strayedFrom);
             pool.crossSteal(worker.index, victim, task);
         }
     }
@@ -697,6 +703,11 @@ final class Runner implements Runnable {
                 };
     }
 
+    /** Whether the thread waits for a moment, and will then look for all kinds of work. Any thread. */
+    boolean looksAgain() {
+        return progress.looksAgain;
+    }
+
     /** Runs a task that this thread is about to wait for. */
     void runIfUnclaimed(Task task) {
         StackRoom.require();
@@ -738,10 +749,17 @@ final class Runner implements Runnable {
             } else if (help(waiting)) {
                 runNestedInHand();
             } else {
-                LockSupport.parkNanos(future, HELP_PAUSE_NANOS);
+                pause(future, waiting);
             }
             progress.onlyInteractive = onlyInteractive;
         }
+    }
+
+    /** Waits a moment before the thread looks for work again; {@link Watch} need not relieve it for work that it then runs itself. */
+    private void pause(Object blocker, @Nullable Frame waiting) {
+        progress.looksAgain = waiting == null || waiting.depth < HELP_DEPTH;
+        LockSupport.parkNanos(blocker, HELP_PAUSE_NANOS);
+        progress.looksAgain = false;
     }
 
     private static boolean isPast(long untilNanos) {
@@ -750,19 +768,20 @@ final class Runner implements Runnable {
 
     /** Takes a task in hand that is not a child of the waiting search. */
     private boolean help(@Nullable Frame waiting) {
-        if (waiting != null && waiting.depth >= RESUMED_DEPTH) {
-            // From here on the thread only waits; Watch relieves it if tasks wait behind it.
-            return false;
+        if (waiting != null && waiting.depth >= HELP_DEPTH) {
+            // Only here do completions arrive and deadlines pass, which resume the tasks that this one waits for.
+            lookAround();
+            // At the last depth the thread only waits; Watch relieves it if tasks wait behind it.
+            return waiting.depth < RESUMED_DEPTH && takeOwned(worker.resumed.poll());
         }
         if (takeOwned(worker.resumed.poll())) {
             return true;
         }
-        if (waiting != null && waiting.depth >= HELP_DEPTH) {
-            return false;
-        }
-        // An interactive search must not run batch work nested in it and wait for its end.
+        // An interactive search must not run batch work nested in it and wait for its end. A step of maintenance, for
+        // which it may
+        // wait, is short.
         progress.onlyInteractive |= waiting != null && !waiting.isBatch();
-        return nextNested();
+        return nextNested() || takeMaintenance(StallPolicy.STEP_NANOS);
     }
 
     /** As {@link #next}, nested in a slice: after an error no task may stay in hand. */
@@ -894,6 +913,8 @@ final class Runner implements Runnable {
         private long slices;
         /** Number of nested slices that have submitted tasks or wait; written by the thread, read by {@link Watch}. */
         private volatile int mayBlock;
+        /** Whether the thread waits for a moment and then looks for work; written by the thread, read by {@link Watch}. */
+        private volatile boolean looksAgain;
         /** Interactive tasks since the last batch task. */
         private int interactiveSinceBatch;
         /** Whether only resumed and interactive tasks may be taken, since they run nested in another task. */
@@ -919,6 +940,9 @@ final class Runner implements Runnable {
         private final @Nullable Frame outer;
 
         private final int depth;
+        /** The domain that the task was taken from if it is not this worker's domain, else -1. */
+        private int strayedFrom = -1;
+
         private @Nullable Frame inner;
         /** The tasks that the slice has submitted, oldest first; the first {@link #children} elements. */
         private @Nullable Task[] submitted = NO_TASKS;

@@ -66,6 +66,8 @@ public final class SharedQueue<Q, R> implements BatchQueue<Q, R> {
 
         /** Adds a query; returns whether the caller must queue a task. */
         boolean join(Entry entry, int size) {
+            // Before the queue changes, so that an error leaves it as it was.
+            Faults.point();
             entries.add(entry);
             while (true) {
                 long before = counts.get();

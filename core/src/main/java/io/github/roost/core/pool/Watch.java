@@ -128,7 +128,7 @@ final class Watch implements Runnable {
             Worker worker = pool.worker(i);
             Runner runner = worker.runner();
             long slice = NOT_BLOCKED;
-            if (runner != null && worker.waiting() > 0 && runner.isBlocked()) {
+            if (runner != null && pool.dependsOn(worker, runner) && runner.isBlocked()) {
                 slice = runner.slices();
                 if (slice == blockedIn[i]) {
                     relieve(worker, runner);

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * or a fresh thread if that one is blocked in a task.
  *
  * <p>No wake-up is lost. A submitter first counts its task into a ring and then checks whether a worker sleeps; a worker first
- * marks itself {@link #PARKED} and then reads the counts of all queues it may take from. Both are sequentially consistent, so at
+ * marks itself as {@linkplain #asleep asleep} and then reads the counts of all queues it may take from. Both are sequentially consistent, so at
  * least one of the two sees the other (Dekker's algorithm): either the worker stays awake, or the submitter wakes it or another
  * worker of the domain in its place. That worker looks at the rings of the whole domain after it was woken; if it finds another
  * task to run there, it first wakes the workers of its shard that sleep although tasks wait at them. Likewise, a busy worker
@@ -31,13 +31,11 @@ final class Worker {
      */
     static final long SHORT_NANOS = 500;
 
-    private static final int UP = 0;
-    private static final int PARKED = 1;
-    private static final VarHandle STATE;
+    private static final VarHandle ASLEEP;
 
     static {
         try {
-            STATE = MethodHandles.lookup().findVarHandle(Worker.class, "state", int.class);
+            ASLEEP = MethodHandles.lookup().findVarHandle(Worker.class, "asleep", Runner.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -72,9 +70,12 @@ final class Worker {
 
     private final WorkerPool pool;
 
-    /** Written by the worker (to PARKED and back) and by threads that wake it (to UP). */
-    @SuppressWarnings("unused")
-    private volatile int state = UP;
+    /**
+     * The runner that sleeps or is about to, or null. Changed by compare-and-set: by the runner that marks or unmarks itself, and by
+     * threads that wake it. A replaced runner whose blocked task has just ended may mark itself for a moment; it never replaces the
+     * mark of the present runner.
+     */
+    private volatile @Nullable Runner asleep;
 
     /** Whether recent tasks were short; written by the worker's thread, and only if it changes. */
     private volatile boolean shortTasks;
@@ -108,7 +109,14 @@ final class Worker {
     }
 
     void runBy(Runner fresh) {
+        Runner before = runner;
         runner = fresh;
+        // The runner before marks itself as asleep and then reads the runner; this reads in the opposite order. So
+        // either that
+        // runner sees that it was replaced, or it is woken here.
+        if (before != null && asleep == before) {
+            pool.platform().unpark(this, before.thread());
+        }
     }
 
     /** Creates the counters of a runner, which is their only writer. */
@@ -164,13 +172,21 @@ final class Worker {
         }
     }
 
-    /** Marks this worker as asleep; the runner then checks whether it may sleep. */
-    void parks() {
-        state = PARKED;
+    /** Marks the worker as asleep; the runner then checks whether it may sleep, which it may not if it was replaced. */
+    void parks(Runner one) {
+        Runner before = asleep;
+        while (before != one && (before == null || isRunBy(one))) {
+            if (ASLEEP.compareAndSet(this, before, one)) {
+                return;
+            }
+            before = asleep;
+        }
     }
 
-    void getsUp() {
-        state = UP;
+    void getsUp(Runner one) {
+        if (asleep == one) {
+            ASLEEP.compareAndSet(this, one, null);
+        }
     }
 
     /** Whether the task just run is to be measured: one in {@link CrossingCost#TASKS_PER_MEASURE}. Only in the worker's thread. */
@@ -199,16 +215,14 @@ final class Worker {
 
     /** Whether the worker sleeps or is about to. Any thread. */
     boolean isParked() {
-        return state == PARKED;
+        return asleep != null;
     }
 
     /** Wakes the worker if it sleeps; true if this call did. Any thread. */
     boolean wake() {
-        if (state == PARKED && STATE.compareAndSet(this, PARKED, UP)) {
-            Runner asleep = runner;
-            if (asleep != null) {
-                pool.platform().unpark(this, asleep.thread());
-            }
+        Runner sleeper = asleep;
+        if (sleeper != null && ASLEEP.compareAndSet(this, sleeper, null)) {
+            pool.platform().unpark(this, sleeper.thread());
             return true;
         }
         return false;

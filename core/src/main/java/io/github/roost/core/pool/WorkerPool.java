@@ -30,8 +30,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
@@ -77,8 +77,9 @@ public final class WorkerPool {
     private final WakePolicy wakes;
     private final Watch watch;
     private final Dispatch dispatch;
-    private final LongAdder restarts = new LongAdder();
-    private final LongAdder failedWaiting = new LongAdder();
+    // Not LongAdders, which allocate when two threads add at once: both are counted when memory may be out.
+    private final AtomicLong restarts = new AtomicLong();
+    private final AtomicLong failedWaiting = new AtomicLong();
     /** Runners that were replaced while blocked, until they end. */
     private final Set<Runner> blocked = ConcurrentHashMap.newKeySet();
     /** Grown under the lock of this object. */
@@ -509,6 +510,17 @@ public final class WorkerPool {
         return false;
     }
 
+    /**
+     * Whether there is work that a blocked worker keeps waiting: tasks, parked tasks, whose completions and deadlines only this worker
+     * sees, or maintenance, for which the other workers of the domain may wait in the same way.
+     */
+    boolean dependsOn(Worker worker, Runner runner) {
+        return worker.waiting() > 0
+                || (!runner.looksAgain()
+                        && (!worker.parked.isEmpty()
+                                || maintenance(worker.domain).size() > 0));
+    }
+
     /** Gives a worker a fresh thread in place of a blocked one; false if too many are blocked. */
     boolean relieve(Worker worker, Runner runner) {
         if (blocked.size() >= Watch.MAX_BLOCKED) {
@@ -744,12 +756,12 @@ public final class WorkerPool {
 
     /** The number of tasks failed outside of a slice, by close or after an error of a worker. */
     public long failedWaitingTasks() {
-        return failedWaiting.sum();
+        return failedWaiting.get();
     }
 
     /** The number of times a worker recovered from an error that did not come from a task's own code. */
     public long restartedWorkers() {
-        return restarts.sum();
+        return restarts.get();
     }
 
     static Counter counterOf(Outcome outcome) {
@@ -836,7 +848,7 @@ public final class WorkerPool {
 
     /** Called when a worker recovers from an error that did not come from a task's own code. Throws nothing. */
     void restarted(Worker worker, Throwable unexpected) {
-        restarts.increment();
+        restarts.incrementAndGet();
         try {
             LOG.error(
                     "worker {} of cache domain {} caught an error and continues",
@@ -858,7 +870,7 @@ public final class WorkerPool {
      */
     void failOwned(Task task, Worker worker, Throwable cause) {
         if (task.countsAsTask()) {
-            failedWaiting.increment();
+            failedWaiting.incrementAndGet();
         }
         failBooked(task, worker, cause);
     }
@@ -878,7 +890,7 @@ public final class WorkerPool {
     /** Called when a task has ended: counts it out, and hands over the tasks that continue after it. */
     void over(Task task, Worker worker, Consumer<Task> goesOn) {
         countOut(task.epoch(), worker);
-        leave(task.use(), worker);
+        leave(task.use(), worker.index);
         try {
             Faults.point();
             task.deliver(goesOn);
@@ -898,12 +910,12 @@ public final class WorkerPool {
     }
 
     /** Counts a task out as a user of its table; if memory is out and the use cannot be ended, {@link Watch} ends it later. */
-    private void leave(@Nullable TableUse use, Worker worker) {
+    void leave(@Nullable TableUse use, long lane) {
         if (use == null) {
             return;
         }
         try {
-            use.exit(worker.index);
+            use.exit(lane);
         } catch (OutOfMemoryError | StackOverflowError struck) {
             untold = use;
             armWatch();
@@ -941,7 +953,7 @@ public final class WorkerPool {
             watch.arm();
         } catch (Throwable struck) {
             // It is armed nevertheless, and looks when it next wakes up.
-            restarts.increment();
+            restarts.incrementAndGet();
         }
     }
 

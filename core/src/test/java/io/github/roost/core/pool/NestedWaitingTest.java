@@ -259,6 +259,119 @@ class NestedWaitingTest {
         assertThat(opened).hasValue(1);
     }
 
+    /** Completes pending reads when it is polled, once as many as expected have arrived. */
+    private static final class Reads implements CompletionSource {
+        private final ConcurrentLinkedQueue<Pending> arrived = new ConcurrentLinkedQueue<>();
+        private volatile int expected = 1;
+
+        @Override
+        public int poll() {
+            if (arrived.size() < expected) {
+                return 0;
+            }
+            int count = 0;
+            for (Pending pending = arrived.poll(); pending != null; pending = arrived.poll()) {
+                pending.complete();
+                count++;
+            }
+            return count;
+        }
+
+        @Override
+        public boolean arm() {
+            return arrived.size() < expected;
+        }
+
+        /** A search that waits for a read. */
+        Search<Integer, Integer> search() {
+            return (query, context) -> {
+                Pending pending = new Pending();
+                arrived.add(pending);
+                return new Step.Park<>(pending, (same, later) -> Step.done(query));
+            };
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 7, 8, 9, 20})
+    void searchesThatWaitForReadsInTheMidstOfEachOtherSeeThemArrive(int searches) throws Exception {
+        Reads reads = new Reads();
+        reads.expected = searches;
+        orchestrator.indexing().addCompletionSource((worker, waker) -> reads);
+        CountDownLatch allQueued = new CountDownLatch(1);
+        CompletableFuture<Boolean> first = submit(() -> {
+            allQueued.await();
+            return true;
+        });
+        List<CompletableFuture<Integer>> outer = IntStream.range(0, searches)
+                .mapToObj(i -> submit(() -> orchestrator
+                        .indexing()
+                        .submitSteps(reads.search(), i, id, SubmitOptions.DEFAULT)
+                        .join()))
+                .toList();
+        allQueued.countDown();
+        assertThat(first.join()).isTrue();
+        for (int i = 0; i < searches; i++) {
+            assertThat(outer.get(i).get(30, TimeUnit.SECONDS)).isEqualTo(i);
+        }
+    }
+
+    @Test
+    void aParkedSearchGoesOnWhileTheThreadOfItsWorkerIsBlockedAndNothingElseWaits() throws Exception {
+        Reads reads = new Reads();
+        reads.expected = 2;
+        orchestrator.indexing().addCompletionSource((worker, waker) -> reads);
+        CompletableFuture<Integer> outer = submit(() -> {
+            CompletableFuture<Integer> parked = orchestrator.indexing().newFuture();
+            CompletableFuture<Integer> plain = new CompletableFuture<>();
+            Search<Integer, Integer> search = reads.search();
+            var _ = orchestrator
+                    .indexing()
+                    .submitSteps(
+                            (query, context) -> {
+                                parked.complete(1);
+                                return search.step(query, context);
+                            },
+                            5,
+                            id,
+                            SubmitOptions.DEFAULT)
+                    .thenAccept(plain::complete);
+            parked.join();
+            // The parked task's entry in the ring, which another worker of the domain would drop.
+            Worker worker = Inside.pool(orchestrator).worker(0);
+            while (worker.pollRings(true) != null) {
+                Inside.pool(orchestrator).taken(worker);
+            }
+            reads.expected = 1;
+            return plain.join();
+        });
+        assertThat(outer.get(30, TimeUnit.SECONDS)).isEqualTo(5);
+    }
+
+    @Test
+    void aSearchMayWaitForMaintenance() throws Exception {
+        AtomicInteger steps = new AtomicInteger();
+        CompletableFuture<Boolean> joins = submit(() -> {
+            orchestrator
+                    .indexing()
+                    .maintenance(id, context -> steps.incrementAndGet() < 10)
+                    .join();
+            return true;
+        });
+        assertThat(joins.get(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(steps).hasValue(10);
+        CompletableFuture<Boolean> blocks = submit(() -> {
+            CompletableFuture<Boolean> plain = new CompletableFuture<>();
+            var _ = orchestrator
+                    .indexing()
+                    .maintenance(id, context -> steps.incrementAndGet() < 20)
+                    .thenRun(() -> plain.complete(true));
+            return plain.join();
+        });
+        assertThat(blocks.get(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(steps).hasValue(20);
+    }
+
     // ---- The executor view, inside a task.
 
     private <T> T inside(Callable<T> call) throws Exception {

@@ -104,7 +104,7 @@ class ShortTasksTest {
         pool.worker(0).runsTasksOf(SHORT);
         pool.worker(1).runsTasksOf(SHORT);
         pool.shard(pool.worker(0).shard).parkBegins();
-        pool.worker(0).parks();
+        pool.worker(0).parks(StressTasks.runner(pool, 0));
         assertThat(pool.dispatch().worker(slot, mapping)).isZero();
     }
 }

@@ -64,7 +64,7 @@ final class StressTasks {
 
     /** Marks a worker as asleep, as its runner does; whether it may sleep. */
     static boolean parks(Runner runner) {
-        runner.worker().parks();
+        runner.worker().parks(runner);
         return !runner.mayTakeSomething();
     }
 

@@ -6,7 +6,9 @@ import io.github.roost.core.Machines;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.policy.CrossDomainGate;
+import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.Registration;
+import io.github.roost.core.task.SearchFunction;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -19,6 +21,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -185,6 +188,32 @@ class WorkConservationTest {
                 }
             }
             assertThat(layout.shardsIn(0)).isEqualTo(Math.ceilDiv(workers, WorkerLayout.SHARD_WORKERS));
+        }
+    }
+
+    @Test
+    void aTaskOfAnotherDomainInWhoseMidstAnotherRunsIsCountedOnce() {
+        try (Orchestrator orchestrator = Machines.orchestrator(2, 1)
+                .crossDomainGate(new CrossDomainGate(1, 0))
+                .build()) {
+            MappingId id = orchestrator.register("table").id();
+            SearchFunction<Integer, Integer> child = (query, context) -> query;
+            SearchFunction<Integer, Integer> search = (query, context) -> {
+                Thread.sleep(1);
+                return orchestrator.submit(child, query, id).join();
+            };
+            do {
+                List<CompletableFuture<Integer>> answers = IntStream.range(0, 100)
+                        .mapToObj(i -> orchestrator.submit(search, i, id))
+                        .toList();
+                answers.forEach(CompletableFuture::join);
+            } while (orchestrator.stats(0).tasks().crossSteals() < 10);
+            WorkerPool pool = Inside.pool(orchestrator);
+            while (pool.shard(0).idle() + pool.shard(1).idle() < 2) {
+                Thread.onSpinWait();
+            }
+            assertThat(pool.shard(0).strays()).isZero();
+            assertThat(pool.shard(1).strays()).isZero();
         }
     }
 }

@@ -248,9 +248,20 @@ public final class IvfTable implements VectorTable {
         List<CompletableFuture<SearchResult>> answers = new ArrayList<>(prepared.length);
         for (int from = 0; from < prepared.length; from += MAX_TOGETHER) {
             int to = Math.min(prepared.length, from + MAX_TOGETHER);
-            answers.addAll(searchTogether(all.subList(from, to), Arrays.copyOfRange(prepared, from, to)));
+            answers.addAll(togetherOrRefused(all.subList(from, to), Arrays.copyOfRange(prepared, from, to)));
         }
         return answers;
+    }
+
+    private List<CompletableFuture<SearchResult>> togetherOrRefused(List<SearchRequest> requests, float[][] prepared) {
+        try {
+            return searchTogether(requests, prepared);
+        } catch (RuntimeException refused) {
+            // Searches of earlier batches have begun: the caller must get their futures.
+            return requests.stream()
+                    .map(request -> CompletableFuture.<SearchResult>failedFuture(refused))
+                    .toList();
+        }
     }
 
     /** Searches that arrive at once: in one batch if their options are equal and none has a target recall, else one by one. */
