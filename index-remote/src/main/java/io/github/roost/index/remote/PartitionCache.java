@@ -319,11 +319,20 @@ final class PartitionCache {
         return directory.partitions().get(entry.key.partition()).generation() == entry.key.generation();
     }
 
+    /**
+     * Takes requests in their order. After the first one without room only those that need none are taken, which are the ends of logs: the
+     * partitions of these are needed, so the room that the first one waits for may depend on them.
+     */
     private void take(Doorbell doorbell, int max, List<Ended> failed) {
+        boolean lacksRoom = false;
         for (Iterator<CachedPartition> queue = wanted.iterator();
                 queue.hasNext() && doorbell.partitions().size() < max; ) {
             CachedPartition entry = queue.next();
-            if (entry.memory == null && entry.bytes() > capacity - givenUp) {
+            boolean needsRoom = entry.memory == null;
+            if (needsRoom && lacksRoom) {
+                continue;
+            }
+            if (needsRoom && entry.bytes() > capacity - givenUp) {
                 queue.remove();
                 failed.add(fail(entry, noRoom(entry, whyNever(entry), null)));
                 continue;
@@ -337,12 +346,12 @@ final class PartitionCache {
                 continue;
             }
             if (memory == null) {
-                // In order of requests: the first one without room waits for it.
                 starvedSinceNanos = starvedSinceNanos == 0 ? System.nanoTime() : starvedSinceNanos;
-                return;
+                lacksRoom = true;
+                continue;
             }
             entry.memory = memory;
-            starvedSinceNanos = 0;
+            starvedSinceNanos = needsRoom ? 0 : starvedSinceNanos;
             int records =
                     entry.waiters.stream().mapToInt(Waiting::records).max().orElse(entry.records);
             RemoteRegion.Transfer transfer = entry.read(records, recordBytes);

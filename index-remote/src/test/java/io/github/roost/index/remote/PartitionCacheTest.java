@@ -219,4 +219,72 @@ class PartitionCacheTest {
             waiting.await(() -> false);
         }
     }
+
+    /** Room for each partition, and for no two of them. */
+    private long roomForOne() {
+        Directory directory = pool.directory();
+        return directory.partitions().stream()
+                        .mapToLong(Directory.Place::bytes)
+                        .max()
+                        .orElseThrow()
+                + directory.gaps().stream()
+                        .mapToLong(Directory.Gap::bytes)
+                        .max()
+                        .orElseThrow();
+    }
+
+    @Test
+    void theEndOfALogIsReadWhileAnotherPartitionWaitsForTheRoomOfItsPartition() throws Exception {
+        PartitionCache cache = cache(roomForOne());
+        cache.release(fetch(cache, 0, 0));
+        cache.needs(new int[] {0, 2});
+        Waiting other = new Waiting(0);
+        assertThat(acquire(cache, 2, other)).isNull();
+        Waiting log = new Waiting(2);
+        assertThat(acquire(cache, 0, log)).isNull();
+        PartitionCache.Doorbell endOfLog = next(cache);
+        assertThat(endOfLog.partitions())
+                .extracting(entry -> entry.key.partition())
+                .containsExactly(0);
+        read(endOfLog);
+        end(cache, endOfLog);
+        log.requireNoFailure();
+        cache.release(Objects.requireNonNull(acquire(cache, 0, new Waiting(2))));
+        cache.needsNoMore(0);
+        PartitionCache.Doorbell whole = next(cache);
+        assertThat(whole.partitions())
+                .extracting(entry -> entry.key.partition())
+                .containsExactly(2);
+        read(whole);
+        end(cache, whole);
+        assertThat(isOver(other)).isTrue();
+    }
+
+    @Test
+    void endsOfLogsDoNotProlongTheWaitForRoom() throws Exception {
+        PartitionCache cache = cache(roomForOne());
+        cache.release(fetch(cache, 0, 0));
+        cache.needs(new int[] {0, 2});
+        assertThat(acquire(cache, 2, new Waiting(0))).isNull();
+        long began = System.nanoTime();
+        int records = 0;
+        while (System.nanoTime() - began < 1_200_000_000L) {
+            if (records < 50) {
+                assertThat(acquire(cache, 0, new Waiting(++records))).isNull();
+            }
+            PartitionCache.Doorbell doorbell = next(cache);
+            if (doorbell.partitions().stream().anyMatch(entry -> entry.key.partition() == 2)) {
+                return;
+            }
+            if (!doorbell.partitions().isEmpty()) {
+                read(doorbell);
+                end(cache, doorbell);
+            }
+            Thread.sleep(20);
+        }
+        // Partition 0 is still needed, but its room has been waited for for more than a second.
+        assertThat(next(cache).partitions())
+                .extracting(entry -> entry.key.partition())
+                .containsExactly(2);
+    }
 }
