@@ -16,7 +16,7 @@ final class KnownPool {
     /** Removals of rows that lost writers have left twice and that do not fit into the full log: the pair must be rebuilt first. */
     final List<LogChange> leftOver = new ArrayList<>();
 
-    long rows;
+    RowCount rows = new RowCount(0, 0);
 
     KnownPool(Directory directory, RowPlaces places) {
         this.directory = directory;

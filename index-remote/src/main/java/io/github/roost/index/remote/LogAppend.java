@@ -57,7 +57,7 @@ final class LogAppend {
         int partition = changes.getFirst().partition();
         int slots = pool.slots(partition, now.directory);
         long word = pool.word(slotsAt(now, partition));
-        LogSlots taken = LogSlots.of(word);
+        LogSlots taken = requireOwn(now, partition, word);
         boolean inserts = changes.stream().anyMatch(change -> change.kind() != LogRecord.Kind.REMOVE);
         if (taken.all() + changes.size() + (inserts ? SLOTS_FOR_REMOVALS : 0) > slots) {
             throw full(now, partition);
@@ -66,6 +66,15 @@ final class LogAppend {
             nearlyFull.accept(partition / 2);
         }
         return word;
+    }
+
+    /** The slots of a word, unless another writer has taken over or the pair is of another generation. */
+    private LogSlots requireOwn(KnownPool now, int partition, long word) throws WriterFencedException {
+        LogSlots slots = LogSlots.of(word);
+        if (!slots.areOf(now.tails[partition / 2])) {
+            throw lease.fenced();
+        }
+        return slots;
     }
 
     /** Reports that a pair must be rebuilt. */
@@ -126,7 +135,7 @@ final class LogAppend {
     }
 
     /**
-     * Allocates one slot per change. A writer that was fenced off may allocate slots too; they stay unpublished.
+     * Allocates one slot per change. A writer whose lease has ended can do so until it is fenced off; its slots stay unpublished.
      *
      * @param slotsWord the {@link LogSlots} word as last read
      */
@@ -135,7 +144,7 @@ final class LogAppend {
         int max = pool.slots(changes.getFirst().partition(), now.directory);
         long expected = slotsWord;
         while (true) {
-            LogSlots taken = LogSlots.of(expected);
+            LogSlots taken = requireOwn(now, changes.getFirst().partition(), expected);
             int[] slots = new int[changes.size()];
             for (int i = 0; i < slots.length; i++) {
                 slots[i] = taken.of(changes.get(i).partition());

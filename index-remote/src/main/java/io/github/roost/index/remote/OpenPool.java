@@ -212,14 +212,15 @@ final class OpenPool implements AutoCloseable {
         return await(region.compareAndSet(at, expected, next));
     }
 
-    /** Applies a function to a word atomically, retrying on conflicts. */
-    void replace(long at, LongUnaryOperator next) throws RemoteMemoryException {
+    /** Applies a function to a word atomically, retrying on conflicts; returns the new word. */
+    long replace(long at, LongUnaryOperator next) throws RemoteMemoryException {
         long expected = word(at);
         long found = compareAndSet(at, expected, next.applyAsLong(expected));
         while (found != expected) {
             expected = found;
             found = compareAndSet(at, expected, next.applyAsLong(expected));
         }
+        return next.applyAsLong(expected);
     }
 
     private MemorySegment wordBuffer() {
@@ -332,7 +333,8 @@ final class OpenPool implements AutoCloseable {
         return rows;
     }
 
-    private void requireRows(long said) throws RemoteMemoryException {
+    private void requireRows(long word) throws RemoteMemoryException {
+        long said = RowCount.of(word).rows();
         PoolHead.require(region.name(), "number of rows", said, 0, Integer.MAX_VALUE);
         rows = (int) said;
     }

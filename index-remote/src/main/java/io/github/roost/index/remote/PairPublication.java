@@ -84,6 +84,8 @@ final class PairPublication {
         long root = pool.word(PoolHead.ROOT_AT);
         long words = pool.word(PoolHead.tailsAt(built.pair(), next.generation()));
         long slots = pool.word(PoolHead.slotsAt(built.pair(), next.generation()));
+        boolean abandoned = LogSlots.of(pool.word(PoolHead.slotsAt(built.pair(), tails.generation())))
+                .abandoned();
         // Not 0 if a writer was fenced off before it wrote to its space.
         long left = pool.word(PoolHead.FILLING_AT);
         // Renewed only now: it proves that the words were read before any other writer could take over.
@@ -93,7 +95,7 @@ final class PairPublication {
         // nothing is written to the space.
         lease.renew();
         next.writeTo(found.at());
-        Directory after = next.directory(found, Root.of(root));
+        Directory after = next.directory(found, Root.of(root), abandoned);
         MemorySegment directory = Arena.ofAuto().allocate(pool.head().directoryBytes(), 8);
         after.write(directory);
         long directoryAt = found.at() + next.blockBytes();
@@ -105,7 +107,7 @@ final class PairPublication {
         replaceOnce(
                 PoolHead.slotsAt(built.pair(), next.generation()),
                 slots,
-                next.slots().word());
+                LogSlots.of(next.tails()).word());
         replaceOnce(PoolHead.ROOT_AT, root, Root.of(root).next(directoryAt).word());
         now.leftOver.removeIf(row -> row.partition() / 2 == built.pair());
         replaceOnce(PoolHead.FILLING_AT, filling.word(), 0);
@@ -127,8 +129,9 @@ final class PairPublication {
     /** Returns the oldest epoch held by a live reader; ends the holds of dead readers. */
     private long oldestHeld() throws RemoteMemoryException {
         MemorySegment memory = Arena.ofAuto().allocate(PoolHead.READERS * (long) PoolHead.READER_BYTES, 8);
+        long asked = System.nanoTime();
         pool.await(pool.region().get(List.of(new RemoteRegion.Transfer(PoolHead.READERS_AT, memory))));
-        ReaderHolds.Look look = holds.look(memory.toArray(LONG), System.nanoTime());
+        ReaderHolds.Look look = holds.look(memory.toArray(LONG), asked, System.nanoTime());
         for (ReaderHolds.Dead dead : look.dead()) {
             pool.compareAndSet(PoolHead.READERS_AT + (long) dead.slot() * PoolHead.READER_BYTES, dead.owner(), 0);
         }
@@ -174,11 +177,9 @@ final class PairPublication {
             this.odd = hasOdd() ? since(2 * built.pair() + 1, now) : List.of();
             this.evenBytes = PartitionedIndex.imageBytes(built.even());
             this.oddBytes = hasOdd() ? PartitionedIndex.imageBytes(built.odd()) : 0;
-            Directory.Gap gap = before.gaps().get(built.pair());
-            double share = (double) gap.bytes() / Math.max(1, gap.blockBytes() - gap.bytes());
             int recordBytes = pool.head().recordBytes();
             this.gapBytes = Math.max(
-                    PartitionedIndex.gapBytes(evenBytes + oddBytes, share, recordBytes),
+                    PartitionedIndex.gapBytes(evenBytes + oddBytes, pool.head().gapShare(), recordBytes),
                     // At least half of it is free.
                     Math.min(0xffff, 2L * (even.size() + odd.size())) * recordBytes);
         }
@@ -219,10 +220,6 @@ final class PairPublication {
             return new LogTails(old.fence(), generation, even.size(), odd.size());
         }
 
-        LogSlots slots() {
-            return new LogSlots(generation, even.size(), odd.size());
-        }
-
         void writeTo(long at) throws RemoteMemoryException {
             writeImage(at, 2 * built.pair(), built.even());
             long gapAt = at + evenBytes;
@@ -260,7 +257,8 @@ final class PairPublication {
             }
         }
 
-        Directory directory(FreeSpace.Found found, Root root) {
+        /** @param abandoned whether a lost writer may still write to the present block, which is never reused then */
+        Directory directory(FreeSpace.Found found, Root root, boolean abandoned) {
             List<Directory.Place> places = new ArrayList<>(before.partitions());
             List<Directory.Gap> gaps = new ArrayList<>(before.gaps());
             int first = 2 * built.pair();
@@ -281,7 +279,10 @@ final class PairPublication {
                     built.pair(),
                     new Directory.Gap(found.at() + evenBytes, gapBytes, found.at(), evenBytes + gapBytes + oddBytes));
             List<Directory.Space> free = new ArrayList<>(found.free());
-            free.add(new Directory.Space(gap.blockAt(), Bytes.aligned(gap.blockBytes(), Root.PAGE), before.epoch()));
+            if (!abandoned) {
+                free.add(
+                        new Directory.Space(gap.blockAt(), Bytes.aligned(gap.blockBytes(), Root.PAGE), before.epoch()));
+            }
             if (root.directoryAt() > pool.head().metaAt()) {
                 free.add(new Directory.Space(root.directoryAt(), pool.head().directoryBytes(), before.epoch()));
             }

@@ -454,10 +454,11 @@ public final class PartitionedIndex {
                                 metaAt,
                                 found.centroids().memory().byteSize(),
                                 Math.min(SAMPLE, rows.size()),
-                                Checksum.of(meta))
+                                Checksum.of(meta),
+                                gap)
                         .write(first);
                 first.set(LONG, PoolHead.ROOT_AT, new Root(directory.epoch(), 0, directoryAt / Root.PAGE).word());
-                first.set(LONG, PoolHead.ROWS_AT, rows.size());
+                first.set(LONG, PoolHead.ROWS_AT, new RowCount(0, rows.size()).word());
                 put(bytes - Long.BYTES, arena.allocate(Long.BYTES, 8));
                 put(0, first);
                 return new Pool(

@@ -26,6 +26,7 @@ import java.lang.foreign.MemorySegment;
  * @param metaBytes size of that graph
  * @param sample number of sample vectors after it
  * @param metaChecksum checksum of both
+ * @param gapShare size of a rebuilt pair's gap as a share of its partitions, from 0 to 1
  */
 record PoolHead(
         int partitions,
@@ -41,7 +42,8 @@ record PoolHead(
         long metaAt,
         long metaBytes,
         int sample,
-        int metaChecksum) {
+        int metaChecksum,
+        double gapShare) {
     static final int BYTES = 4_096;
     /** Offsets of mutable words, here of the {@link Root}. */
     static final int ROOT_AT = 512;
@@ -51,6 +53,7 @@ record PoolHead(
     /** See {@link WriterLease}. */
     static final int LEASE_AT = 536;
 
+    /** The {@link RowCount}. */
     static final int ROWS_AT = 544;
     /** The {@link Filling} of the writer, 0 for none. */
     static final int FILLING_AT = 552;
@@ -74,7 +77,7 @@ record PoolHead(
     /** "ROOSTRMP", little-endian. */
     private static final long MAGIC = TableFormat.POOL.magic();
 
-    private static final int VERSION = 2;
+    private static final int VERSION = 3;
     private static final int CHECKED_BYTES = 248;
     private static final int CHECKSUM_AT = CHECKED_BYTES;
 
@@ -117,6 +120,7 @@ record PoolHead(
         into.set(LONG, 72, metaBytes);
         into.set(INT, 80, sample);
         into.set(INT, 84, metaChecksum);
+        into.set(LONG, 88, Double.doubleToRawLongBits(gapShare));
         into.set(INT, CHECKSUM_AT, Checksum.of(into.asSlice(0, CHECKED_BYTES)));
     }
 
@@ -149,7 +153,8 @@ record PoolHead(
                 from.get(LONG, 64),
                 from.get(LONG, 72),
                 from.get(INT, 80),
-                from.get(INT, 84));
+                from.get(INT, 84),
+                Double.longBitsToDouble(from.get(LONG, 88)));
         require(region, "number of partitions", head.partitions, 1, MAX_PARTITIONS);
         require(region, "dimension", head.dimension, 1, Vectors.MAX_DIMENSIONS);
         require(region, "number of partitions per search", head.visited, 1, head.partitions);
@@ -169,6 +174,10 @@ record PoolHead(
         require(region, "sample", head.sample, 0, 1_000);
         require(region, "place of the centroids", head.metaAt, pairsEnd, head.bytes);
         require(region, "size of the centroids", head.metaBytes, 1, head.bytes - head.metaAt - head.sampleBytes());
+        if (!(head.gapShare >= 0 && head.gapShare <= 1)) {
+            throw new RemoteMemoryException(
+                    region, "has gaps of a share of " + head.gapShare + ", it must be between 0 and 1");
+        }
         return head;
     }
 

@@ -46,7 +46,7 @@ final class PoolReading {
             readWhole(now, partition, tails, buffer);
         }
         System.arraycopy(tails, 0, now.tails, 0, tails.length);
-        now.rows = pool.word(PoolHead.ROWS_AT);
+        now.rows = RowCount.of(pool.word(PoolHead.ROWS_AT));
     }
 
     private void readWhole(KnownPool now, int partition, LogTails[] tails, MemorySegment buffer)
@@ -98,7 +98,7 @@ final class PoolReading {
             }
         }
         System.arraycopy(tails, 0, now.tails, 0, tails.length);
-        now.rows = pool.word(PoolHead.ROWS_AT);
+        now.rows = RowCount.of(pool.word(PoolHead.ROWS_AT));
         return now;
     }
 

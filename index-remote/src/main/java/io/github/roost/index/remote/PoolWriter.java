@@ -29,7 +29,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Why a stopped writer that is considered dead and goes on does no harm: the writer that takes over first changes the
  * {@link LogTails#fenced fence} of every pair. A writer reads the tails and then verifies that it still has the lease, so the tails it expects
- * were read before it was fenced off, and its compare-and-set fails. The slots that it may still write to are never given to another writer.
+ * were read before it was fenced off, and its compare-and-set fails. It can allocate no slots either. The slots that it may still write to are
+ * never given to another writer, and their memory gets no other use, see {@link LogSlots}. The root and the number of rows have fences too.
  *
  * <p>A writer knows the partitions of each row id: it reads the whole pool before its first change, and afterwards the logs that other writers
  * have extended. Thread-safe: callers take turns.
@@ -55,7 +56,7 @@ final class PoolWriter implements AutoCloseable {
         this.pool = pool;
         this.lease = new WriterLease(pool, patienceNanos);
         this.reading = new PoolReading(pool, lease);
-        this.takeover = new WriterTakeover(pool);
+        this.takeover = new WriterTakeover(pool, lease);
         this.append = new LogAppend(pool, lease, nearlyFull);
         this.publication = new PairPublication(pool, lease, reading);
     }
@@ -182,7 +183,8 @@ final class PoolWriter implements AutoCloseable {
         }
         Directory directory = pool.refresh();
         if (grant == WriterLease.Grant.FROM_LOST) {
-            takeover.fenceOffTails(directory);
+            takeover.fenceOffLogs(directory);
+            takeover.fenceOffRowCount();
         }
         LogTails[] tails = reading.tails(directory);
         // Renewed only now: it proves that the tails were read before any other writer could take over.
@@ -213,7 +215,7 @@ final class PoolWriter implements AutoCloseable {
                 now.leftOver.addAll(ofPair);
             }
         }
-        count(now, now.places.size() - now.rows);
+        count(now, now.places.size() - now.rows.rows());
     }
 
     /**
@@ -238,11 +240,12 @@ final class PoolWriter implements AutoCloseable {
 
     private void count(KnownPool now, long more) throws RemoteMemoryException {
         if (more != 0) {
-            long found = pool.compareAndSet(PoolHead.ROWS_AT, now.rows, now.rows + more);
-            if (found != now.rows) {
+            RowCount next = now.rows.plus(more);
+            long expected = now.rows.word();
+            if (pool.compareAndSet(PoolHead.ROWS_AT, expected, next.word()) != expected) {
                 throw lease.fenced();
             }
-            now.rows += more;
+            now.rows = next;
         }
     }
 }

@@ -29,12 +29,14 @@ final class ReaderHolds {
     }
 
     /**
-     * Compares the words with the last look.
+     * Compares the words with the last look. A hold stands still from when its words had been read to when they were requested again: a read may
+     * be slow, and this thread may be stopped before or after it.
      *
      * @param words owner and word of each hold
-     * @param now time in nanoseconds of a monotonic clock
+     * @param asked when the words were requested, in nanoseconds of a monotonic clock
+     * @param now a time after they had been read
      */
-    Look look(long[] words, long now) {
+    Look look(long[] words, long asked, long now) {
         long oldest = Long.MAX_VALUE;
         List<Dead> dead = new ArrayList<>();
         for (int slot = 0; slot < seen.length; slot++) {
@@ -48,7 +50,7 @@ final class ReaderHolds {
             if (owner == 0) {
                 continue;
             }
-            if (now - before.nanos() > leaseNanos) {
+            if (asked - before.nanos() > leaseNanos) {
                 dead.add(new Dead(slot, owner));
             } else {
                 oldest = Math.min(oldest, word >>> Integer.SIZE);

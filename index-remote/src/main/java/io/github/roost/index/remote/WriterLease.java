@@ -45,7 +45,8 @@ final class WriterLease {
         long began = System.nanoTime();
         long pause = MIN_PAUSE_NANOS;
         long word = mine == UNKNOWN || isHeld(mine) ? pool.word(PoolHead.LEASE_AT) : mine;
-        long since = began;
+        // After the read: before it the word may have been another one.
+        long since = System.nanoTime();
         while (true) {
             long now = System.nanoTime();
             boolean lost = isHeld(word) && now - since > termNanos;
@@ -57,7 +58,7 @@ final class WriterLease {
             }
             if (found != word) {
                 word = found;
-                since = now;
+                since = System.nanoTime();
             }
             if (now - began > termNanos + patienceNanos) {
                 throw new RemoteMemoryException(

@@ -5,10 +5,14 @@ package io.github.roost.index.remote;
  * one thread at a time.
  */
 final class WriterTakeover {
-    private final OpenPool pool;
+    private static final int PAIRS_PER_RENEWAL = 128;
 
-    WriterTakeover(OpenPool pool) {
+    private final OpenPool pool;
+    private final WriterLease lease;
+
+    WriterTakeover(OpenPool pool, WriterLease lease) {
         this.pool = pool;
+        this.lease = lease;
     }
 
     /** Changes the root's fence: after this no compare-and-set of an earlier writer begins an epoch. */
@@ -16,12 +20,27 @@ final class WriterTakeover {
         pool.replace(PoolHead.ROOT_AT, word -> Root.of(word).fenced().word());
     }
 
-    /** Changes the fence of all pairs: after this no compare-and-set of an earlier writer changes a log. */
-    void fenceOffTails(Directory directory) throws RemoteMemoryException {
+    /** Changes the fence of the number of rows: after this no compare-and-set of an earlier writer changes it. */
+    void fenceOffRowCount() throws RemoteMemoryException {
+        pool.replace(PoolHead.ROWS_AT, word -> RowCount.of(word).fenced().word());
+    }
+
+    /**
+     * Changes the fence of all pairs: after this no compare-and-set of an earlier writer changes a log or allocates slots. First the tails, so that
+     * the slots that are beyond them when the slots' fence changes are never published.
+     */
+    void fenceOffLogs(Directory directory) throws RemoteMemoryException {
         for (int pair = 0; pair < directory.gaps().size(); pair++) {
+            int generation = directory.partitions().get(2 * pair).generation();
+            LogTails tails = LogTails.of(pool.replace(
+                    PoolHead.tailsAt(pair, generation),
+                    word -> LogTails.of(word).fenced().word()));
             pool.replace(
-                    PoolHead.tailsAt(pair, directory.partitions().get(2 * pair).generation()),
-                    word -> LogTails.of(word).fenced().word());
+                    PoolHead.slotsAt(pair, generation),
+                    word -> LogSlots.of(word).fenced(tails).word());
+            if (pair % PAIRS_PER_RENEWAL == PAIRS_PER_RENEWAL - 1) {
+                lease.renew();
+            }
         }
     }
 
@@ -42,7 +61,7 @@ final class WriterTakeover {
             if (!noted) {
                 throw new RemoteMemoryException(
                         pool.region().name(),
-                        "has lost space to " + PoolHead.MAX_LOST + " writers: a copy of it has that space again");
+                        "has lost space to " + PoolHead.MAX_LOST + " writers: it must be built again");
             }
         }
         pool.compareAndSet(PoolHead.FILLING_AT, word, 0);
