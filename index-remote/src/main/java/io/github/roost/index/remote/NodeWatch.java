@@ -2,7 +2,7 @@ package io.github.roost.index.remote;
 
 /**
  * Detects a lost memory node by the region's heartbeat and the reader's own clock: a node increments it several times per term, so it is lost if
- * the heartbeat stands still for a term. A pool that was never served has a term of 0, and its node is never lost. Thread-safe: one immutable
+ * the heartbeat stands still for a term. The time of a beat is when it is first seen, so the heartbeat is read between searches too. A pool that was never served has a term of 0, and its node is never lost. Thread-safe: one immutable
  * state, replaced as a whole; if two threads see a beat at once, either may set its time.
  */
 final class NodeWatch {
@@ -16,6 +16,17 @@ final class NodeWatch {
         this.region = region;
         this.termMillis = termMillis;
         this.last = new Seen(heartbeat, nowNanos);
+    }
+
+    /**
+     * Records a heartbeat.
+     *
+     * @param nowNanos a time after it was read
+     */
+    void look(long heartbeat, long nowNanos) {
+        if (last.heartbeat() != heartbeat) {
+            last = new Seen(heartbeat, nowNanos);
+        }
     }
 
     /**

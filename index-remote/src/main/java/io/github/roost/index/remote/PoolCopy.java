@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Copies a pool while it is searched and changed: first the words of one moment, then the blocks that they name, which do not change while their
- * epoch is held. The copy has no node, readers or writers.
+ * epoch is held. Without a hold they may change once an epoch has begun: then copying fails. The copy has no node, readers or writers.
  */
 final class PoolCopy {
     private static final int PIECE = 1 << 20;
@@ -20,15 +20,23 @@ final class PoolCopy {
 
     private final OpenPool pool;
     private final @Nullable PoolWriter writer;
+    private final ReaderHold hold;
 
-    /** @param writer the pool's writer, or null if this process may only read the pool */
-    PoolCopy(OpenPool pool, @Nullable PoolWriter writer) {
+    /**
+     * Makes a copier.
+     *
+     * @param writer the pool's writer, or null if this process may only read the pool
+     * @param hold the table's hold, which may be absent
+     */
+    PoolCopy(OpenPool pool, @Nullable PoolWriter writer, ReaderHold hold) {
         this.pool = pool;
         this.writer = writer;
+        this.hold = hold;
     }
 
     void write(FileChannel channel) throws IOException {
         Directory held = pool.enter();
+        int enrolments = hold.enrolments();
         try {
             MemorySegment words = writer != null ? writer.wordsAtRest() : wordsAtRest();
             forCopy(words);
@@ -40,10 +48,10 @@ final class PoolCopy {
                 pool.await(pool.region().get(List.of(new RemoteRegion.Transfer(at, part))));
                 WholeFile.writeAll(channel, part.asByteBuffer());
             }
-            if (writer == null
-                    && pool.root().epoch()
-                            != Root.of(words.get(LONG, PoolHead.ROOT_AT)).epoch()) {
-                // A read-only process holds no epoch: space may have been reused.
+            if (pool.root().epoch()
+                            != Root.of(words.get(LONG, PoolHead.ROOT_AT)).epoch()
+                    && !hold.hasLastedSince(enrolments)) {
+                // Nobody knew that the epoch was in use: its space may have been reused.
                 throw new RemoteMemoryException(pool.region().name(), "was rebuilt while it was copied");
             }
         } finally {
@@ -79,7 +87,7 @@ final class PoolCopy {
                 words.set(
                         LONG,
                         PoolHead.slotsAt(pair, generation),
-                        new LogSlots(tails.generation(), tails.even(), tails.odd()).word());
+                        LogSlots.of(tails).word());
             }
         }
     }

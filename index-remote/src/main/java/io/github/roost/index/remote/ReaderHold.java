@@ -25,8 +25,10 @@ final class ReaderHold implements Runnable, AutoCloseable {
     private final long owner = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
     private final CountDownLatch closing = new CountDownLatch(1);
     private final Thread beating;
-    /** Index of the two words; belongs to the thread once it has started. */
-    private int slot = NONE;
+    /** Index of the two words; written by the thread once it has started. */
+    private volatile int slot = NONE;
+    /** How many times this hold was begun; changes before it is begun again. Written like {@link #slot}. */
+    private volatile int enrolments;
 
     private long word;
 
@@ -55,7 +57,23 @@ final class ReaderHold implements Runnable, AutoCloseable {
         return ownerAt(slot) + Long.BYTES;
     }
 
+    /** How many times this hold was begun, or was tried to; see {@link #hasLastedSince}. */
+    int enrolments() {
+        return enrolments;
+    }
+
+    /**
+     * Whether this hold has been in the region all the time since {@link #enrolments} returned a number. Only this object writes its owner's number,
+     * so if it is there now and was not written since, it was there all the time. Blocks.
+     */
+    boolean hasLastedSince(int number) throws RemoteMemoryException {
+        int held = slot;
+        return held != NONE && pool.word(ownerAt(held)) == owner && enrolments == number;
+    }
+
+    @SuppressWarnings("NonAtomicVolatileUpdate") // One thread writes it.
     private void enrol() throws RemoteMemoryException {
+        enrolments++;
         for (int free = 0; free < PoolHead.READERS; free++) {
             if (pool.compareAndSet(ownerAt(free), 0, owner) == 0) {
                 slot = free;
@@ -106,6 +124,8 @@ final class ReaderHold implements Runnable, AutoCloseable {
                     enrol();
                 }
             }
+            // Otherwise a beat that is older than the node's end would pass for a new one at the next search.
+            pool.watch().look(pool.word(PoolHead.HEARTBEAT_AT), System.nanoTime());
             // Keeps a table without searches at the current epoch, so that older space becomes free.
             pool.refresh();
         } catch (RemoteMemoryException unreachable) {

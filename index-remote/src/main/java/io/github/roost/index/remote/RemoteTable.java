@@ -37,7 +37,6 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -90,6 +89,7 @@ public final class RemoteTable implements VectorTable {
     private final Orchestrator orchestrator;
     private final Registration registration;
     private final OpenPool pool;
+    private final ReaderHold hold;
     private final PartitionCache cache;
     private final PoolWriter writer;
     private final PairRebuild rebuild;
@@ -112,6 +112,7 @@ public final class RemoteTable implements VectorTable {
     private RemoteTable(Orchestrator orchestrator, String name, OpenPool pool, ReaderHold hold, Builder options) {
         this.orchestrator = orchestrator;
         this.pool = pool;
+        this.hold = hold;
         this.ef = options.ef;
         this.writer = new PoolWriter(pool, options.transferTimeout.toNanos(), this::rebuildLater);
         this.rebuild = new PairRebuild(orchestrator, pool, writer);
@@ -161,7 +162,7 @@ public final class RemoteTable implements VectorTable {
                     "a search for an answer must give its effort, got a target recall of " + request.targetRecall());
         }
         requireOpen();
-        return submit(request, Function.identity());
+        return submit(request, answer -> answer);
     }
 
     @Override
@@ -173,7 +174,7 @@ public final class RemoteTable implements VectorTable {
     public CompletableFuture<Neighbors> search(float[] query, int k, int effort) {
         SearchRequest request = requestOf(query, k, effort, SubmitOptions.DEFAULT);
         requireOpen();
-        return submit(request, answer -> answer.result().neighbors());
+        return submit(request, this::whole);
     }
 
     private SearchRequest requestOf(float[] query, int k, int effort, SubmitOptions options) {
@@ -206,11 +207,27 @@ public final class RemoteTable implements VectorTable {
         }
     }
 
-    private <R> CompletableFuture<R> submit(SearchRequest request, Function<RemoteAnswer, R> result) {
+    /** What a caller gets of an answer. */
+    private interface Result<R> {
+        R of(RemoteAnswer answer) throws RemoteMemoryException;
+    }
+
+    /** The rows of an answer, for callers that cannot be told that it is partial. */
+    private Neighbors whole(RemoteAnswer answer) throws RemoteMemoryException {
+        if (answer.isPartial()) {
+            throw new RemoteMemoryException(
+                    pool.region().name(),
+                    "could not be read in " + answer.missing() + " of " + answer.partitions()
+                            + " partitions; only searches that return a SearchResult or RemoteAnswer give partial answers");
+        }
+        return answer.result().neighbors();
+    }
+
+    private <R> CompletableFuture<R> submit(SearchRequest request, Result<R> result) {
         return submit(asked(request, visited(request), ef), result);
     }
 
-    private <R> CompletableFuture<R> submit(Asked asked, Function<RemoteAnswer, R> result) {
+    private <R> CompletableFuture<R> submit(Asked asked, Result<R> result) {
         CompletableFuture<R> answer;
         try {
             Step.Fork<Asked, Asked, Found, R> fork = fork(asked, true, result);
@@ -230,7 +247,7 @@ public final class RemoteTable implements VectorTable {
     }
 
     /** The parts take the query from {@code asked}, so the fork's own query type is free. */
-    private <Q, R> Step.Fork<Q, Asked, Found, R> fork(Asked asked, boolean kept, Function<RemoteAnswer, R> result) {
+    private <Q, R> Step.Fork<Q, Asked, Found, R> fork(Asked asked, boolean kept, Result<R> result) {
         int[] partitions = pool.nearest(asked.request().query(), asked.visited());
         if (kept) {
             asked.needs(partitions, cache);
@@ -239,7 +256,7 @@ public final class RemoteTable implements VectorTable {
     }
 
     private <Q, R> Step.Fork<Q, Asked, Found, R> visit(
-            Asked asked, int[] partitions, Visits visits, int timesAgain, Function<RemoteAnswer, R> result) {
+            Asked asked, int[] partitions, Visits visits, int timesAgain, Result<R> result) {
         List<BatchQueue<Asked, Found>> joined = new ArrayList<>(partitions.length);
         for (int partition : partitions) {
             joined.add(queues.get(partition));
@@ -251,7 +268,7 @@ public final class RemoteTable implements VectorTable {
             int[] again = visits.tooEarly();
             return again.length > 0 && timesAgain > 0
                     ? visit(asked, again, visits, timesAgain - 1, result)
-                    : Step.done(result.apply(merge(asked, visits, again.length > 0)));
+                    : Step.done(result.of(merge(asked, visits, again.length > 0)));
         });
     }
 
@@ -352,7 +369,7 @@ public final class RemoteTable implements VectorTable {
                 // It may have been accepted before the table was closed.
                 try (var _ = registration.use().holdFromInside()) {
                     // Nothing reports the end of this search, so no partition is kept in the cache for it.
-                    return fork(asked, false, answer -> answer.result().neighbors());
+                    return fork(asked, false, RemoteTable.this::whole);
                 }
             }
 
@@ -361,7 +378,7 @@ public final class RemoteTable implements VectorTable {
                 Asked asked = asked(requestOf(query, k, effort, SubmitOptions.DEFAULT), effort, ef);
                 // The caller need not be a task of this table.
                 try (var _ = registration.use().holdFromInside()) {
-                    return searchHere(asked, context).result().neighbors();
+                    return whole(searchHere(asked, context));
                 }
             }
         };
@@ -404,7 +421,7 @@ public final class RemoteTable implements VectorTable {
     private CompletableFuture<Neighbors> inBatch(float[] query, int k, int visited, int width) {
         requireOpen();
         Asked asked = asked(requestOf(query, k, visited, SubmitOptions.BATCH), visited, width);
-        return submit(asked, found -> found.result().neighbors());
+        return submit(asked, this::whole);
     }
 
     /** Measures with stored rows as queries. Each row finds itself, so the search asks for one neighbour more and the target is adjusted. */
@@ -593,7 +610,7 @@ public final class RemoteTable implements VectorTable {
     @Override
     public void save(Path file) throws IOException {
         try (var _ = use()) {
-            WholeFile.replace(file, new PoolCopy(pool, isMutable() ? writer : null)::write);
+            WholeFile.replace(file, new PoolCopy(pool, isMutable() ? writer : null, hold)::write);
         }
     }
 
@@ -772,7 +789,7 @@ public final class RemoteTable implements VectorTable {
         /**
          * Sets whether a search that cannot read a partition answers from the other partitions, and from the cached bytes of the missing one,
          * which may be out of date. Such an answer is marked as {@linkplain SearchResult#cutShort cut short} and has the number of missing
-         * partitions.
+         * partitions. Searches that return {@link Neighbors}, which have no such mark, fail.
          *
          * @param value default false: the search fails
          * @return this builder

@@ -18,6 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -249,5 +250,184 @@ class LostWritersTest {
             assertThat(open().vector(ID)).isNull();
         }
         assertThat(lockedOut).isPositive();
+    }
+
+    private static CompletableFuture<Void> begin(Runnable change) {
+        return CompletableFuture.runAsync(change, Thread::startVirtualThread);
+    }
+
+    /** Whether bytes of a pair's former block are free. */
+    private boolean isFree(Directory.Gap block) throws RemoteMemoryException {
+        return pool.refresh().free().stream()
+                .anyMatch(space -> space.at() < block.blockAt() + block.blockBytes() && block.blockAt() < space.end());
+    }
+
+    @Test
+    void theBlockThatAStoppedWriterMayStillWriteToIsNeverUsedAgain() throws Exception {
+        RemoteTable late = open(stepped);
+        late.put(ID, in(4).getFirst());
+        Directory.Gap block = pool.directory().gapOf(4);
+        CountDownLatch stopped = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        AtomicInteger steps = new AtomicInteger();
+        stepped.beforeEachSwap(offset -> {
+            if (offset == PoolHead.slotsAt(2, 0)) {
+                steps.compareAndSet(0, 1);
+            }
+        });
+        // After the slots have been allocated, before the record is written.
+        stepped.beforeEach(number -> {
+            if (steps.get() > 0 && steps.getAndIncrement() == 2) {
+                stopped.countDown();
+                await(goOn);
+            }
+        });
+        CompletableFuture<Void> change = begin(() -> late.put(ID + 1, in(4).getLast()));
+        await(stopped);
+        RemoteTable present = open();
+        assertThat(present.put(ID + 2, in(4).getFirst())).isTrue();
+        assertThat(present.rebuild(4)).isTrue();
+        Directory.Gap second = pool.refresh().gapOf(4);
+        assertThat(isFree(block)).isFalse();
+        // The block after it is used by no writer that was lost.
+        assertThat(present.rebuild(4)).isTrue();
+        assertThat(isFree(second)).isTrue();
+        assertThat(isFree(block)).isFalse();
+        goOn.countDown();
+        assertThatThrownBy(change::join).hasRootCauseInstanceOf(WriterFencedException.class);
+        assertThat(present.vector(ID + 1)).isNull();
+        assertThat(present.vector(ID + 2)).isEqualTo(in(4).getFirst());
+        present.verify();
+    }
+
+    @Test
+    void aWriterThatWasFencedOffAllocatesNoSlots() throws Exception {
+        for (int rebuilds = 0; rebuilds <= 2; rebuilds++) {
+            close();
+            fresh();
+            RemoteTable late = open(stepped);
+            late.put(ID, in(4).getFirst());
+            CountDownLatch stopped = new CountDownLatch(1);
+            CountDownLatch goOn = new CountDownLatch(1);
+            AtomicInteger times = new AtomicInteger();
+            stepped.beforeEachSwap(offset -> {
+                if (offset == PoolHead.slotsAt(2, 0) && times.getAndIncrement() == 0) {
+                    stopped.countDown();
+                    await(goOn);
+                }
+            });
+            CompletableFuture<Void> change = begin(() -> late.put(ID + 1, in(4).getLast()));
+            await(stopped);
+            RemoteTable present = open();
+            assertThat(present.put(ID + 2, in(0).getFirst())).isTrue();
+            for (int i = 0; i < rebuilds; i++) {
+                assertThat(present.rebuild(4)).isTrue();
+            }
+            long before = pool.word(PoolHead.slotsAt(2, 0));
+            goOn.countDown();
+            assertThatThrownBy(change::join).hasRootCauseInstanceOf(WriterFencedException.class);
+            assertThat(pool.word(PoolHead.slotsAt(2, 0))).isEqualTo(before);
+            assertThat(LogSlots.of(before).abandoned()).isFalse();
+            assertThat(present.put(ID + 3, in(4).getLast())).isTrue();
+        }
+    }
+
+    @Test
+    void aStoppedWriterDoesNotCountItsRowTwiceWhereTheNumberIsAgainWhatItWas() throws Exception {
+        RemoteTable late = open(stepped);
+        late.put(ID, in(0).getFirst());
+        int rows = late.size();
+        CountDownLatch stopped = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        AtomicInteger times = new AtomicInteger();
+        stepped.beforeEachSwap(offset -> {
+            if (offset == PoolHead.ROWS_AT && times.getAndIncrement() == 0) {
+                stopped.countDown();
+                await(goOn);
+            }
+        });
+        CompletableFuture<Void> change = begin(() -> late.put(ID + 1, in(0).getLast()));
+        await(stopped);
+        RemoteTable present = open();
+        assertThat(present.remove(ID)).isTrue();
+        assertThat(present.size()).isEqualTo(rows);
+        goOn.countDown();
+        assertThatThrownBy(change::join).hasRootCauseInstanceOf(WriterFencedException.class);
+        assertThat(present.size()).isEqualTo(rows);
+    }
+
+    @Test
+    void aSlowReadOfTheLeaseIsNoTimeThatItsHolderWasSilent() throws Exception {
+        loseWriter(5);
+        AtomicInteger reads = new AtomicInteger();
+        AtomicLong readNanos = new AtomicLong();
+        AtomicLong takenNanos = new AtomicLong();
+        stepped.beforeEachRead(
+                transfers -> transfers.getFirst().offset() != PoolHead.LEASE_AT || reads.getAndIncrement() > 0
+                        ? CompletableFuture.completedFuture(null)
+                        : CompletableFuture.runAsync(
+                                () -> readNanos.set(System.nanoTime()),
+                                CompletableFuture.delayedExecutor(200, TimeUnit.MILLISECONDS)));
+        stepped.beforeEachSwap(offset -> takenNanos.compareAndSet(0, System.nanoTime()));
+        try (OpenPool slow = OpenPool.open(stepped.open(POOL), Duration.ofSeconds(5))) {
+            assertThat(new WriterLease(slow, 1_000_000_000).acquire()).isEqualTo(WriterLease.Grant.FROM_LOST);
+        }
+        assertThat(takenNanos.get() - readNanos.get()).isGreaterThan(pool.head().leaseMillis() * 1_000_000L);
+    }
+
+    @Test
+    void thePairThatWasWithoutRowsGetsAGapLikeTheOthers() throws Exception {
+        RemoteTable table = RemoteTable.builder().ef(300).open(orchestrator, "gaps", new MappedMemory(folder), POOL);
+        tables.add(table);
+        for (long id = 0; id < 600; id += 2) {
+            table.remove(id);
+        }
+        assertThat(table.size()).isZero();
+        while (pool.refresh().partitions().get(4).rows() > 0
+                || pool.directory().partitions().get(5).rows() > 0) {
+            table.rebuild(4);
+        }
+        table.put(ID, in(4).getFirst());
+        assertThat(table.rebuild(4)).isTrue();
+        Directory directory = pool.refresh();
+        long images = directory.partitions().get(4).bytes()
+                + directory.partitions().get(5).bytes();
+        assertThat(directory.gapOf(4).bytes())
+                .isEqualTo(PartitionedIndex.gapBytes(images, .5, pool.head().recordBytes()));
+    }
+
+    /** Ends the holds of all readers, as a writer does that takes them for dead. */
+    private void endHolds() {
+        try {
+            for (int reader = 0; reader < PoolHead.READERS; reader++) {
+                pool.replace(PoolHead.READERS_AT + (long) reader * PoolHead.READER_BYTES, owner -> 0);
+            }
+        } catch (RemoteMemoryException failed) {
+            throw new AssertionError(failed);
+        }
+    }
+
+    @Test
+    void aCopyFailsIfAnEpochBeganWhileItsHoldWasLost() throws Exception {
+        RemoteTable copied = open(stepped);
+        RemoteTable present = open();
+        boolean[] loses = {false};
+        AtomicInteger pieces = new AtomicInteger();
+        stepped.beforeEachRead(transfers -> {
+            if (transfers.getFirst().offset() == PoolHead.pairsEnd(PARTITIONS) && pieces.getAndIncrement() == 0) {
+                if (loses[0]) {
+                    endHolds();
+                }
+                assertThat(present.rebuild(0)).isTrue();
+            }
+            return CompletableFuture.completedFuture(null);
+        });
+        copied.save(folder.resolve("copied.pool"));
+        assertThat(pieces.get()).isEqualTo(1);
+        loses[0] = true;
+        pieces.set(0);
+        assertThatThrownBy(() -> copied.save(folder.resolve("copied.pool")))
+                .isInstanceOf(RemoteMemoryException.class)
+                .hasMessageContaining("was rebuilt while it was copied");
     }
 }

@@ -1,9 +1,17 @@
 package io.github.roost.index.remote;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.roost.core.Orchestrator;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class NodeWatchTest {
     private static final long MILLI = 1_000_000;
@@ -37,5 +45,34 @@ class NodeWatchTest {
         assertThatCode(() -> watch.require(8, 1_000 * MILLI, 2_000 * MILLI)).doesNotThrowAnyException();
         assertThatThrownBy(() -> watch.require(8, 1_001 * MILLI, 2_000 * MILLI))
                 .isInstanceOf(MemoryNodeLostException.class);
+    }
+
+    @Test
+    void aBeatBetweenSearchesCountsFromWhenItCame(@TempDir Path folder) throws Exception {
+        try (Orchestrator orchestrator = Pools.orchestrator()) {
+            Pools.buildSmall(orchestrator, 2, folder.resolve("watched.pool"));
+        }
+        SteppedMemory memory = new SteppedMemory(new MappedMemory(folder));
+        try (OpenPool other = OpenPool.open(new MappedMemory(folder).open("watched.pool"), Duration.ofSeconds(5))) {
+            other.replace(PoolHead.TERM_AT, word -> 1);
+            other.replace(PoolHead.HEARTBEAT_AT, word -> 7);
+            try (OpenPool pool = OpenPool.open(memory.open("watched.pool"), Duration.ofSeconds(5));
+                    ReaderHold hold = ReaderHold.of(pool, "watched")) {
+                assertThat(hold.enrolments()).isEqualTo(1);
+                other.replace(PoolHead.HEARTBEAT_AT, word -> 8);
+                // When the second look begins, the first one has seen the beat.
+                CountDownLatch looks = new CountDownLatch(2);
+                memory.beforeEachRead(transfers -> {
+                    if (transfers.getFirst().offset() == PoolHead.HEARTBEAT_AT) {
+                        looks.countDown();
+                    }
+                    return CompletableFuture.completedFuture(null);
+                });
+                assertThat(looks.await(1, TimeUnit.MINUTES)).isTrue();
+                Thread.sleep(3);
+                long now = System.nanoTime();
+                assertThatThrownBy(() -> pool.watch().require(8, now, now)).isInstanceOf(MemoryNodeLostException.class);
+            }
+        }
     }
 }

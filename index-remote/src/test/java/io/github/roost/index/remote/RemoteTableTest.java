@@ -375,13 +375,23 @@ class RemoteTableTest {
                     .hasMessageContaining("is unplugged");
             RemoteAnswer answer =
                     partial.answer(SearchRequest.of(queries[0], K).effort(2)).join();
+            assertThatThrownBy(() -> partial.search(queries[0], K, 2).join())
+                    .hasCauseInstanceOf(RemoteMemoryException.class)
+                    .hasMessageContaining("could not be read in 1 of 2 partitions");
+            assertThatThrownBy(() -> orchestrator
+                            .submit(
+                                    partial.searchFunction(K, 2),
+                                    queries[0],
+                                    partial.registration().id(0))
+                            .join())
+                    .hasCauseInstanceOf(RemoteMemoryException.class);
             assertThat(answer.isPartial()).isTrue();
             assertThat(answer.missing()).isEqualTo(1);
             assertThat(answer.partitions()).isEqualTo(2);
             assertThat(answer.result().cutShort()).isTrue();
             assertThat(answer.result().neighbors().size()).isEqualTo(K);
             assertThat(partial.partitionsOf(queries[0], 1)).containsExactly(cached);
-            assertThat(partial.remoteStats().partial()).isEqualTo(1);
+            assertThat(partial.remoteStats().partial()).isEqualTo(2);
             memory.fail(false);
             assertThat(strict.search(queries[0], K, 2).join().size()).isEqualTo(K);
             assertThat(answer.result().neighbors())
