@@ -57,7 +57,7 @@ import org.slf4j.LoggerFactory;
  * <p>Each partition is a mapping id: its home is where its queries are grouped and its bytes verified and searched. A query joins the batch queue
  * of each partition that it visits. A group of queries parks until the bytes have arrived; meanwhile its worker serves partitions that are
  * cached. {@link #searchAll} has all its queries join before one is served, so each partition is read at most once for all of them, whatever the
- * size of the cache.
+ * size of the cache; more often only if other searches have kept a partition waiting for room for a second.
  *
  * <p>The effort of a search is the number of partitions that it visits. If a partition cannot be read, the search fails with a
  * {@link RemoteMemoryException}: a {@link MemoryNodeLostException} if the memory node is lost, a {@link DamagedPartitionException} if bytes are
