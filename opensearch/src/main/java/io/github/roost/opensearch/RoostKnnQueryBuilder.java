@@ -2,6 +2,7 @@ package io.github.roost.opensearch;
 
 import io.github.roost.core.Vectors;
 import io.github.roost.lucene.SearchEffort;
+import io.github.roost.lucene.SharedFilter;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
@@ -191,18 +192,20 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
     /** With several vectors, a document's score is its best score over the vectors. */
     @Override
     protected Query doToQuery(QueryShardContext context) throws IOException {
-        List<Query> each = eachQuery(context, filter == null ? null : filter.toQuery(context));
+        Query filtering = filter == null ? null : filter.toQuery(context);
+        Query shared = filtering == null || vectors.size() == 1 ? filtering : new SharedFilter(filtering);
+        List<Query> each = eachQuery(context, shared);
         return each.size() == 1 ? each.getFirst() : new DisjunctionMaxQuery(each, 0);
     }
 
     /**
-     * One query per vector. They share one evaluation of the filter.
+     * One query per vector.
      *
-     * @param filtering the filter in this shard; null for none
+     * @param shared the filter in this shard, of a kind that several queries can share; null for none
      * @throws IllegalArgumentException if the shard's index has no such vector field, the field's attribute table is missing, or a
      *     vector does not have the field's shape
      */
-    List<Query> eachQuery(QueryShardContext context, @Nullable Query filtering) {
+    List<Query> eachQuery(QueryShardContext context, @Nullable Query shared) {
         MappedFieldType type = context.fieldMapper(field);
         if (type == null) {
             throw new IllegalArgumentException("[roost_knn] there is no field [" + field + "] in index ["
@@ -218,10 +221,14 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
         }
         int width = Math.max(k, effort == null ? node.effort() : effort);
         NearestHits hits = new NearestHits(k, minScore == null ? Float.NEGATIVE_INFINITY : minScore);
-        Query shared = filtering == null || vectors.size() == 1 ? filtering : new MatchedOnce(filtering);
         return vectors.stream()
                 .map(vector -> of.nearest(node, context.index().getName(), vector, width, hits, shared))
                 .toList();
+    }
+
+    /** The number of vectors. */
+    int vectors() {
+        return vectors.size();
     }
 
     /** Number of nearest documents per vector. */

@@ -1,5 +1,6 @@
 package io.github.roost.opensearch;
 
+import io.github.roost.lucene.SharedFilter;
 import io.github.roost.opensearch.RoostBatch.Hit;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -8,6 +9,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.apache.lucene.index.StoredFields;
 import org.apache.lucene.search.IndexSearcher;
@@ -36,6 +38,7 @@ import org.opensearch.index.query.BoolQueryBuilder;
 import org.opensearch.index.query.QueryBuilder;
 import org.opensearch.index.query.QueryShardContext;
 import org.opensearch.index.query.Rewriteable;
+import org.opensearch.index.shard.IndexShard;
 import org.opensearch.indices.IndicesService;
 import org.opensearch.search.SearchService;
 import org.opensearch.tasks.Task;
@@ -127,17 +130,31 @@ public final class TransportRoostBatch
     @Override
     protected RoostBatch.ShardResponse shardOperation(RoostBatch.ShardRequest request, Task task) throws IOException {
         IndexService index = indices.indexServiceSafe(request.shardId().getIndex());
-        try (Engine.Searcher searcher =
-                index.getShard(request.shardId().id()).acquireSearcher(RoostKnnQueryBuilder.NAME)) {
+        IndexShard shard = index.getShard(request.shardId().id());
+        refreshIfIdle(shard);
+        try (Engine.Searcher searcher = shard.acquireSearcher(RoostKnnQueryBuilder.NAME)) {
             QueryShardContext context =
                     index.newQueryShardContext(request.shardId().id(), searcher, System::currentTimeMillis, null);
             RoostKnnQueryBuilder query = request.query();
             List<Callable<List<Hit>>> each = new ArrayList<>();
-            for (Query vector : query.eachQuery(context, filter(request, context))) {
+            for (Query vector : query.eachQuery(context, shared(filter(request, context), searcher))) {
                 each.add(() -> hits(searcher, vector, query.k(), request));
             }
             return new RoostBatch.ShardResponse(
                     request.shardId(), node.together().invokeAll(each));
+        }
+    }
+
+    /**
+     * Makes the documents visible whose refresh OpenSearch postponed because the shard had not been searched for {@code
+     * search.idle.after}. A search of OpenSearch's own waits for the next scheduled refresh, in no thread. This class has a thread
+     * already, so it refreshes in it.
+     */
+    private static void refreshIfIdle(IndexShard shard) {
+        CompletableFuture<Boolean> active = new CompletableFuture<>();
+        shard.awaitShardSearchActive(active::complete);
+        if (!active.isDone()) {
+            shard.refresh(RoostKnnQueryBuilder.NAME);
         }
     }
 
@@ -155,6 +172,16 @@ public final class TransportRoostBatch
             return all.hasClauses() ? Queries.filtered(all.toQuery(context), whole) : whole;
         }
         return all.hasClauses() ? all.toQuery(context) : null;
+    }
+
+    /** The filter, evaluated before the searches begin that share it: a search that waited for it would occupy a worker. */
+    private @Nullable Query shared(@Nullable Query filter, IndexSearcher searcher) throws IOException {
+        if (filter == null) {
+            return null;
+        }
+        SharedFilter shared = new SharedFilter(filter);
+        shared.evaluate(searcher, node.together());
+        return shared;
     }
 
     private static List<Hit> hits(IndexSearcher searcher, Query query, int k, RoostBatch.ShardRequest request)
@@ -186,16 +213,27 @@ public final class TransportRoostBatch
                 case null, default -> throw new NoShardAvailableActionException(null, "no copy of a shard is there");
             }
         }
+        return new RoostBatch.Response(
+                responses.size(),
+                merged(request.query().vectors(), request.query().k(), responses));
+    }
+
+    /**
+     * Merges the hits of shards.
+     *
+     * @param vectors number of vectors: without any shard, too, each has a list of hits
+     * @param k max number of hits per vector
+     */
+    static List<List<Hit>> merged(int vectors, int k, List<RoostBatch.ShardResponse> shards) {
         List<List<Hit>> merged = new ArrayList<>();
-        int lists = responses.isEmpty() ? 0 : responses.getFirst().hits().size();
-        for (int i = 0; i < lists; i++) {
+        for (int i = 0; i < vectors; i++) {
             int list = i;
-            merged.add(responses.stream()
-                    .flatMap(response -> response.hits().get(list).stream())
+            merged.add(shards.stream()
+                    .flatMap(shard -> shard.hits().get(list).stream())
                     .sorted(Comparator.comparing(Hit::score).reversed())
-                    .limit(request.query().k())
+                    .limit(k)
                     .toList());
         }
-        return new RoostBatch.Response(responses.size(), merged);
+        return merged;
     }
 }

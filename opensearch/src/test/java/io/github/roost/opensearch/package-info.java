@@ -1,0 +1,4 @@
+@NullMarked
+package io.github.roost.opensearch;
+
+import org.jspecify.annotations.NullMarked;
