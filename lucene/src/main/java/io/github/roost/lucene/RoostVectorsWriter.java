@@ -17,6 +17,7 @@ import org.apache.lucene.index.MergeState;
 import org.apache.lucene.index.SegmentReadState;
 import org.apache.lucene.index.SegmentWriteState;
 import org.apache.lucene.index.Sorter;
+import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.store.IndexOutput;
 import org.apache.lucene.util.IORunnable;
 import org.apache.lucene.util.IOUtils;
@@ -96,7 +97,10 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
     @Override
     public KnnFieldVectorsWriter<?> addField(FieldInfo fieldInfo) throws IOException {
         fields.add(fieldInfo);
-        return flatWriter.addField(fieldInfo);
+        KnnFieldVectorsWriter<?> flat = flatWriter.addField(fieldInfo);
+        return fieldInfo.getVectorSimilarityFunction() == VectorSimilarityFunction.COSINE
+                ? new CosineVectors<>(fieldInfo.name, flat)
+                : flat;
     }
 
     @Override

@@ -5,8 +5,8 @@ import io.github.roost.index.hnsw.graph.GraphSearch;
 import java.io.IOException;
 import org.apache.lucene.search.AcceptDocs;
 import org.apache.lucene.search.KnnCollector;
+import org.apache.lucene.search.knn.KnnSearchStrategy;
 import org.apache.lucene.store.AlreadyClosedException;
-import org.apache.lucene.util.BitSet;
 import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.FixedBitSet;
 import org.apache.lucene.util.SparseFixedBitSet;
@@ -20,10 +20,17 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A collector need not collect the k best: it may collect all hits above a score, or the best per parent. So a search was wide
  * enough if the worst hit that it found is not competitive any more.
+ *
+ * <p>A vector whose squared length is 0 has no cosine, and Lucene's scorers return NaN for it, which would rank before every other score.
+ * Here it has the lowest score, 0, and does not count as the worst hit: a wider search would find more of them.
  */
 final class SegmentSearch {
     /** Vectors scored per bulk call, between two checks for early termination. */
-    private static final int RUN = 64;
+    static final int RUN = 64;
+    /** The worst of no scores. */
+    private static final float NONE = Float.POSITIVE_INFINITY;
+
+    private static final float LOWEST_COSINE_SCORE = 0;
 
     private final @Nullable CodedGraph graph;
     private final RandomVectorScorer scorer;
@@ -52,12 +59,29 @@ final class SegmentSearch {
         this.acceptedCount = accepted == null ? scorer.maxOrd() : Math.min(acceptDocs.cost(), scorer.maxOrd());
     }
 
+    /**
+     * Whether a search scores all accepted vectors, for a graph search would be no less work.
+     *
+     * @param accepted number of accepted vectors
+     */
+    static boolean scans(@Nullable CodedGraph graph, int k, @Nullable KnnSearchStrategy strategy, int accepted) {
+        return scans(graph, width(k, strategy), accepted);
+    }
+
+    private static boolean scans(@Nullable CodedGraph graph, int width, int accepted) {
+        return graph == null || width >= graph.nodes() || graph.scanIsShorter(accepted, width);
+    }
+
+    private static int width(int k, @Nullable KnnSearchStrategy strategy) {
+        return CodedGraph.width(k, SearchEffort.widthOf(strategy, k));
+    }
+
     void run(float[] query) throws IOException {
-        int width = CodedGraph.width(collector.k(), SearchEffort.widthOf(collector.getSearchStrategy(), collector.k()));
+        int width = width(collector.k(), collector.getSearchStrategy());
         long @Nullable [] words = graph == null ? null : words();
         boolean done = false;
         while (!done) {
-            if (graph == null || width >= graph.nodes() || graph.scanIsShorter(acceptedCount, width)) {
+            if (graph == null || scans(graph, width, acceptedCount)) {
                 scan();
                 return;
             }
@@ -129,16 +153,16 @@ final class SegmentSearch {
         if (compared < size && worst > collector.minCompetitiveSimilarity()) {
             worst = Math.min(worst, collect(search, compared, size));
         }
-        if (worst <= collector.minCompetitiveSimilarity()) {
+        if (worst <= collector.minCompetitiveSimilarity() || worst == NONE) {
             return true;
         }
         remember(search);
         return false;
     }
 
-    /** Scores and collects the found nodes from one rank to another; returns the worst score. */
+    /** Scores and collects the found nodes from one rank to another; returns the worst score, {@link #NONE} if there is none. */
     private float collect(GraphSearch search, int from, int to) throws IOException {
-        float worst = Float.POSITIVE_INFINITY;
+        float worst = NONE;
         for (int at = from; at < to; at += RUN) {
             int count = Math.min(RUN, to - at);
             for (int i = 0; i < count; i++) {
@@ -146,13 +170,19 @@ final class SegmentSearch {
             }
             scorer.bulkScore(ordinals, scores, count);
             for (int i = 0; i < count; i++) {
-                worst = Math.min(worst, scores[i]);
+                if (!Float.isNaN(scores[i])) {
+                    worst = Math.min(worst, scores[i]);
+                }
                 if (!isCollected(ordinals[i])) {
-                    collector.collect(scorer.ordToDoc(ordinals[i]), scores[i]);
+                    collector.collect(scorer.ordToDoc(ordinals[i]), ranked(scores[i]));
                 }
             }
         }
         return worst;
+    }
+
+    private static float ranked(float score) {
+        return Float.isNaN(score) ? LOWEST_COSINE_SCORE : score;
     }
 
     private void remember(GraphSearch search) throws IOException {
@@ -170,45 +200,26 @@ final class SegmentSearch {
 
     /** Scores all accepted vectors. */
     private void scan() throws IOException {
-        Bits wanted = scorer.getAcceptOrds(accepted);
-        // If every document has a vector, ordinals are documents, and the filter's bit set can be iterated.
-        BitSet set =
-                scorer.maxOrd() == maxDoc && accepted instanceof BitSet bits && bits.length() >= maxDoc ? bits : null;
-        int end = scorer.maxOrd();
-        int ordinal = next(set, wanted, 0, end);
-        while (ordinal < end && !collector.earlyTerminated()) {
-            int count = 0;
-            while (count < RUN && ordinal < end) {
-                ordinals[count++] = ordinal;
-                ordinal = next(set, wanted, ordinal + 1, end);
-            }
-            scoreAndCollect(count);
+        OrdinalRuns runs = ordinalsToScan();
+        int count = runs.next(ordinals);
+        while (count > 0 && !collector.earlyTerminated()) {
+            collectRun(ordinals, count);
+            count = runs.next(ordinals);
         }
     }
 
-    /** The first ordinal at or after {@code from} that is accepted and not collected yet, or {@code end}. */
-    private int next(@Nullable BitSet set, @Nullable Bits wanted, int from, int end) {
-        int ordinal = from;
-        while (ordinal < end) {
-            if (set != null) {
-                ordinal = set.nextSetBit(ordinal);
-            } else if (wanted != null && !wanted.get(ordinal)) {
-                ordinal++;
-                continue;
-            }
-            if (ordinal >= end || !isCollected(ordinal)) {
-                break;
-            }
-            ordinal++;
-        }
-        return Math.min(ordinal, end);
+    /** The ordinals that a scan scores. */
+    OrdinalRuns ordinalsToScan() throws IOException {
+        return new OrdinalRuns(scorer, maxDoc, accepted, collected);
     }
 
-    private void scoreAndCollect(int count) throws IOException {
+    /** Scores and collects a run of a scan. */
+    void collectRun(int[] run, int count) throws IOException {
         collector.incVisitedCount(count);
-        if (scorer.bulkScore(ordinals, scores, count) > collector.minCompetitiveSimilarity()) {
+        // Negated: the best score is NaN if any is.
+        if (!(scorer.bulkScore(run, scores, count) <= collector.minCompetitiveSimilarity())) {
             for (int i = 0; i < count; i++) {
-                collector.collect(scorer.ordToDoc(ordinals[i]), scores[i]);
+                collector.collect(scorer.ordToDoc(run[i]), ranked(scores[i]));
             }
         }
     }

@@ -1,5 +1,7 @@
 package io.github.roost.lucene;
 
+import static org.apache.lucene.index.VectorEncoding.FLOAT32;
+import static org.apache.lucene.index.VectorSimilarityFunction.COSINE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
@@ -20,10 +22,12 @@ import org.apache.lucene.document.StringField;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.IndexWriterConfig;
+import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.index.NoMergePolicy;
 import org.apache.lucene.index.Term;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.search.AcceptDocs;
 import org.apache.lucene.search.FloatVectorSimilarityQuery;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.KnnByteVectorQuery;
@@ -31,6 +35,7 @@ import org.apache.lucene.search.KnnFloatVectorQuery;
 import org.apache.lucene.search.Query;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.TermQuery;
+import org.apache.lucene.search.TopKnnCollector;
 import org.apache.lucene.store.ByteBuffersDirectory;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.MMapDirectory;
@@ -169,6 +174,51 @@ class FormatSearchTest {
                 assertFinds(documents, searcher, kind(2), document -> document % 4 != 0 && document % 3 == 2, random);
             }
         }
+    }
+
+    /** A vector this short has a squared length of 0, and Lucene's cosine with it is NaN. */
+    @Test
+    void aVectorWithoutACosineIsOneClearErrorAndTheOtherDocumentsAreKept() throws IOException {
+        float[] tiny = new float[DIMENSION];
+        Arrays.fill(tiny, 1e-30f);
+        try (Directory directory = new MMapDirectory(folder);
+                IndexWriter writer = new IndexWriter(directory, config())) {
+            writer.addDocument(List.of(new KnnFloatVectorField(FIELD, vector(new Random(7)), COSINE)));
+            assertThatThrownBy(() -> writer.addDocument(List.of(new KnnFloatVectorField(FIELD, tiny, COSINE))))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage(
+                            "field \"vector\" has similarity COSINE, so its vectors must have a length whose square is a"
+                                    + " positive float, got [1.0E-30, 1.0E-30, 1.0E-30, ...]");
+            writer.commit();
+            try (DirectoryReader reader = DirectoryReader.open(directory)) {
+                assertThat(reader.numDocs()).isEqualTo(1);
+            }
+        }
+    }
+
+    /** All scores are NaN in Lucene's similarity function. */
+    @Test
+    void aQueryWithoutACosineFindsAnyDocumentsAndIsNoScan() throws IOException {
+        Random random = new Random(8);
+        Documents documents = new Documents(vectors(random, FLOAT32, COSINE), FLOAT32, COSINE);
+        try (Directory directory = new MMapDirectory(folder)) {
+            write(documents, directory, 1);
+            try (DirectoryReader reader = DirectoryReader.open(directory)) {
+                assertThat(visited(reader, new float[DIMENSION])).isLessThan(DOCUMENTS / 2);
+                ScoreDoc[] all = new IndexSearcher(reader)
+                        .search(documents.query(new float[DIMENSION], DOCUMENTS, null), DOCUMENTS)
+                        .scoreDocs;
+                assertThat(all).hasSize(DOCUMENTS).allMatch(hit -> hit.score == 0);
+            }
+        }
+    }
+
+    private static long visited(DirectoryReader reader, float[] query) throws IOException {
+        LeafReader segment = reader.leaves().getFirst().reader();
+        TopKnnCollector collector = new TopKnnCollector(K, Integer.MAX_VALUE, new SearchEffort(2 * K));
+        segment.searchNearestVectors(FIELD, query, collector, AcceptDocs.fromLiveDocs(null, segment.maxDoc()));
+        assertThat(collector.topDocs().scoreDocs).hasSize(K).allMatch(hit -> hit.score >= 0);
+        return collector.visitedCount();
     }
 
     @Test
