@@ -1,5 +1,6 @@
 package io.github.roost.opensearch;
 
+import io.github.roost.core.TableFileException;
 import io.github.roost.table.RowBatch;
 import io.github.roost.table.Table;
 import java.io.Closeable;
@@ -41,7 +42,7 @@ final class NodeTables implements Closeable {
     private final ConcurrentMap<String, Table> open = new ConcurrentHashMap<>();
     /** Per table the reason why its newest files could not be read. */
     private final ConcurrentMap<String, String> faults = new ConcurrentHashMap<>();
-    /** The files of each folder at the last check, so that an unchanged folder is not read again. Guarded by this. */
+    /** The files of each folder that were read or found damaged, so that an unchanged folder is not read again. Guarded by this. */
     private final Map<String, String> seen = new HashMap<>();
     /** Null on a node without data, and after close. */
     private volatile @Nullable Path folder;
@@ -96,13 +97,16 @@ final class NodeTables implements Closeable {
     private void look(Path path, String name) {
         try {
             String files = files(path);
-            if (!files.isEmpty() && !files.equals(seen.put(name, files))) {
-                publishNewest(path, name);
+            if (!files.isEmpty() && !files.equals(seen.get(name))) {
+                publishNewest(path, name, files);
+                seen.put(name, files);
                 faults.remove(name);
             }
         } catch (IOException | RuntimeException | OutOfMemoryError failure) {
-            faults.put(name, String.valueOf(failure.getMessage()));
-            LOG.warn("table [{}] stays as it is: {} cannot be read", name, path, failure);
+            String fault = String.valueOf(failure.getMessage());
+            if (!fault.equals(faults.put(name, fault))) {
+                LOG.warn("table [{}] stays as it is: {} cannot be read", name, path, failure);
+            }
         }
     }
 
@@ -123,7 +127,26 @@ final class NodeTables implements Closeable {
         return files.isEmpty() ? "" : files.toString();
     }
 
-    private void publishNewest(Path path, String name) throws IOException {
+    /**
+     * Publishes the newest version. If its file is damaged, these files count as seen: they are not read again until they change. Any
+     * other failure may pass, such as one of memory, of access or of the file system, so the next check reads them again.
+     */
+    private void publishNewest(Path path, String name, String files) throws IOException {
+        Table table;
+        try {
+            table = openAtNewest(path, name);
+        } catch (TableFileException damaged) {
+            seen.put(name, files);
+            throw damaged;
+        }
+        LOG.info(
+                "table [{}] is at version {}, of {} rows",
+                name,
+                table.current(),
+                table.stats().rows());
+    }
+
+    private Table openAtNewest(Path path, String name) throws IOException {
         Table table = open.get(name);
         if (table == null) {
             table = Table.open(path);
@@ -133,11 +156,7 @@ final class NodeTables implements Closeable {
         if (!sealed.isEmpty() && sealed.getLast() > table.current()) {
             table.publish(sealed.getLast());
         }
-        LOG.info(
-                "table [{}] is at version {}, of {} rows",
-                name,
-                table.current(),
-                table.stats().rows());
+        return table;
     }
 
     private void forget(String name) {
