@@ -4,19 +4,18 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.Registration;
 import io.github.roost.core.task.SearchFunction;
+import io.github.roost.topology.Topology;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executor;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.util.IOUtils;
 import org.apache.lucene.util.ThreadInterruptedException;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Assigns every segment of an index a mapping id, so that its searches run on the segment's home domain:
@@ -38,35 +37,47 @@ public final class SegmentHomes {
     private final String name;
     private final ConcurrentMap<IndexReader.CacheKey, Registration> registrations = new ConcurrentHashMap<>();
     private final boolean atHome;
-    /** Created for the first searcher that needs it. Guarded by this. */
-    private @Nullable Executor workers;
 
     /**
-     * Creates homes for the segments of one index.
+     * Creates homes for the segments of one index. They are used where {@link #pay} says that they pay.
      *
      * @param orchestrator its workers search the segments
      * @param name the segments' name in reports
      */
     public SegmentHomes(Orchestrator orchestrator, String name) {
+        this(orchestrator, name, pay(orchestrator.topology()));
+    }
+
+    private SegmentHomes(Orchestrator orchestrator, String name, boolean atHome) {
         this.orchestrator = orchestrator;
         this.name = name;
-        this.atHome = orchestrator.topology().domains().size() > 1;
+        this.atHome = atHome;
     }
 
-    /** Whether searches are routed to a segment's home. Not with a single domain, which is the home of all segments. */
+    /**
+     * Creates homes that are used on every machine, also where they cost more than they gain: for tests and measurements.
+     *
+     * @param orchestrator its workers search the segments
+     * @param name the segments' name in reports
+     * @return the homes
+     */
+    public static SegmentHomes always(Orchestrator orchestrator, String name) {
+        return new SegmentHomes(orchestrator, name, true);
+    }
+
+    /**
+     * Whether homes can pay for the hop to another thread: if the domains do not all share one last-level cache.
+     *
+     * @param topology the topology of an orchestrator
+     * @return whether a segment in the cache of one domain is not in the cache of some other
+     */
+    public static boolean pay(Topology topology) {
+        return HomesPay.on(topology);
+    }
+
+    /** Whether searches are routed to a segment's home. */
     boolean atHome() {
         return atHome;
-    }
-
-    /** An executor on all workers, for a single domain. */
-    private synchronized Executor workers() {
-        Executor made = workers;
-        if (made == null) {
-            made = orchestrator.executor(
-                    orchestrator.register(name + " on one domain").id());
-            workers = made;
-        }
-        return made;
     }
 
     /**
@@ -74,7 +85,7 @@ public final class SegmentHomes {
      * is a worker: a search inside a task may run on that task's worker. If a home domain is full, the orchestrator's overload policy
      * decides; a rejection is thrown from the search.
      *
-     * <p>If the orchestrator has a single domain, the searcher is Lucene's own, with the workers as its executor.
+     * <p>Where homes do not {@linkplain #pay pay}, the searcher is Lucene's own without an executor: the calling thread searches.
      *
      * @param reader not closed by the searcher
      * @return the searcher
@@ -83,7 +94,7 @@ public final class SegmentHomes {
     public IndexSearcher searcher(DirectoryReader reader) throws IOException {
         SegmentReaders view =
                 reader instanceof SegmentReaders made && made.homes() == this ? made : new SegmentReaders(reader, this);
-        return atHome ? new SegmentSearcher(view) : new IndexSearcher(view, workers());
+        return atHome ? new SegmentSearcher(view) : new IndexSearcher(view);
     }
 
     /**

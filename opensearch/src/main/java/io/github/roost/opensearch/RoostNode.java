@@ -20,12 +20,14 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
+import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.search.TaskExecutor;
 import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.util.IOUtils;
 import org.apache.lucene.util.ThreadInterruptedException;
 import org.jspecify.annotations.Nullable;
+import org.opensearch.common.CheckedFunction;
 import org.opensearch.common.settings.Settings;
 import org.opensearch.common.util.concurrent.OpenSearchExecutors;
 import org.opensearch.secure_sm.AccessController;
@@ -38,6 +40,7 @@ final class RoostNode implements Closeable {
 
     private final NodeTopology machine;
     private final Orchestrator orchestrator;
+    private final boolean homesPay;
     private final ConcurrentMap<String, SegmentHomes> homesOfIndexes = new ConcurrentHashMap<>();
     private final ConcurrentMap<String, RoostReader.Graphs> graphsOfIndexes = new ConcurrentHashMap<>();
     private final SearchMemory memory = new SearchMemory();
@@ -58,6 +61,7 @@ final class RoostNode implements Closeable {
     private RoostNode(NodeTopology machine, Orchestrator orchestrator, Homes homes, int effort) {
         this.machine = machine;
         this.orchestrator = orchestrator;
+        this.homesPay = SegmentHomes.pay(machine.topology());
         this.homes = homes;
         this.effort = effort;
     }
@@ -177,10 +181,10 @@ final class RoostNode implements Closeable {
         return found.totalHits.value();
     }
 
-    /** Whether segments are searched on their home domains. With a single domain the thread handoff would gain nothing. */
+    /** Whether segments are searched on their home domains. */
     private boolean atHome() {
         return switch (homes) {
-            case AUTO -> machine.topology().domains().size() > 1;
+            case AUTO -> homesPay;
             case ALWAYS -> true;
             case NEVER -> false;
         };
@@ -197,9 +201,14 @@ final class RoostNode implements Closeable {
         }
     }
 
-    /** The cache of an index's graphs in Lucene's own formats that Roost searches. */
-    RoostReader.Graphs graphsOf(String index) {
-        return graphsOfIndexes.computeIfAbsent(index, name -> new RoostReader.Graphs());
+    /**
+     * The reader wrapper of an index with which Roost searches graphs in Lucene's own formats. Their cache is created when a reader is
+     * wrapped, not before: OpenSearch also makes index services that have no shards and whose end it does not report, for example to
+     * check a mapping.
+     */
+    CheckedFunction<DirectoryReader, DirectoryReader, IOException> wrapperOf(String index) {
+        return reader ->
+                RoostReader.over(reader, graphsOfIndexes.computeIfAbsent(index, name -> new RoostReader.Graphs()));
     }
 
     /** Per index with graphs in Lucene's own formats that Roost searches: the number of segments read. */

@@ -1,6 +1,5 @@
 package io.github.roost.opensearch;
 
-import io.github.roost.lucene.RoostReader;
 import io.github.roost.opensearch.RoostSettings.Slices;
 import io.github.roost.opensearch.RoostSettings.StockGraphs;
 import java.util.Collection;
@@ -177,8 +176,7 @@ public final class RoostPlugin extends Plugin
             index.addSearchOperationListener(attributes);
         }
         if (RoostSettings.STOCK_GRAPHS.get(index.getSettings()) == StockGraphs.ROOST) {
-            RoostReader.Graphs graphs = node.graphsOf(index.getIndex().getName());
-            index.setReaderWrapper(service -> reader -> RoostReader.over(reader, graphs));
+            index.setReaderWrapper(service -> node.wrapperOf(index.getIndex().getName()));
         }
     }
 

@@ -67,7 +67,7 @@ final class RoostSettings {
 
     /** When vector searches of a segment run on its home domain. */
     enum Homes {
-        /** If the node has several cache domains. */
+        /** If the node has several last-level caches. */
         AUTO,
         ALWAYS,
         NEVER

@@ -19,6 +19,9 @@ import org.opensearch.common.util.concurrent.ThreadContext;
  * will search. Runs are therefore distributed round robin over the domains.
  */
 final class SliceExecutor extends AbstractExecutorService {
+    /** The name in statistics, which lists indexes under their names: no index can have a name that begins like this. */
+    static final String NAME = "_slices";
+
     private final Registration registration;
     private final List<ExecutorService> domains;
     private final ExecutorService pool;
@@ -28,7 +31,7 @@ final class SliceExecutor extends AbstractExecutorService {
 
     SliceExecutor(Orchestrator orchestrator, ExecutorService pool, ThreadContext threadContext, Slices slices) {
         int count = orchestrator.topology().domains().size();
-        this.registration = orchestrator.register("slices", count);
+        this.registration = orchestrator.register(NAME, count);
         this.domains = IntStream.range(0, count)
                 .mapToObj(domain -> orchestrator.executor(registration.id(domain)))
                 .toList();

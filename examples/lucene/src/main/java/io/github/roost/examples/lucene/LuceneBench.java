@@ -64,7 +64,7 @@ public final class LuceneBench implements AutoCloseable {
         FORK_JOIN,
         /** {@link Orchestrator#executor} of one mapping id; client threads run segments too. */
         ROOST,
-        /** {@link SegmentHomes}: only the workers run segments, each in its home domain. */
+        /** {@link SegmentHomes}: only the workers run segments, each in its home domain; with one domain the client runs them. */
         ROOST_SEGMENTS
     }
 
@@ -157,8 +157,15 @@ public final class LuceneBench implements AutoCloseable {
             case ROOST ->
                 new IndexSearcher(
                         reader, mapped.executor(mapped.register("packages").id()));
-            case ROOST_SEGMENTS -> new SegmentHomes(homes, "segment").searcher(reader);
+            case ROOST_SEGMENTS -> segments().searcher(reader);
         };
+    }
+
+    /** With several domains always at home, so that what homes cost can be measured also where they do not pay. */
+    private SegmentHomes segments() {
+        return homes.topology().domains().size() > 1
+                ? SegmentHomes.always(homes, "segment")
+                : new SegmentHomes(homes, "segment");
     }
 
     private IndexSearcher searcherOf(Contender contender) {

@@ -13,6 +13,7 @@ import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.lucene.RoostKnnQuery;
 import io.github.roost.lucene.RoostTable;
 import io.github.roost.lucene.SegmentHomes;
+import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
 import java.time.Duration;
@@ -49,6 +50,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 @Tag("stress")
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -215,17 +218,34 @@ class SegmentHomesTest {
         return id;
     }
 
-    @Test
-    void onOneDomainTheSameIsFoundAndTheTrafficOfEachSegmentCounted() throws IOException {
-        try (Orchestrator single = orchestrator(1, 1, RING)) {
+    @ParameterizedTest
+    @CsvSource({"pack:1 l3:1 core:2 pu:1,L3", "pack:1 l3:1 l2:2 core:1 pu:1,L2"})
+    void underOneL3TheCallerSearchesAndTheTrafficOfEachSegmentIsCounted(String machine, DomainLevel level)
+            throws IOException {
+        try (Orchestrator single = Orchestrator.builder()
+                .topology(TopologyReader.synthetic(machine).level(level).read())
+                .build()) {
             IndexSearcher searcher = new SegmentHomes(single, "packages").searcher(reader);
+            Set<Thread> threads = ConcurrentHashMap.newKeySet();
+            searcher.search(
+                    PackageIndex.words("python"), new Collecting(segment -> threads.add(Thread.currentThread())));
+            assertThat(threads).containsExactly(Thread.currentThread());
             for (DebianPackages.Query query : Packages.SOME.queries().subList(0, 20)) {
                 assertThat(hits(searcher, query)).isEqualTo(hits(new IndexSearcher(reader), query));
             }
-            assertThat(single.stats().tables().stream()
-                            .filter(table -> table.trafficBytes() > 0)
-                            .count())
-                    .isEqualTo(Packages.SEGMENTS);
+            assertThat(single.stats().tables()).hasSize(Packages.SEGMENTS).allMatch(table -> table.trafficBytes() > 0);
+            assertThat(single.stats().tasks().completed()).isZero();
+        }
+    }
+
+    @Test
+    void homesThatAreForcedAreUsedOnOneDomainToo() throws IOException {
+        try (Orchestrator single = orchestrator(1, 1, 1_024)) {
+            IndexSearcher searcher = SegmentHomes.always(single, "packages").searcher(reader);
+            Set<Thread> threads = ConcurrentHashMap.newKeySet();
+            searcher.search(
+                    PackageIndex.words("python"), new Collecting(segment -> threads.add(Thread.currentThread())));
+            assertThat(threads).hasSize(1).doesNotContain(Thread.currentThread());
         }
     }
 
@@ -270,7 +290,7 @@ class SegmentHomesTest {
     @Test
     void aSearchInsideATaskWaitsForNoWorkerInVain() throws Exception {
         try (Orchestrator single = orchestrator(1, 1, 1_024)) {
-            IndexSearcher searcher = new SegmentHomes(single, "packages").searcher(reader);
+            IndexSearcher searcher = SegmentHomes.always(single, "packages").searcher(reader);
             MappingId service = single.register("service").id();
             List<CompletableFuture<Integer>> answers = new ArrayList<>();
             for (DebianPackages.Query query : Packages.SOME.queries().subList(0, 50)) {
