@@ -1,6 +1,7 @@
 package io.github.roost.lucene;
 
 import io.github.roost.core.Neighbors;
+import io.github.roost.core.Vectors;
 import io.github.roost.core.vector.IdFilter;
 import io.github.roost.core.vector.SearchResult;
 import java.io.IOException;
@@ -99,6 +100,29 @@ public final class RoostKnnQuery extends Query {
             searches.forEach(search -> search.cancel(false));
             throw failure;
         }
+    }
+
+    /**
+     * Searches for several targets at once in a field of the index, with the same hits as one {@code KnnFloatVectorQuery} with a {@link
+     * SearchEffort} per target. The filter is run once. In a segment in {@link RoostVectorsFormat} that is scanned rather than searched by
+     * its graph, because it is small or the filter allows few of its documents, one scan serves all targets. Runs in the searcher's
+     * executor, if it has one, and in the calling thread.
+     *
+     * @param searcher the searcher of the documents
+     * @param field a field of float vectors
+     * @param targets each finite, of the field's dimension
+     * @param k number of documents per target, from 1 to 10,000
+     * @param effort width of the search in each segment, from 1 to {@link SearchEffort#MAX_WIDTH}; raised to k if k is larger
+     * @param filter null for none
+     * @return hits per target, nearest first, in the order of the targets
+     * @throws IllegalArgumentException if a target, k or the effort is invalid, or the field has no float vectors
+     * @throws IOException if the filter or a search fails
+     */
+    public static List<TopDocs> batch(
+            IndexSearcher searcher, String field, float[][] targets, int k, int effort, @Nullable Query filter)
+            throws IOException {
+        Vectors.requireRange("k", k, 1, Vectors.MAX_NEIGHBORS);
+        return new FieldBatch(searcher, field, targets, k, new SearchEffort(effort), filter).run();
     }
 
     private static TopDocs hitsOf(ScoreDoc[] hits) {

@@ -21,6 +21,7 @@ import org.apache.lucene.index.SegmentReadState;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.search.AcceptDocs;
 import org.apache.lucene.search.KnnCollector;
+import org.apache.lucene.search.knn.KnnSearchStrategy;
 import org.apache.lucene.store.ChecksumIndexInput;
 import org.apache.lucene.store.DataAccessHint;
 import org.apache.lucene.store.FileDataHint;
@@ -264,6 +265,42 @@ final class RoostVectorsReader extends KnnVectorsReader implements HnswGraphProv
             new SegmentSearch(field.graph(), scorer, maxDoc, collector, acceptDocs).run(query);
         } catch (TableFileException damaged) {
             throw new CorruptIndexException(String.valueOf(damaged.getMessage()), graphs, damaged);
+        }
+    }
+
+    /**
+     * Whether a search of a field of floats scores all accepted vectors.
+     *
+     * @param accepted number of accepted vectors
+     */
+    boolean scans(String name, int k, @Nullable KnnSearchStrategy strategy, int accepted) {
+        FieldInfo info = fieldInfos.fieldInfo(name);
+        Field field = info == null ? null : fields.get(info.number);
+        return field != null
+                && field.entry().encoding() == VectorEncoding.FLOAT32
+                && field.entry().count() > 0
+                && SegmentSearch.scans(
+                        field.graph(),
+                        k,
+                        strategy,
+                        Math.min(accepted, field.entry().count()));
+    }
+
+    /** Scores all accepted vectors for several targets, and reads each once. */
+    void scan(String name, float[][] targets, KnnCollector[] collectors, AcceptDocs acceptDocs) throws IOException {
+        Field field = field(name);
+        SegmentSearch[] searches = new SegmentSearch[targets.length];
+        for (int i = 0; i < targets.length; i++) {
+            field(name, VectorEncoding.FLOAT32, targets[i].length);
+            searches[i] = new SegmentSearch(
+                    field.graph(), flat.getRandomVectorScorer(name, targets[i]), maxDoc, collectors[i], acceptDocs);
+        }
+        int[] ordinals = new int[SegmentSearch.RUN];
+        OrdinalRuns runs = searches[0].ordinalsToScan();
+        for (int count = runs.next(ordinals); count > 0; count = runs.next(ordinals)) {
+            for (SegmentSearch search : searches) {
+                search.collectRun(ordinals, count);
+            }
         }
     }
 
