@@ -394,6 +394,44 @@ class OneNodeTest {
                         corpus.vector(0), 5, id -> Corpus.word(id).equals("finch")));
     }
 
+    @Test
+    @Order(1)
+    void aBatchOverNoIndexHasAnEmptyListPerVector() {
+        JsonNode lists = client.batch("nothing*", """
+                {"query":{"roost_knn":{"v":{"vectors":%s}}}}""".formatted(vectors(3)));
+        assertThat(lists).hasSize(3).allMatch(list -> list.path("hits").isEmpty());
+    }
+
+    /** The index is idle at all times, so OpenSearch refreshes it for searches only. */
+    @Test
+    @Order(1)
+    void aBatchSeesDocumentsThatAreNotRefreshedBecauseTheIndexIsIdle() {
+        client.put("/idle", "{" + ROOST + ",\"search.idle.after\":\"0s\"}," + FIELDS + "}")
+                .ok();
+        String vector = Arrays.toString(corpus.vector(0));
+        client.put("/idle/_doc/1", "{\"v\":" + vector + "}").ok();
+        await(() -> !ids(client.batch("idle", """
+                                {"query":{"roost_knn":{"v":{"vector":%s}}}}""".formatted(vector)).get(0)).isEmpty());
+    }
+
+    /** Each search of the filter needs a worker, as each search of the batch does. */
+    @Test
+    @Order(1)
+    void aBatchMayHaveAFilterThatSearchesVectorsAtHomeItself() {
+        set("\"roost.homes\":\"always\"");
+        JsonNode lists = client.batch("birds", """
+                {"query":{"roost_knn":{"v":{"vectors":%s,"k":5,"effort":5000,
+                "filter":{"roost_knn":{"b":{"vector":%s,"k":100,"effort":5000}}}}}}}""".formatted(vectors(16), Arrays.toString(corpus.vector(0))));
+        List<String> allowed = corpus.nearest(corpus.vector(0), 100, id -> true);
+        assertThat(lists).hasSize(16);
+        for (int query = 0; query < 16; query++) {
+            assertThat(ids(lists.get(query)))
+                    .isEqualTo(corpus.nearest(
+                            corpus.vector(query * 100), 5, id -> allowed.contains(Integer.toString(id))));
+        }
+        set("\"roost.homes\":null");
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
