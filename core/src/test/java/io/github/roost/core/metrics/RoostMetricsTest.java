@@ -7,6 +7,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.MappingId;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.lang.ref.Reference;
 import org.junit.jupiter.api.Test;
 
 class RoostMetricsTest {
@@ -28,7 +29,8 @@ class RoostMetricsTest {
                         .join();
             }
             SimpleMeterRegistry registry = new SimpleMeterRegistry();
-            new RoostMetrics(orchestrator).bindTo(registry);
+            RoostMetrics metrics = new RoostMetrics(orchestrator);
+            metrics.bindTo(registry);
             assertThat(registry.get("roost.tasks")
                             .tag("outcome", "completed")
                             .functionCounter()
@@ -43,6 +45,8 @@ class RoostMetricsTest {
             assertThat(registry.getMeters()).hasSameSizeAs(before.getMeters());
             assertThat(registry.getMeters().stream().map(Meter::getId).map(Meter.Id::getName))
                     .allMatch(name -> name.matches("roost(\\.[a-z]+)+"));
+            // The registry reads them only as long as they are referenced.
+            Reference.reachabilityFence(metrics);
         }
     }
 }
