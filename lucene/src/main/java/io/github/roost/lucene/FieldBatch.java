@@ -87,7 +87,13 @@ final class FieldBatch {
         }
         KnnCollector[] collectors = new KnnCollector[targets.length];
         Arrays.setAll(collectors, target -> new TopKnnCollector(k, Integer.MAX_VALUE, effort));
-        vectors.scan(field, targets, collectors, accepted);
+        SegmentReaders.Walk scan = () -> vectors.scan(field, targets, collectors, accepted);
+        if (reader instanceof SegmentReaders.Segment home) {
+            // Each vector is read once, as by the first of the searches.
+            home.walk(collectors[0], targets[0].length * Float.BYTES, scan);
+        } else {
+            scan.run();
+        }
         scanned.put(
                 segment.id(),
                 Arrays.stream(collectors).map(KnnCollector::topDocs).toArray(TopDocs[]::new));

@@ -68,7 +68,8 @@ final class SegmentReaders extends FilterDirectoryReader {
             walk(collector, target.length, () -> in.searchNearestVectors(field, target, collector, accept));
         }
 
-        private void walk(KnnCollector collector, int vectorBytes, Walk walk) throws IOException {
+        /** Runs a search of vectors at home, and counts the vectors that the collector has seen. */
+        void walk(KnnCollector collector, int vectorBytes, Walk walk) throws IOException {
             if (!homes.atHome()) {
                 long before = collector.visitedCount();
                 walk.run();
@@ -96,7 +97,8 @@ final class SegmentReaders extends FilterDirectoryReader {
         }
     }
 
-    private interface Walk {
+    /** A search of vectors. */
+    interface Walk {
         void run() throws IOException;
     }
 }

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.OrchestratorStats.TableStats;
+import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -23,6 +26,9 @@ import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.IndexWriterConfig;
 import org.apache.lucene.index.NoMergePolicy;
 import org.apache.lucene.index.Term;
+import org.apache.lucene.search.BooleanClause;
+import org.apache.lucene.search.BooleanQuery;
+import org.apache.lucene.search.FieldExistsQuery;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.KnnFloatVectorQuery;
 import org.apache.lucene.search.Query;
@@ -122,6 +128,28 @@ class FieldBatchTest {
             IndexSearcher parallel = new IndexSearcher(reader, threads);
             assertSame(parallel, K, 200, null);
             assertSame(parallel, K, 200, IntPoint.newRangeQuery("number", 200, 330));
+        }
+    }
+
+    @Test
+    void aScanRunsAtHomeAndIsCountedOnce() throws IOException {
+        try (Orchestrator orchestrator = Orchestrator.builder()
+                .topology(TopologyReader.synthetic("pack:1 l3:2 core:1 pu:1").read())
+                .build()) {
+            IndexSearcher atHome = new SegmentHomes(orchestrator, "birds").searcher(reader);
+            Query few = IntPoint.newRangeQuery("number", 200, 330);
+            List<TopDocs> found = RoostKnnQuery.batch(atHome, "vector", targets, K, K, few);
+            assertThat(found).hasSameSizeAs(targets);
+            int matching = new IndexSearcher(reader)
+                    .count(new BooleanQuery.Builder()
+                            .add(few, BooleanClause.Occur.FILTER)
+                            .add(new FieldExistsQuery("vector"), BooleanClause.Occur.FILTER)
+                            .build());
+            assertThat(orchestrator.stats().tables().stream()
+                            .mapToLong(TableStats::trafficBytes)
+                            .sum())
+                    .isEqualTo((long) matching * DIMENSION * Float.BYTES);
+            assertSame(atHome, K, 200, few);
         }
     }
 

@@ -137,7 +137,7 @@ public final class TransportRoostBatch
                     index.newQueryShardContext(request.shardId().id(), searcher, System::currentTimeMillis, null);
             RoostKnnQueryBuilder query = request.query();
             List<Callable<List<Hit>>> each = new ArrayList<>();
-            for (Query vector : query.eachQuery(context, shared(filter(request, context), searcher))) {
+            for (Query vector : query.eachQuery(context, shared(filter(request, context), query.vectors(), searcher))) {
                 each.add(() -> hits(searcher, vector, query.k(), request));
             }
             return new RoostBatch.ShardResponse(
@@ -174,10 +174,10 @@ public final class TransportRoostBatch
         return all.hasClauses() ? all.toQuery(context) : null;
     }
 
-    /** The filter, evaluated before the searches begin that share it: a search that waited for it would occupy a worker. */
-    private @Nullable Query shared(@Nullable Query filter, IndexSearcher searcher) throws IOException {
-        if (filter == null) {
-            return null;
+    /** The filter; of several vectors, evaluated before their searches begin: a search that waited for it would occupy a worker. */
+    private @Nullable Query shared(@Nullable Query filter, int vectors, IndexSearcher searcher) throws IOException {
+        if (filter == null || vectors == 1) {
+            return filter;
         }
         SharedFilter shared = new SharedFilter(filter);
         shared.evaluate(searcher, node.together());

@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,7 +42,7 @@ class NodeTablesTest {
         }
     }
 
-    private static Object versionOf(NodeTables tables) {
+    private static @Nullable Object versionOf(NodeTables tables) {
         return tables.report().get("items") instanceof Map<?, ?> items ? items.get("version") : null;
     }
 
