@@ -13,9 +13,12 @@ import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SubmitOptions;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -353,6 +356,87 @@ class BlockIoTest {
                             .get()
                             .right())
                     .containsExactly(4L);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void anInterruptedThreadReadsWritesAndSyncsAndItsFileStaysOpen(Backend backend) throws Exception {
+        try (BlockIo io = on(backend).build();
+                BlockFile file = io.openForUpdate(folder.resolve("new"));
+                var arena = Arena.ofShared()) {
+            Thread.currentThread().interrupt();
+            file.write(0, Disk.content(arena, 5));
+            file.sync();
+            var read = arena.allocate(BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES);
+            file.read(3, read);
+            assertThat(Thread.interrupted()).as("it is still interrupted").isTrue();
+            assertThat(Disk.isBlock(read, 3)).isTrue();
+            file.read(4, read);
+            assertThat(Disk.isBlock(read, 4)).isTrue();
+        }
+    }
+
+    @Test
+    void interruptsInTheMidstOfReadsFailNoReadOfAnyThread() throws Exception {
+        try (BlockIo io = on(Backend.POSITIONAL).build();
+                BlockFile file = open(io)) {
+            Thread interrupted = Thread.currentThread();
+            CompletableFuture<Void> over = new CompletableFuture<>();
+            CompletableFuture<Void> interrupts = CompletableFuture.runAsync(() -> {
+                while (!over.isDone()) {
+                    interrupted.interrupt();
+                }
+            });
+            CompletableFuture<Void> others = CompletableFuture.runAsync(() -> readAll(file));
+            try {
+                readAll(file);
+            } finally {
+                over.complete(null);
+                interrupts.join();
+                assertThat(Thread.interrupted()).isTrue();
+            }
+            others.get();
+        }
+    }
+
+    private static void readAll(BlockFile file) {
+        try (var arena = Arena.ofConfined()) {
+            var read = arena.allocate(BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES);
+            for (int block = 0; block < BLOCKS; block++) {
+                file.read(block, read);
+                assertThat(Disk.isBlock(read, block)).isTrue();
+            }
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+
+    @Test
+    void aFileThatAnInterruptClosedIsNotTakenForTheOneThatReplacedIt() throws Exception {
+        try (BlockIo io = on(Backend.POSITIONAL).build();
+                BlockFile file = open(io)) {
+            Path other = Disk.file(folder.resolve("other"), 1);
+            CompletableFuture<Void> over = new CompletableFuture<>();
+            Thread interrupted = Thread.currentThread();
+            Files.move(other, file.path(), StandardCopyOption.REPLACE_EXISTING);
+            CompletableFuture<Void> interrupts = CompletableFuture.runAsync(() -> {
+                while (!over.isDone()) {
+                    interrupted.interrupt();
+                }
+            });
+            try {
+                assertThatThrownBy(() -> {
+                            while (true) {
+                                readAll(file);
+                            }
+                        })
+                        .hasMessageContaining(file.path() + " is another file by now");
+            } finally {
+                over.complete(null);
+                interrupts.join();
+                assertThat(Thread.interrupted()).isTrue();
+            }
         }
     }
 }
