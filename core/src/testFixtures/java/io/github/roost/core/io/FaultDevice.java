@@ -54,6 +54,11 @@ public final class FaultDevice implements BlockDevice {
     private long capacity = Long.MAX_VALUE;
     private double shortReads;
     private long badBlock = -1;
+    private int badReads = Integer.MAX_VALUE;
+    private int badWrites;
+    private @Nullable Error thrownByWrites;
+    private long heldBlock = -1;
+    private boolean holds;
     private boolean syncFails;
     private long slowestNanos;
     private int queuesLeft = -1;
@@ -95,8 +100,45 @@ public final class FaultDevice implements BlockDevice {
 
     /** Has reads of this block of every file fail. */
     public synchronized FaultDevice badBlock(long block) {
+        return badBlock(block, Integer.MAX_VALUE);
+    }
+
+    /** Has so many reads of this block of any file fail. */
+    public synchronized FaultDevice badBlock(long block, int reads) {
         badBlock = block;
+        badReads = reads;
         return this;
+    }
+
+    /** Has the next writes fail, and write nothing. */
+    public synchronized FaultDevice badWrites(int count) {
+        badWrites = count;
+        return this;
+    }
+
+    /** Has writes throw what no device throws, such as an OutOfMemoryError; null for none. */
+    public synchronized FaultDevice writesThrow(@Nullable Error error) {
+        thrownByWrites = error;
+        return this;
+    }
+
+    /** Has the next read that begins at this block of any file take what is there, and end only after {@link #release}. */
+    public synchronized FaultDevice holdNextRead(long block) {
+        heldBlock = block;
+        return this;
+    }
+
+    /** Waits until a read is held. */
+    public synchronized void awaitHeld() throws InterruptedException {
+        while (!holds) {
+            wait();
+        }
+    }
+
+    /** Lets the held read end. */
+    public synchronized void release() {
+        holds = false;
+        notifyAll();
     }
 
     /** Has syncs fail. */
@@ -220,6 +262,19 @@ public final class FaultDevice implements BlockDevice {
                 : bytes;
     }
 
+    private void hold() throws IOException {
+        heldBlock = -1;
+        holds = true;
+        notifyAll();
+        while (holds) {
+            try {
+                wait();
+            } catch (InterruptedException stop) {
+                throw new IOException(stop);
+            }
+        }
+    }
+
     private final class FaultFile implements DeviceFile {
         private final Path file;
 
@@ -235,14 +290,18 @@ public final class FaultDevice implements BlockDevice {
                 if (offset >= bytes.length) {
                     return -1;
                 }
-                if (offset / BlockIo.BLOCK_BYTES == badBlock) {
+                if (offset / BlockIo.BLOCK_BYTES == badBlock && badReads > 0) {
+                    badReads--;
                     throw new IOException(Errno.name(Errno.EIO));
                 }
                 long length = Math.min(some(into.byteSize()), bytes.length - offset);
-                if (offset / BlockIo.BLOCK_BYTES < badBlock) {
+                if (offset / BlockIo.BLOCK_BYTES < badBlock && badReads > 0) {
                     length = Math.min(length, badBlock * BlockIo.BLOCK_BYTES - offset);
                 }
                 MemorySegment.copy(bytes, (int) offset, into, ValueLayout.JAVA_BYTE, 0, (int) length);
+                if (offset == heldBlock * BlockIo.BLOCK_BYTES) {
+                    hold();
+                }
                 return (int) length;
             }
         }
@@ -251,6 +310,13 @@ public final class FaultDevice implements BlockDevice {
         public int write(long offset, MemorySegment from) throws IOException {
             synchronized (FaultDevice.this) {
                 requirePower();
+                if (thrownByWrites != null) {
+                    throw thrownByWrites;
+                }
+                if (badWrites > 0) {
+                    badWrites--;
+                    throw new IOException(Errno.name(Errno.EIO));
+                }
                 long length = some(from.byteSize());
                 byte[] bytes = from.asSlice(0, length).toArray(ValueLayout.JAVA_BYTE);
                 Write write = new Write(file, (int) offset, bytes);

@@ -10,6 +10,7 @@ import io.github.roost.topology.DomainMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.stream.IntStream;
@@ -20,16 +21,19 @@ import org.jspecify.annotations.Nullable;
  * quantisation (Jégou et al., IEEE TPAMI 33(1), 2011). A search computes a distance table for its query once; the distance to a node
  * is then one addition per byte of its code.
  *
- * <p>One thread at a time writes, any number read. A node's code and id are written before an edge to it is published, and rewritten
- * only after no edge has led to it for a whole pass over the graph: a search that still reaches it gets a wrong distance
- * estimate, but never a wrong id, as it takes the id from the page. The state is one byte, so a search reads the old or the new one.
+ * <p>One thread at a time writes, any number read. A node's code and id are written while its state is {@link #FREE}. A search may have met the
+ * node, or read its page, while it had an earlier row: then the distance estimate is wrong, and the page has the id of the earlier row. So a search
+ * answers with a row of a page only if {@link #isRow}. The state is written with release and read with acquire semantics: who sees that a row
+ * is live sees its id.
  * Memory is freed only by {@link #close}, which is called when no thread reads or writes.
  */
 final class Codes implements AutoCloseable {
     /** Row blocks of one allocation. */
     private static final int CHUNK_BLOCKS = 64;
 
-    /** Unused or reusable: no edge leads to it. */
+    private static final VarHandle STATE = ValueLayout.JAVA_BYTE.varHandle();
+
+    /** Unused or reusable: no edge of the graph leads to it, except while a row is inserted there; a search may still hold an earlier one. */
     static final byte FREE = 0;
     /** A row that may be found. */
     static final byte LIVE = 1;
@@ -117,8 +121,14 @@ final class Codes implements AutoCloseable {
 
     byte state(int node) {
         int block = layout.rowBlockOf(node);
-        return chunks[block / CHUNK_BLOCKS].get(
-                ValueLayout.JAVA_BYTE, offset(block) + DiskLayout.stateOffset(layout.rowOffset(node)));
+        return (byte) STATE.getAcquire(
+                chunks[block / CHUNK_BLOCKS], offset(block) + DiskLayout.stateOffset(layout.rowOffset(node)));
+    }
+
+    /** Whether the node has this row and it is live: a page that was read earlier may have another row of the same node. */
+    boolean isRow(int node, long id) {
+        // In this order: the id of a live row does not change.
+        return state(node) == LIVE && id(node) == id;
     }
 
     /** The nodes of a page, relative to its first, that are live or deleted: these are on the page from before to long after. */
@@ -133,8 +143,7 @@ final class Codes implements AutoCloseable {
     }
 
     void setState(int node, byte state) {
-        block(layout.rowBlockOf(node))
-                .set(ValueLayout.JAVA_BYTE, DiskLayout.stateOffset(layout.rowOffset(node)), state);
+        STATE.setRelease(block(layout.rowBlockOf(node)), DiskLayout.stateOffset(layout.rowOffset(node)), state);
     }
 
     void put(int node, long id, byte[] code, byte state) {
@@ -142,7 +151,7 @@ final class Codes implements AutoCloseable {
         long row = layout.rowOffset(node);
         block.set(LONG, row, id);
         MemorySegment.copy(code, 0, block, ValueLayout.JAVA_BYTE, DiskLayout.codeOffset(row), code.length);
-        block.set(ValueLayout.JAVA_BYTE, DiskLayout.stateOffset(row), state);
+        STATE.setRelease(block, DiskLayout.stateOffset(row), state);
     }
 
     /** Fills the distance table of a query: squared distances of each of its parts to all centroids of the part. */

@@ -36,7 +36,7 @@ final class DiskWalk {
     /** Floats per cache line of 64 bytes. */
     private static final int FLOATS_PER_LINE = 16;
 
-    /** Called with each expanded node and its vector, which is valid only during the call. */
+    /** Called with the node and vector of each row that it expands; the vector is valid only during the call. */
     interface Visits {
         void visited(int node, float[] vector);
     }
@@ -58,12 +58,12 @@ final class DiskWalk {
     private Nearest inSight = new Nearest(1);
     private Nearest found = new Nearest(1);
 
-    /** Nodes whose pages are being read, and the blocks that are read for them. */
+    /** Nodes whose pages are being read, and the blocks that are read for them, each for one page. */
     private final int[] asked = new int[MAX_ASKED];
 
     private final long[] askedBlocks = new long[MAX_ASKED];
     private int askedCount;
-    /** Nodes whose pages moved while they were read. */
+    /** Nodes whose pages moved while they were read, or that wait for a block's earlier read. */
     private final int[] again = new int[MAX_ASKED];
 
     private int againCount;
@@ -299,11 +299,11 @@ final class DiskWalk {
     private void expand(NodePage page, int node) {
         expanded++;
         long id = page.id(node);
-        if (visits != null) {
+        boolean isRow = codes.isRow(node, id);
+        if (isRow && visits != null) {
             page.vector(node, vector);
             visits.visited(node, vector);
-        } else if (codes.state(node) == Codes.LIVE
-                && (!isFiltered || how.filter().allows(id))) {
+        } else if (isRow && (!isFiltered || how.filter().allows(id))) {
             page.vector(node, vector);
             found.add(node, id, Vectors.squaredDistance(query, vector));
         }
@@ -360,7 +360,15 @@ final class DiskWalk {
                 pagesInMemory++;
                 expand(changed, node);
             } else if (block != BlockMap.NOWHERE) {
-                if (!isAsked(block)) {
+                int beside = askedWith(block);
+                if (beside >= 0 && layout.pageOf(beside) != number) {
+                    // The block was reused for this page since: the read for the other page says nothing about this
+                    // one.
+                    again[againCount++] = node;
+                    goesOn = false;
+                    continue;
+                }
+                if (beside < 0) {
                     blocks[count++] = block;
                 }
                 asked[askedCount] = node;
@@ -385,13 +393,14 @@ final class DiskWalk {
         return fromMemory == maxFromMemory && askedCount == 0;
     }
 
-    private boolean isAsked(long block) {
+    /** A node that the block is being read for, or -1. */
+    private int askedWith(long block) {
         for (int i = 0; i < askedCount; i++) {
             if (askedBlocks[i] == block) {
-                return true;
+                return asked[i];
             }
         }
-        return false;
+        return -1;
     }
 
     private DiskAnswer answer() {

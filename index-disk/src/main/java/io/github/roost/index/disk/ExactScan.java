@@ -27,7 +27,7 @@ record ExactScan(DiskTable table) {
                 int first = layout.firstNode(number);
                 int end = Math.min(first + layout.nodesPerPage(), nodes);
                 for (int node = first; page != null && node < end; node++) {
-                    if (codes.state(node) == Codes.LIVE && page.isSound(node, codes.nodes())) {
+                    if (page.isSound(node, codes.nodes()) && codes.isRow(node, page.id(node))) {
                         page.vector(node, vector);
                         for (int query = 0; query < queries.length; query++) {
                             found[query].add(node, page.id(node), Vectors.squaredDistance(inSpace[query], vector));
