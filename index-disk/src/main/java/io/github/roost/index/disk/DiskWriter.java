@@ -46,7 +46,7 @@ final class DiskWriter implements Maintenance {
          *
          * @param action to be run
          * @param isCut whether to wait until no inserts are running
-         * @param failed called instead if the action will never run
+         * @param failed called if the action throws, and instead of it if it will never run
          */
         record Run(Runnable action, boolean isCut, Consumer<Throwable> failed) implements Work {}
     }
@@ -71,7 +71,10 @@ final class DiskWriter implements Maintenance {
 
     private @Nullable RepairJob repair;
     private boolean repairWanted;
-    private boolean repairs = true;
+    private boolean mayRepair = true;
+    /** Number of deleted nodes that the last repair left. */
+    private int kept;
+
     private boolean repairsTurn;
     private int turn;
     /** The job that the running step continues: a long step does not leave an update for another one. */
@@ -224,8 +227,22 @@ final class DiskWriter implements Maintenance {
 
     private void begin(Work work) {
         switch (work) {
-            case Work.Change(Update update) -> begin(update);
-            case Work.Run run -> run.action().run();
+            case Work.Change(Update update) -> {
+                try {
+                    begin(update);
+                } catch (Throwable failure) {
+                    table.writerFailed(failure);
+                    inserting.remove(update.id());
+                    update.done().completeExceptionally(failure);
+                }
+            }
+            case Work.Run run -> {
+                try {
+                    run.action().run();
+                } catch (Throwable failure) {
+                    run.failed().accept(failure);
+                }
+            }
         }
     }
 
@@ -255,8 +272,9 @@ final class DiskWriter implements Maintenance {
 
     private void wantRepair() {
         int dead = graph.dead();
-        repairWanted |=
-                repairs && dead >= Math.max(MIN_REPAIRED, REPAIR_SHARE * (graph.live() + dead)) && graph.live() > 0;
+        repairWanted |= mayRepair
+                && dead - kept >= Math.max(MIN_REPAIRED, REPAIR_SHARE * (graph.live() + dead))
+                && graph.live() > 0;
     }
 
     private void run(WriterJob job, SearchContext context) {
@@ -337,8 +355,20 @@ final class DiskWriter implements Maintenance {
         update.done().complete(answer);
     }
 
+    /** Whether the running repair takes a node out of the graph: no new edge may lead to it. */
+    boolean isTakenOut(int node) {
+        return repair != null && repair.takesOut(node);
+    }
+
+    /** Called when a repair could not read a page, which may have edges to the deleted nodes: they stay until there are as many again. */
+    void notRepaired() {
+        kept = graph.dead();
+        repairWanted = false;
+    }
+
     /** Frees deleted nodes to which no edge leads after a repair. */
     void repaired(BitSet deleted) {
+        kept = 0;
         if (deleted.get(graph.entry())) {
             int[] row = anyRow();
             if (row.length == 0) {
@@ -380,9 +410,14 @@ final class DiskWriter implements Maintenance {
         takenOut.add(nodes);
     }
 
+    /** Whether a repair is running or due. Run by the writer. */
+    boolean repairs() {
+        return repair != null || repairWanted;
+    }
+
     /** Stops repairs for good: deleted nodes stay in the graph. Run by the writer. */
     void stopRepairs() {
-        repairs = false;
+        mayRepair = false;
         repairWanted = false;
         if (repair != null) {
             repair.close();

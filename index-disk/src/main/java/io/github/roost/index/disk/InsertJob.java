@@ -13,6 +13,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -108,10 +109,8 @@ final class InsertJob extends WriterJob {
     }
 
     private void visited(int visited, float[] itsVector) {
-        if (codes.state(visited) == Codes.LIVE) {
-            float[] copy = itsVector.clone();
-            candidates.add(new Candidate(visited, Vectors.squaredDistance(vector, copy), copy));
-        }
+        float[] copy = itsVector.clone();
+        candidates.add(new Candidate(visited, Vectors.squaredDistance(vector, copy), copy));
     }
 
     private Progress search(SearchContext context) throws Exception {
@@ -249,9 +248,14 @@ final class InsertJob extends WriterJob {
         int dropped = givenUp(page, neighbor, its);
         writer.pruned(System.nanoTime() - began);
         boolean mustKeep = linked == neighbors.length - 1 && kept == 0;
+        if (dropped != node && writer.isTakenOut(dropped)) {
+            // A repair may have passed this node already, and then frees the other one. It replaces the neighbour's
+            // edge itself.
+            dropped = node;
+        }
         if (dropped == node && mustKeep) {
-            // At least one edge must lead to the node.
-            dropped = its[its.length - 1];
+            // At least one edge must lead to the node, or it becomes the entry.
+            dropped = lastKept(its);
         }
         if (dropped != node && takeOver(dropped, mustKeep)) {
             its[indexOf(its, dropped)] = node;
@@ -276,6 +280,15 @@ final class InsertJob extends WriterJob {
         fromOwner[its.length] = Vectors.squaredDistance(ownersVector, vector);
         int index = DeltaPrune.givenUp(fromOwner, fromNew, ALPHA);
         return index == its.length ? node : its[index];
+    }
+
+    /** The last of some neighbours that no repair takes out; this node if there is none. */
+    private int lastKept(int[] its) {
+        return IntStream.range(0, its.length)
+                .map(i -> its[its.length - 1 - i])
+                .filter(one -> !writer.isTakenOut(one))
+                .findFirst()
+                .orElse(node);
     }
 
     private static int indexOf(int[] all, int one) {

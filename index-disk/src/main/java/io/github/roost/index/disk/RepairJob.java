@@ -18,8 +18,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Removes deleted nodes from the graph: each node with deleted neighbours gets the neighbours of these as candidates, and chooses
  * among all by their codes (Singh et al., "FreshDiskANN", 2021, algorithm 4). After one pass over all pages no edge leads to nodes
- * that were deleted when it began, since inserts choose only live rows; then the nodes are free for new rows. If all neighbours of
- * a node are deleted, it follows their deleted neighbours too, up to a limit.
+ * that were deleted when it began, since inserts add no edge to them ({@link #takesOut}); then the nodes are free for new rows. If a page could not
+ * be read, its edges are unknown, and no node is freed. If all neighbours of a node are deleted, it follows their deleted neighbours too, up to a
+ * limit. Nodes that are deleted during the pass keep their place, so their edges are replaced as well.
  *
  * <p>At the end it links each live row that no edge was seen to lead to: one of the row's neighbours gets an edge to it. If that
  * neighbour is full, the edge replaces its last edge, which the row takes over. As no node was reached through the row, none
@@ -53,6 +54,9 @@ final class RepairJob extends WriterJob {
 
     private int node;
     private int orphan;
+    /** Whether some page could not be read. */
+    private boolean isIncomplete;
+
     private @Nullable Choice choice;
 
     RepairJob(DiskTable table, DiskWriter writer, BlockReads reads) {
@@ -70,13 +74,22 @@ final class RepairJob extends WriterJob {
         this.perNode = (double) deleted.cardinality() / Math.max(1, end);
     }
 
+    /** Whether a node was deleted when this began. */
+    boolean takesOut(int one) {
+        return deleted.get(one);
+    }
+
     @Override
     Progress run(SearchContext context) {
         for (int i = 0; i < NODES_PER_PIECE; i++) {
             if (node == end) {
                 orphan = ledTo.nextClearBit(orphan);
                 if (orphan >= end) {
-                    writer.repaired(deleted);
+                    if (isIncomplete) {
+                        writer.notRepaired();
+                    } else {
+                        writer.repaired(deleted);
+                    }
                     return Progress.DONE;
                 }
                 Progress progress = hangOn(context, orphan);
@@ -98,14 +111,18 @@ final class RepairJob extends WriterJob {
 
     /** One piece of work on the node; null if the node is done. */
     private @Nullable Progress runNode(SearchContext context) {
-        if (codes.state(node) != Codes.LIVE) {
+        boolean isLive = codes.state(node) == Codes.LIVE;
+        if (!isLive) {
             ledTo.set(node);
+        }
+        if (codes.state(node) == Codes.FREE || deleted.get(node)) {
             return null;
         }
         int number = layout.pageOf(node);
         NodePage page = pages.page(number);
         if (page == null) {
             if (pages.isDamaged(number)) {
+                isIncomplete = true;
                 ledTo.set(node);
                 return null;
             }
@@ -117,7 +134,9 @@ final class RepairJob extends WriterJob {
         }
         int[] before = page.neighbors(node);
         if (Arrays.stream(before).noneMatch(deleted::get)) {
-            ledTo(before);
+            if (isLive) {
+                ledTo(before);
+            }
             return null;
         }
         if (choice == null || choice.owner != node || !page.equals(choice.page)) {
@@ -141,7 +160,9 @@ final class RepairJob extends WriterJob {
         }
         NodePage with = page.copy();
         int[] chosen = prune.filled();
-        ledTo(chosen);
+        if (isLive) {
+            ledTo(chosen);
+        }
         with.setNeighbors(node, chosen, chosen.length);
         graph.publish(with);
         choice = null;
