@@ -77,7 +77,7 @@ public final class DiskTable implements VectorTable {
     private static final Logger LOG = LoggerFactory.getLogger(DiskTable.class);
     private static final int MAX_DAMAGED = 1_000;
     /** 32 MiB of changed pages. */
-    private static final int DEFAULT_CHANGED_PAGES = 8_192;
+    static final int DEFAULT_CHANGED_PAGES = 8_192;
 
     private static final int MIN_DEFAULT_WIDTH = 100;
     /** Rows used as queries to find the width for a target recall. */
@@ -125,6 +125,7 @@ public final class DiskTable implements VectorTable {
             DiskGraph graph,
             boolean isMutable,
             int maxChangedPages,
+            int maxLogBlocks,
             @Nullable UpdateLock lock)
             throws IOException {
         this.lock = lock;
@@ -135,7 +136,7 @@ public final class DiskTable implements VectorTable {
         this.nodes = RowNodes.of(graph.codes());
         this.registration = orchestrator.register(name);
         try {
-            this.updates = isMutable ? new DiskUpdates(this, io, nodes, maxChangedPages) : null;
+            this.updates = isMutable ? new DiskUpdates(this, io, nodes, maxChangedPages, maxLogBlocks) : null;
         } catch (Throwable failed) {
             registration.close();
             nodes.close();
@@ -165,17 +166,18 @@ public final class DiskTable implements VectorTable {
      *     already, in this process or another; the message names the file and the problem
      */
     public static DiskTable open(Orchestrator orchestrator, BlockIo io, String name, Path path) throws IOException {
-        return open(orchestrator, io, name, path, DEFAULT_CHANGED_PAGES);
+        return open(orchestrator, io, name, path, DEFAULT_CHANGED_PAGES, DiskUpdates.MAX_LOG_BLOCKS);
     }
 
-    /** With a number of changed pages at which a checkpoint begins. */
-    static DiskTable open(Orchestrator orchestrator, BlockIo io, String name, Path path, int maxChangedPages)
+    /** With numbers of changed pages and of blocks of the log at which a checkpoint begins. */
+    static DiskTable open(
+            Orchestrator orchestrator, BlockIo io, String name, Path path, int maxChangedPages, int maxLogBlocks)
             throws IOException {
         // So that a missing file is not created.
         io.open(path).close();
         UpdateLock lock = UpdateLock.take(path);
         try {
-            return open(orchestrator, io, name, io.openForUpdate(path), true, maxChangedPages, lock);
+            return open(orchestrator, io, name, io.openForUpdate(path), true, maxChangedPages, maxLogBlocks, lock);
         } catch (Throwable failed) {
             close(lock, path);
             throw failed;
@@ -194,7 +196,7 @@ public final class DiskTable implements VectorTable {
      */
     public static DiskTable openReadOnly(Orchestrator orchestrator, BlockIo io, String name, Path path)
             throws IOException {
-        return open(orchestrator, io, name, io.open(path), false, 0, null);
+        return open(orchestrator, io, name, io.open(path), false, 0, 0, null);
     }
 
     private static DiskTable open(
@@ -204,10 +206,12 @@ public final class DiskTable implements VectorTable {
             BlockFile file,
             boolean isMutable,
             int maxChangedPages,
+            int maxLogBlocks,
             @Nullable UpdateLock lock)
             throws IOException {
         try {
-            return new DiskTable(orchestrator, io, name, DiskGraph.read(file), isMutable, maxChangedPages, lock);
+            return new DiskTable(
+                    orchestrator, io, name, DiskGraph.read(file), isMutable, maxChangedPages, maxLogBlocks, lock);
         } catch (Throwable failed) {
             file.close();
             throw failed;
@@ -566,8 +570,8 @@ public final class DiskTable implements VectorTable {
     }
 
     /**
-     * Writes the changes to the file, so that the table opens faster the next time. Happens automatically when some thousand
-     * pages have changed and when the table is closed.
+     * Writes the changes to the file, so that the table opens faster the next time: all updates that were acknowledged before the call. Happens
+     * automatically when 32 MiB of pages have changed or the log has grown by 16 MiB, and when the table is closed.
      *
      * @return completes when the checkpoint is durable; with an {@link IOException} if it cannot be written: the updates are in the
      *     log, and the next checkpoint includes them

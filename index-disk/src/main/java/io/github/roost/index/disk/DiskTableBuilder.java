@@ -82,9 +82,9 @@ public final class DiskTableBuilder {
     /**
      * Builds a table's file on the orchestrator's workers, as batch work behind searches; codes are trained on the common
      * pool. A copy of the rows is in a mapped temporary file without a name in the same folder meanwhile; the graph takes some 500
-     * bytes of heap per row. When this returns, the file survives a power loss; if it does not return, no table can
-     * be opened from the remains. Ignores an interrupt until it writes the file: for a build that can be ended early, use
-     * {@link #start} and {@link TableBuild#cancel()}.
+     * bytes of heap per row. When this returns, the file and its entry in the folder survive a power loss; if it does not
+     * return, no table can be opened from the remains. Ignores an interrupt, unless it comes during a sync, which fails the build: for a build that
+     * can be ended early, use {@link #start} and {@link TableBuild#cancel()}.
      *
      * @param orchestrator builds it
      * @param io writes it
@@ -192,6 +192,7 @@ public final class DiskTableBuilder {
                 }
                 try {
                     new DiskBuild(work, layout, metric, width).run(file, ids, rows);
+                    Folders.sync(path);
                 } catch (Throwable failed) {
                     Files.deleteIfExists(path);
                     throw failed;

@@ -8,10 +8,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.channels.FileChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.EnumMap;
@@ -38,27 +35,56 @@ import org.slf4j.LoggerFactory;
  * updates of log n - 1. So checkpoint n with log n, or checkpoint n - 1 with both logs, is the table. A failed checkpoint is
  * retried and includes later updates; an update that is both in a checkpoint and in its log is applied twice, which changes nothing.
  * Log n + 1 overwrites log n - 1; by then checkpoint n is durable.
+ *
+ * <p>After an unexpected failure no update and no checkpoint is taken: an update that is in the log may be missing in memory, and a checkpoint would
+ * lose it. What is pending then fails, so that nothing waits forever.
  */
 final class DiskUpdates {
     private static final Logger LOG = LoggerFactory.getLogger(DiskUpdates.class);
     private static final int MAX_IN_GROUP = 512;
     /** Max pending updates. */
     static final int MAX_UNDER_WAY = 1_024;
+    /**
+     * Blocks of the log at which a checkpoint begins however few pages have changed, 16 MiB: bounds the log and the time to apply it when the table
+     * is opened.
+     */
+    static final int MAX_LOG_BLOCKS = 4_096;
 
     private sealed interface Command {
-        record Change(Update update) implements Command {}
+        record Change(Update update) implements Command {
+            @Override
+            public void fail(Throwable cause) {
+                update.done().completeExceptionally(cause);
+            }
+        }
 
         /** Begins a checkpoint. */
-        record Cut(CompletableFuture<Checkpoint> taken) implements Command {}
+        record Cut(CompletableFuture<Checkpoint> taken) implements Command {
+            @Override
+            public void fail(Throwable cause) {
+                taken.completeExceptionally(cause);
+            }
+        }
 
-        record Stop() implements Command {}
+        record Stop() implements Command {
+            @Override
+            public void fail(Throwable cause) {
+                // Nobody waits for it but by the end of the thread.
+            }
+        }
+
+        /** Fails what waits for it, unless it is done. */
+        void fail(Throwable cause);
     }
+
+    private static final Command STOP = new Command.Stop();
 
     private final DiskTable table;
     private final DiskGraph graph;
     private final BlockFile file;
     private final BlockFile[] logFiles;
     private final int maxChangedPages;
+    private final int maxLogBlocks;
     private final DiskWriter writer;
     private final FreeBlocks free;
     private final BlockingQueue<Command> commands = new LinkedBlockingQueue<>();
@@ -70,24 +96,34 @@ final class DiskUpdates {
     private boolean closed;
     /** Number of changed pages at which the next checkpoint begins: larger after a failed one. */
     private volatile int checkpointAt;
+    /** The same for blocks of the log. */
+    private volatile int checkpointAtBlocks;
+    /** Whether the updates of the logs are queued: a checkpoint before would lose those after it. */
+    private volatile boolean isRecovered;
 
     private volatile Superblock newest;
     private volatile UpdateLog log;
     private volatile @Nullable Throwable failure;
     private final AtomicLong checkpoints = new AtomicLong();
+    /** Whether a checkpoint is being written or copied. */
     private volatile boolean writing;
+    /** Set when the committing thread takes no more commands. */
+    private volatile boolean stopped;
+
     private @Nullable Thread committer;
     /** Guarded by itself. */
     private final Map<UpdateThread, WriterThread> threads = new EnumMap<>(UpdateThread.class);
 
     /** Opens the logs of a table and replays them; returns when all their updates are visible to searches. */
-    DiskUpdates(DiskTable table, BlockIo io, RowNodes rows, int maxChangedPages) throws IOException {
+    DiskUpdates(DiskTable table, BlockIo io, RowNodes rows, int maxChangedPages, int maxLogBlocks) throws IOException {
         this.table = table;
         this.graph = table.graph();
         this.file = graph.file();
         this.newest = graph.root();
         this.maxChangedPages = maxChangedPages;
         this.checkpointAt = maxChangedPages;
+        this.maxLogBlocks = maxLogBlocks;
+        this.checkpointAtBlocks = maxLogBlocks;
         this.writer = new DiskWriter(table, rows, this::submit, this::changed, this::isFull);
         this.logFiles = open(io, file.path());
         try {
@@ -123,12 +159,14 @@ final class DiskUpdates {
             }
             throw failed;
         }
-        Path folder = path.toAbsolutePath().getParent();
-        if (folder != null && Files.isDirectory(folder)) {
+        try {
             // The logs' directory entries must be durable before their content.
-            try (FileChannel entries = FileChannel.open(folder, StandardOpenOption.READ)) {
-                entries.force(true);
+            Folders.sync(path);
+        } catch (Throwable failed) {
+            for (BlockFile log : logs) {
+                log.close();
             }
+            throw failed;
         }
         return logs;
     }
@@ -176,6 +214,7 @@ final class DiskUpdates {
 
     private void redo(List<Update> updates) throws IOException {
         updates.forEach(update -> writer.add(new DiskWriter.Work.Change(update)));
+        isRecovered = true;
         for (Update update : updates) {
             try {
                 update.done().join();
@@ -235,8 +274,7 @@ final class DiskUpdates {
     void add(Update update) {
         Throwable cause = failure;
         if (cause != null) {
-            throw new UncheckedIOException(new IOException(
-                    "table " + table.name() + " takes no more updates, after a failure: " + cause.getMessage(), cause));
+            throw new UncheckedIOException(refused(cause));
         }
         open.readLock().lock();
         try {
@@ -251,9 +289,14 @@ final class DiskUpdates {
         }
     }
 
+    private IOException refused(Throwable cause) {
+        return new IOException("table " + table.name() + " takes no more updates, after a failure: " + cause, cause);
+    }
+
     private void commitAll() {
-        List<Command> taken = new ArrayList<>();
-        List<Update> group = new ArrayList<>();
+        // Large enough for all, so that no command is lost when memory is full.
+        List<Command> taken = new ArrayList<>(1 + MAX_IN_GROUP);
+        List<Update> group = new ArrayList<>(1 + MAX_IN_GROUP);
         boolean goesOn = true;
         while (goesOn) {
             try {
@@ -263,21 +306,40 @@ final class DiskUpdates {
                 continue;
             }
             commands.drainTo(taken, MAX_IN_GROUP);
-            for (Command command : taken) {
-                if (command instanceof Command.Change(Update update)) {
-                    group.add(update);
-                    continue;
-                }
-                commit(group);
-                if (command instanceof Command.Cut(CompletableFuture<Checkpoint> cut)) {
-                    cut(cut);
-                } else {
-                    goesOn = false;
-                }
+            goesOn = !taken.contains(STOP);
+            try {
+                commit(taken, group);
+            } catch (Throwable failed) {
+                // Such as an OutOfMemoryError. Some of the updates may be in the log.
+                fail(failed);
+                taken.forEach(command -> command.fail(failed));
             }
-            commit(group);
             taken.clear();
+            group.clear();
         }
+        stopped = true;
+        refuseCommands();
+    }
+
+    /** Fails the checkpoints that came after the end; there are no updates then. */
+    private void refuseCommands() {
+        for (Command left = commands.poll(); left != null; left = commands.poll()) {
+            left.fail(new TableClosedException(table.name()));
+        }
+    }
+
+    private void commit(List<Command> taken, List<Update> group) {
+        for (Command command : taken) {
+            switch (command) {
+                case Command.Change(Update update) -> group.add(update);
+                case Command.Cut(CompletableFuture<Checkpoint> cut) -> {
+                    commit(group);
+                    cut(cut);
+                }
+                case Command.Stop _ -> {}
+            }
+        }
+        commit(group);
     }
 
     private void commit(List<Update> group) {
@@ -285,6 +347,10 @@ final class DiskUpdates {
             return;
         }
         try {
+            Throwable cause = failure;
+            if (cause != null) {
+                throw refused(cause);
+            }
             log.append(group);
             group.forEach(update -> writer.add(new DiskWriter.Work.Change(update)));
         } catch (IOException failed) {
@@ -304,40 +370,62 @@ final class DiskUpdates {
                 next.append(List.of());
                 log = next;
             }
-        } catch (IOException failed) {
+            writer.add(new DiskWriter.Work.Run(() -> capture(before, taken), true, taken::completeExceptionally));
+        } catch (Throwable failed) {
             taken.completeExceptionally(failed);
+        }
+    }
+
+    /** Run by the writer. */
+    private void capture(Superblock before, CompletableFuture<Checkpoint> taken) {
+        Throwable cause = failure;
+        if (cause != null) {
+            taken.completeExceptionally(refused(cause));
             return;
         }
-        writer.add(new DiskWriter.Work.Run(
-                () -> taken.complete(new Checkpoint(before, graph, writer.takeChangedRows())),
-                true,
-                taken::completeExceptionally));
+        BitSet rows = writer.takeChangedRows();
+        try {
+            taken.complete(new Checkpoint(before, graph, rows));
+        } catch (Throwable failed) {
+            writer.rowsStillChanged(rows);
+            throw failed;
+        }
     }
 
     private void changed() {
-        if (graph.changed().size() >= checkpointAt && checkpoint.get() == null && failure == null) {
+        boolean isDue = graph.changed().size() >= checkpointAt || log.blocks() >= checkpointAtBlocks;
+        if (isDue && isRecovered && checkpoint.get() == null && failure == null) {
             var _ = beginCheckpoint().whenComplete((done, failed) -> {
                 checkpointAt =
                         failed == null ? maxChangedPages : graph.changed().size() + maxChangedPages / 4;
-                if (failed != null && graph.changed().size() >= 2 * maxChangedPages) {
-                    // Pages that cannot be written must not fill memory.
+                checkpointAtBlocks = failed == null ? maxLogBlocks : log.blocks() + maxLogBlocks / 4;
+                if (failed != null
+                        && (graph.changed().size() >= 2 * maxChangedPages || log.blocks() >= 2 * maxLogBlocks)) {
+                    // Pages that cannot be written must not fill memory, nor updates the disk.
                     fail(failed);
                 }
             });
         }
     }
 
-    /** Whether updates must wait for a checkpoint that is being written, so that changed pages do not fill memory. */
+    /** Whether updates must wait for a checkpoint that is being written or copied, so that changed pages do not fill memory. */
     private boolean isFull() {
         return writing && graph.changed().size() >= 4L * maxChangedPages;
     }
 
     /**
-     * Begins a checkpoint, or returns the running one.
+     * A checkpoint that begins after this call, so that it includes all acknowledged updates.
      *
      * @throws TableClosedException if the table is closed: no thread would take the command
      */
     CompletableFuture<Void> checkpoint() {
+        CompletableFuture<Void> underWay = checkpoint.get();
+        return underWay == null
+                ? beginUnlessClosed()
+                : underWay.exceptionally(failed -> null).thenCompose(_ -> beginUnlessClosed());
+    }
+
+    private CompletableFuture<Void> beginUnlessClosed() {
         open.readLock().lock();
         try {
             if (closed) {
@@ -349,8 +437,12 @@ final class DiskUpdates {
         }
     }
 
-    /** Called by {@link #checkpoint}, by the writer, whose updates {@link #close} waits for, and by {@link #close}. */
+    /** Begins a checkpoint, or returns what is under way. */
     private CompletableFuture<Void> beginCheckpoint() {
+        Throwable cause = failure;
+        if (cause != null) {
+            return CompletableFuture.failedFuture(refused(cause));
+        }
         CompletableFuture<Void> begun = new CompletableFuture<>();
         while (!checkpoint.compareAndSet(null, begun)) {
             CompletableFuture<Void> underWay = checkpoint.get();
@@ -358,35 +450,40 @@ final class DiskUpdates {
                 return underWay;
             }
         }
-        Thread.ofPlatform()
-                .daemon()
-                .name("roost-disk-checkpoint-" + table.name())
-                .start(() -> {
-                    Throwable failed = null;
-                    try {
-                        writeCheckpoint();
-                    } catch (Throwable cause) {
-                        failed = cause instanceof CompletionException && cause.getCause() != null
-                                ? cause.getCause()
-                                : cause;
-                        LOG.error(
-                                "a checkpoint of {} failed; its updates are in the log: {}",
-                                file.path(),
-                                failed.toString());
-                    }
-                    checkpoint.set(null);
-                    if (failed == null) {
-                        begun.complete(null);
-                    } else {
-                        begun.completeExceptionally(failed);
-                    }
-                });
+        try {
+            Thread.ofPlatform()
+                    .daemon()
+                    .name("roost-disk-checkpoint-" + table.name())
+                    .start(() -> run(begun));
+        } catch (Throwable failed) {
+            checkpoint.set(null);
+            begun.completeExceptionally(failed);
+        }
         return begun;
+    }
+
+    private void run(CompletableFuture<Void> begun) {
+        Throwable failed = null;
+        try {
+            writeCheckpoint();
+        } catch (Throwable cause) {
+            failed = cause instanceof CompletionException && cause.getCause() != null ? cause.getCause() : cause;
+            LOG.error("a checkpoint of {} failed; its updates are in the log: {}", file.path(), failed.toString());
+        }
+        checkpoint.set(null);
+        if (failed == null) {
+            begun.complete(null);
+        } else {
+            begun.completeExceptionally(failed);
+        }
     }
 
     private void writeCheckpoint() throws IOException {
         CompletableFuture<Checkpoint> taken = new CompletableFuture<>();
         commands.add(new Command.Cut(taken));
+        if (stopped) {
+            refuseCommands();
+        }
         Checkpoint next = taken.join();
         writing = true;
         try {
@@ -406,16 +503,16 @@ final class DiskUpdates {
             inWriter(() -> writer.rowsStillChanged(next.changedRows()));
             throw failed;
         }
+        Superblock before = newest;
+        List<Integer> old = new ArrayList<>();
         try {
             writeRoot(root);
+            inWriter(() -> old.addAll(next.publish(graph)));
         } catch (Throwable failed) {
             // The superblock may be durable or not: neither its blocks nor the previous ones may be reused.
             fail(failed);
             throw failed;
         }
-        Superblock before = newest;
-        List<Integer> old = new ArrayList<>();
-        inWriter(() -> old.addAll(next.publish(graph)));
         old.forEach(free::give);
         for (int i = 0; i < mapBlocks(before); i++) {
             free.give(before.mapBlock() + i);
@@ -475,17 +572,23 @@ final class DiskUpdates {
         }
         CompletableFuture<Void> hold = new CompletableFuture<>();
         while (!checkpoint.compareAndSet(null, hold)) {
-            CompletableFuture<Void> underWay = checkpoint.get();
-            if (underWay != null) {
-                await(underWay);
-            }
+            awaitCheckpoint();
         }
+        writing = true;
         try {
             TableCopy.write(file, newest, copy);
         } finally {
+            writing = false;
             checkpoint.set(null);
             hold.complete(null);
+            writer.wake();
         }
+    }
+
+    /** Whether the logs have updates that are in no checkpoint. */
+    private boolean hasLogged() {
+        // A log that follows a checkpoint begins with an empty block.
+        return log.generation() != newest.sequence() || log.blocks() > (log.generation() > 1 ? 1 : 0);
     }
 
     /** Waits for all accepted updates, writes a checkpoint, and closes the logs; later updates are refused. */
@@ -504,22 +607,28 @@ final class DiskUpdates {
         } catch (CompletionException aborted) {
             LOG.debug("the writer has stopped by itself", aborted);
         }
-        if (failure == null && !graph.changed().isEmpty()) {
+        awaitCheckpoint();
+        if (failure == null && (!graph.changed().isEmpty() || hasLogged())) {
             try {
                 beginCheckpoint().join();
             } catch (CompletionException failed) {
                 LOG.warn("{} is closed without a checkpoint; its log holds the missing updates", file.path());
             }
         }
+        stop();
+    }
+
+    /** Waits for the checkpoint or copy that is under way. */
+    private void awaitCheckpoint() {
         CompletableFuture<Void> underWay = checkpoint.get();
         if (underWay != null) {
             await(underWay);
         }
-        stop();
     }
 
     private void stop() {
-        commands.add(new Command.Stop());
+        awaitCheckpoint();
+        commands.add(STOP);
         Thread thread = committer;
         boolean interrupted = false;
         while (thread != null && thread.isAlive()) {

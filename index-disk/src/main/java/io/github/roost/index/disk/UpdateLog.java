@@ -39,6 +39,8 @@ final class UpdateLog {
     private static final int HEADER = 40;
     private static final int PAYLOAD = BLOCK_BYTES - HEADER;
 
+    private static final int BLOCKS_AT_ONCE = 64;
+
     private static final byte PUT = 1;
     private static final byte REMOVE = 2;
 
@@ -94,34 +96,55 @@ final class UpdateLog {
     /** Reads the header of a table's log. */
     static Begin begin(BlockFile file, long tableId) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment block = arena.allocate(BLOCK_BYTES, BLOCK_BYTES);
-            return isOf(file, 0, tableId, block)
-                    ? new Begin(block.get(LONG, GENERATION), block.get(INT, PREVIOUS))
-                    : new Begin(0, 0);
+            MemorySegment block = new Scan(file, arena).block(0, tableId);
+            return block == null ? new Begin(0, 0) : new Begin(block.get(LONG, GENERATION), block.get(INT, PREVIOUS));
         }
     }
 
     /** Fails if a file has lost the beginning of a log of this generation: later blocks are written only once that was synced. */
     static void requireNoRest(BlockFile file, long tableId, long generation) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment block = arena.allocate(BLOCK_BYTES, BLOCK_BYTES);
+            Scan scan = new Scan(file, arena);
             for (int index = 1; index < file.blocks(); index++) {
-                if (isOf(file, index, tableId, block) && block.get(LONG, GENERATION) == generation) {
+                MemorySegment block = scan.block(index, tableId);
+                if (block != null && block.get(LONG, GENERATION) == generation) {
                     throw damaged(file, 0);
                 }
             }
         }
     }
 
-    /** Reads a block; returns whether it belongs to a log of the table. */
-    private static boolean isOf(BlockFile file, int index, long tableId, MemorySegment block) throws IOException {
-        if (index >= file.blocks()) {
-            return false;
+    /** Reads ascending blocks of a file, many at once. */
+    private static final class Scan {
+        private final BlockFile file;
+        private final MemorySegment run;
+        private int first;
+        private int count;
+
+        Scan(BlockFile file, Arena arena) {
+            this.file = file;
+            this.run = arena.allocate((long) BLOCKS_AT_ONCE * BLOCK_BYTES, BLOCK_BYTES);
         }
-        file.read(index, block);
-        return block.get(INT, CHECKSUM) == checksum(block)
-                && block.get(INT, INDEX) == index
-                && block.get(LONG, TABLE_ID) == tableId;
+
+        /** A block, until the next call; null if it does not belong to a log of the table. */
+        @Nullable
+        MemorySegment block(int index, long tableId) throws IOException {
+            if (index >= file.blocks()) {
+                return null;
+            }
+            if (index < first || index >= first + count) {
+                count = 0;
+                int length = (int) Math.min(BLOCKS_AT_ONCE, file.blocks() - index);
+                file.read(index, run.asSlice(0, (long) length * BLOCK_BYTES));
+                first = index;
+                count = length;
+            }
+            MemorySegment block = run.asSlice((long) (index - first) * BLOCK_BYTES, BLOCK_BYTES);
+            boolean isOf = block.get(INT, CHECKSUM) == checksum(block)
+                    && block.get(INT, INDEX) == index
+                    && block.get(LONG, TABLE_ID) == tableId;
+            return isOf ? block : null;
+        }
     }
 
     private static TableFileException damaged(BlockFile file, int block) {
@@ -161,13 +184,13 @@ final class UpdateLog {
     List<Update> replay() throws IOException {
         List<Update> all = new ArrayList<>();
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment block = arena.allocate(BLOCK_BYTES, BLOCK_BYTES);
-            byte[] group = group(block);
+            Scan scan = new Scan(file, arena);
+            byte[] group = group(scan);
             while (group != null) {
                 decode(group, all);
-                group = group(block);
+                group = group(scan);
             }
-            requireNoneBehind(block);
+            requireNoneBehind(scan);
         }
         return all;
     }
@@ -181,30 +204,31 @@ final class UpdateLog {
     List<Update> replayAtLeastTo(int last) throws IOException {
         List<Update> all = new ArrayList<>();
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment block = arena.allocate(BLOCK_BYTES, BLOCK_BYTES);
+            Scan scan = new Scan(file, arena);
             boolean isReached = previous == last;
-            byte[] group = group(block);
+            byte[] group = group(scan);
             while (group != null) {
                 decode(group, all);
                 isReached |= previous == last;
-                group = group(block);
+                group = group(scan);
             }
             if (!isReached) {
                 throw damaged(file, next);
             }
-            requireNoneBehind(block);
+            requireNoneBehind(scan);
         }
         return all;
     }
 
     /** Reads the group at the next block and moves past it; null if there is no complete group. */
-    private byte @Nullable [] group(MemorySegment block) throws IOException {
+    private byte @Nullable [] group(Scan scan) throws IOException {
         int start = next;
         int count = 1;
         int chain = previous;
         byte[] bytes = new byte[0];
         for (int i = 0; i < count; i++) {
-            if (!read(start + i, block)
+            MemorySegment block = read(scan, start + i);
+            if (block == null
                     || block.get(INT, GROUP_START) != start
                     || (start + i > 0 && block.get(INT, PREVIOUS) != chain)
                     || (i > 0 && block.get(INT, GROUP_BLOCKS) != count)) {
@@ -228,17 +252,19 @@ final class UpdateLog {
         return bytes;
     }
 
-    private void requireNoneBehind(MemorySegment block) throws IOException {
+    private void requireNoneBehind(Scan scan) throws IOException {
         for (int index = next + 1; index < file.blocks(); index++) {
-            if (read(index, block) && block.get(INT, GROUP_START) > next) {
+            MemorySegment block = read(scan, index);
+            if (block != null && block.get(INT, GROUP_START) > next) {
                 throw damaged(file, next);
             }
         }
     }
 
-    /** Reads a block; returns whether it belongs to this log. */
-    private boolean read(int index, MemorySegment block) throws IOException {
-        return isOf(file, index, tableId, block) && block.get(LONG, GENERATION) == generation;
+    /** Reads a block; null if it does not belong to this log. */
+    private @Nullable MemorySegment read(Scan scan, int index) throws IOException {
+        MemorySegment block = scan.block(index, tableId);
+        return block != null && block.get(LONG, GENERATION) == generation ? block : null;
     }
 
     private static int checksum(MemorySegment block) {

@@ -527,4 +527,33 @@ class DiskTableTest {
             assertThat(table.vector(Rows.id(5_999))).containsExactly(ROWS.vectors()[5_999]);
         }
     }
+
+    @ParameterizedTest
+    @EnumSource
+    void anInterruptedThreadReadsAndTheTableStaysInUse(Backend backend) throws Exception {
+        Path mutable = folder.resolve("interrupted" + backend);
+        try (BlockIo own = BlockIo.builder(orchestrator).backend(backend).build()) {
+            DiskTable.builder()
+                    .build(
+                            orchestrator,
+                            own,
+                            mutable,
+                            Arrays.copyOf(ROWS.ids(), 300),
+                            Arrays.copyOf(ROWS.vectors(), 300));
+            try (DiskTable table = DiskTable.open(orchestrator, own, "interrupted", mutable)) {
+                Thread.currentThread().interrupt();
+                assertThat(table.vector(Rows.id(5))).isEqualTo(ROWS.vectors()[5]);
+                table.verify();
+                assertThat(Thread.interrupted()).as("it is still interrupted").isTrue();
+                assertThat(table.vector(Rows.id(7))).isEqualTo(ROWS.vectors()[7]);
+                assertThat(table.diskStats().damagedPages()).isEmpty();
+                assertThat(table.put(Rows.id(400), ROWS.vectors()[400])).isTrue();
+                table.checkpoint().join();
+                assertThat(search(table, ROWS.vectors()[400], DiskSearch.of(1, 50))
+                                .neighbors()
+                                .ids())
+                        .containsExactly(Rows.id(400));
+            }
+        }
+    }
 }

@@ -162,7 +162,7 @@ class DiskUpdatesTest {
     @Test
     void checkpointsWhileUpdatesAndSearchesGoOnLoseNothing() throws Exception {
         build(500);
-        try (DiskTable table = DiskTable.open(orchestrator, io, "table", file, 40)) {
+        try (DiskTable table = DiskTable.open(orchestrator, io, "table", file, 40, DiskUpdates.MAX_LOG_BLOCKS)) {
             List<CompletableFuture<Boolean>> updates = new ArrayList<>();
             List<CompletableFuture<DiskAnswer>> searches = new ArrayList<>();
             for (int i = 500; i < 2_000; i++) {

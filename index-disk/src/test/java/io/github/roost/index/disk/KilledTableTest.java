@@ -87,7 +87,8 @@ class KilledTableTest {
         public static void main(String[] arguments) throws IOException {
             Orchestrator orchestrator = Orchestrator.builder().build();
             BlockIo io = BlockIo.builder(orchestrator).build();
-            DiskTable table = DiskTable.open(orchestrator, io, "table", Path.of(arguments[0]), CHANGED_PAGES);
+            DiskTable table = DiskTable.open(
+                    orchestrator, io, "table", Path.of(arguments[0]), CHANGED_PAGES, DiskUpdates.MAX_LOG_BLOCKS);
             Queue<CompletableFuture<Boolean>> underWay = new ArrayDeque<>();
             int oldest = Integer.parseInt(arguments[1]);
             for (int number = oldest; ; number++) {

@@ -48,7 +48,7 @@ class WriterWakeUpStressTest {
         try (BlockIo io = BlockIo.builder(orchestrator).build()) {
             DiskTable.builder()
                     .build(orchestrator, io, file, Arrays.copyOf(ROWS.ids(), 300), Arrays.copyOf(ROWS.vectors(), 300));
-            try (DiskTable table = DiskTable.open(orchestrator, io, "table", file, 20)) {
+            try (DiskTable table = DiskTable.open(orchestrator, io, "table", file, 20, DiskUpdates.MAX_LOG_BLOCKS)) {
                 stress.run(table);
             }
         }
