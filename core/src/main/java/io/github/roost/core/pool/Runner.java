@@ -703,7 +703,7 @@ final class Runner implements Runnable {
                 };
     }
 
-    /** Whether the thread waits for a moment, and will then look for all kinds of work. Any thread. */
+    /** Whether the thread waits for a moment, and will then poll its sources and the deadlines of parked tasks. Any thread. */
     boolean looksAgain() {
         return progress.looksAgain;
     }
@@ -755,7 +755,7 @@ final class Runner implements Runnable {
         }
     }
 
-    /** Waits a moment before the thread looks for work again; {@link Watch} need not relieve it for work that it then runs itself. */
+    /** Waits a moment before the thread looks around again; {@link Watch} need not relieve it for completions that it then sees. */
     private void pause(Object blocker, @Nullable Frame waiting) {
         progress.looksAgain = waiting == null || waiting.depth < HELP_DEPTH;
         LockSupport.parkNanos(blocker, HELP_PAUSE_NANOS);
@@ -777,11 +777,9 @@ final class Runner implements Runnable {
         if (takeOwned(worker.resumed.poll())) {
             return true;
         }
-        // An interactive search must not run batch work nested in it and wait for its end. A step of maintenance, for
-        // which it may
-        // wait, is short.
+        // An interactive search must not run batch work nested in it and wait for its end.
         progress.onlyInteractive |= waiting != null && !waiting.isBatch();
-        return nextNested() || takeMaintenance(StallPolicy.STEP_NANOS);
+        return nextNested();
     }
 
     /** As {@link #next}, nested in a slice: after an error no task may stay in hand. */
@@ -913,7 +911,7 @@ final class Runner implements Runnable {
         private long slices;
         /** Number of nested slices that have submitted tasks or wait; written by the thread, read by {@link Watch}. */
         private volatile int mayBlock;
-        /** Whether the thread waits for a moment and then looks for work; written by the thread, read by {@link Watch}. */
+        /** Whether the thread waits for a moment and then looks around; written by the thread, read by {@link Watch}. */
         private volatile boolean looksAgain;
         /** Interactive tasks since the last batch task. */
         private int interactiveSinceBatch;

@@ -516,9 +516,8 @@ public final class WorkerPool {
      */
     boolean dependsOn(Worker worker, Runner runner) {
         return worker.waiting() > 0
-                || (!runner.looksAgain()
-                        && (!worker.parked.isEmpty()
-                                || maintenance(worker.domain).size() > 0));
+                || maintenance(worker.domain).size() > 0
+                || (!runner.looksAgain() && !worker.parked.isEmpty());
     }
 
     /** Gives a worker a fresh thread in place of a blocked one; false if too many are blocked. */

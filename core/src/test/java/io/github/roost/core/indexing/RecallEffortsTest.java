@@ -85,9 +85,17 @@ class RecallEffortsTest {
         Function<SearchRequest, CompletableFuture<SearchResult>> full = asked -> {
             throw new RejectedSearchException("table", 0, 1);
         };
-        CompletableFuture<SearchResult> first = efforts.search(REQUEST, full);
+        CountDownLatch release = new CountDownLatch(1);
+        RecallEfforts slow = new RecallEfforts(
+                (recall, k) -> {
+                    await(release);
+                    return 5;
+                },
+                rows::get);
+        CompletableFuture<SearchResult> first = slow.search(REQUEST, full);
+        release.countDown();
         assertThatThrownBy(first::join).hasCauseInstanceOf(RejectedSearchException.class);
-        assertThatThrownBy(() -> efforts.search(REQUEST, full)).isInstanceOf(RejectedSearchException.class);
+        assertThatThrownBy(() -> slow.search(REQUEST, full)).isInstanceOf(RejectedSearchException.class);
     }
 
     @Test
