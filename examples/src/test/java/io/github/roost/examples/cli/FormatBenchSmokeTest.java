@@ -2,6 +2,7 @@ package io.github.roost.examples.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -16,7 +17,7 @@ class FormatBenchSmokeTest {
         assertThat(run.complaints()).isEmpty();
         assertThat(run.status()).isZero();
         assertThat(run.out()).contains("2,000 x 16 in 1 segments, 2 threads, 1 rounds");
-        for (String format : "roost lucene_hnsw roost_reader lucene_int8 lucene_binary".split(" ")) {
+        for (String format : List.of("roost", "lucene_hnsw", "roost_reader", "lucene_int8", "lucene_binary")) {
             assertThat(run.out()).containsPattern("indexing +" + format + " ");
         }
         assertThat(run.out()).containsPattern("at 0?\\.90 +roost .* searches/s");
