@@ -111,9 +111,8 @@ final class Worker {
     void runBy(Runner fresh) {
         Runner before = runner;
         runner = fresh;
-        // The runner before marks itself as asleep and then reads the runner; this reads in the opposite order. So
-        // either that
-        // runner sees that it was replaced, or it is woken here.
+        // The runner before marks itself as asleep and then reads the runner; this reads in the opposite order.
+        // So either that runner sees that it was replaced, or it is woken here.
         if (before != null && asleep == before) {
             pool.platform().unpark(this, before.thread());
         }

@@ -86,12 +86,7 @@ class RecallEffortsTest {
             throw new RejectedSearchException("table", 0, 1);
         };
         CountDownLatch release = new CountDownLatch(1);
-        RecallEfforts slow = new RecallEfforts(
-                (recall, k) -> {
-                    await(release);
-                    return 5;
-                },
-                rows::get);
+        RecallEfforts slow = measuredAfter(release);
         CompletableFuture<SearchResult> first = slow.search(REQUEST, full);
         release.countDown();
         assertThatThrownBy(first::join).hasCauseInstanceOf(RejectedSearchException.class);
@@ -101,12 +96,7 @@ class RecallEffortsTest {
     @Test
     void aDeadlineCountsFromSubmissionWhileTheEffortIsMeasuredAndAfterwards() {
         CountDownLatch release = new CountDownLatch(1);
-        RecallEfforts slow = new RecallEfforts(
-                (recall, k) -> {
-                    await(release);
-                    return 5;
-                },
-                rows::get);
+        RecallEfforts slow = measuredAfter(release);
         AtomicReference<SearchRequest> submitted = new AtomicReference<>();
         CompletableFuture<SearchResult> patient = slow.search(REQUEST.timeout(Duration.ofHours(1)), asked -> {
             submitted.set(asked);
@@ -126,12 +116,7 @@ class RecallEffortsTest {
     @Test
     void cancellingASearchThatWaitsForItsEffortKeepsItFromBeingSubmittedAndCancelsOneThatWas() throws Exception {
         CountDownLatch release = new CountDownLatch(1);
-        RecallEfforts slow = new RecallEfforts(
-                (recall, k) -> {
-                    await(release);
-                    return 5;
-                },
-                rows::get);
+        RecallEfforts slow = measuredAfter(release);
         CompletableFuture<SearchResult> submitted = new CompletableFuture<>();
         AtomicInteger submissions = new AtomicInteger();
         CompletableFuture<SearchResult> kept = slow.search(REQUEST, asked -> submitted);
@@ -148,6 +133,16 @@ class RecallEffortsTest {
         assertThat(submissions).hasValue(0);
         kept.cancel(false);
         assertThat(submitted).isCancelled();
+    }
+
+    /** Efforts whose measurement ends after the latch has been released. */
+    private RecallEfforts measuredAfter(CountDownLatch release) {
+        return new RecallEfforts(
+                (recall, k) -> {
+                    await(release);
+                    return 5;
+                },
+                rows::get);
     }
 
     private static void await(CountDownLatch latch) {

@@ -224,35 +224,18 @@ class NestedWaitingTest {
 
     @Test
     void aSourceOfAWorkerIsStillLookedAtWhileItsThreadIsBlocked() throws Exception {
-        ConcurrentLinkedQueue<Pending> arrived = new ConcurrentLinkedQueue<>();
+        Reads reads = new Reads();
         AtomicInteger opened = new AtomicInteger();
         orchestrator.indexing().addCompletionSource((worker, waker) -> {
             opened.incrementAndGet();
-            return new CompletionSource() {
-                @Override
-                public int poll() {
-                    int count = 0;
-                    for (Pending pending = arrived.poll(); pending != null; pending = arrived.poll()) {
-                        pending.complete();
-                        count++;
-                    }
-                    return count;
-                }
-
-                @Override
-                public boolean arm() {
-                    return false;
-                }
-            };
+            return reads;
         });
         CompletableFuture<Integer> outer = submit(() -> {
             CompletableFuture<Integer> plain = new CompletableFuture<>();
-            Search<Integer, Integer> inner = (query, context) -> {
-                Pending pending = new Pending();
-                arrived.add(pending);
-                return new Step.Park<>(pending, (same, later) -> Step.done(plain.complete(5) ? 1 : 0));
-            };
-            var _ = orchestrator.indexing().submitSteps(inner, 0, id, SubmitOptions.DEFAULT);
+            var _ = orchestrator
+                    .indexing()
+                    .submitSteps(reads.search(), 5, id, SubmitOptions.DEFAULT)
+                    .thenAccept(plain::complete);
             return plain.join();
         });
         assertThat(outer.get(30, TimeUnit.SECONDS)).isEqualTo(5);
