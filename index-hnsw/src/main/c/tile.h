@@ -4,7 +4,9 @@
 
 #include "walk.h"
 
+#ifndef INLINE
 #define INLINE static inline __attribute__((always_inline))
+#endif
 /* Rows measured together. */
 #define TILE 4
 #define CACHE_LINE 64

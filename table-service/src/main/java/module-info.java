@@ -6,6 +6,7 @@ module io.github.roost.tableservice {
     requires io.grpc.stub;
     requires java.net.http;
     requires org.slf4j;
+    requires static io.netty.handler;
     requires static jetcd.common;
     requires static jetcd.core;
 

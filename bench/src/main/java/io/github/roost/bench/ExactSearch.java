@@ -1,23 +1,43 @@
 package io.github.roost.bench;
 
+import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Vectors;
 import java.util.PriorityQueue;
 import java.util.stream.IntStream;
 
 /**
- * Brute-force search by squared Euclidean distance: the ground truth for recall. Immutable and thread-safe, as long as
+ * Brute-force search by squared Euclidean distance or inner product: the ground truth for recall. Immutable and thread-safe, as long as
  * the vectors do not change.
  */
 public final class ExactSearch {
     private final float[][] base;
+    private final boolean byProduct;
 
-    /** @param base vectors of one width, at least one; not copied */
+    /**
+     * Searches by squared Euclidean distance.
+     *
+     * @param base vectors of one width, at least one; not copied
+     */
     public ExactSearch(float[][] base) {
+        this(base, Metric.SQUARED_L2);
+    }
+
+    /**
+     * Searches by a metric.
+     *
+     * @param base vectors of one width, at least one; not copied
+     * @param metric not cosine
+     */
+    public ExactSearch(float[][] base, Metric metric) {
+        if (metric == Metric.COSINE) {
+            throw new IllegalArgumentException("the metric must be SQUARED_L2 or INNER_PRODUCT, got COSINE");
+        }
         if (base.length == 0) {
             throw new IllegalArgumentException("the base must have at least one vector, got none");
         }
         this.base = base;
+        this.byProduct = metric == Metric.INNER_PRODUCT;
     }
 
     /**
@@ -32,7 +52,7 @@ public final class ExactSearch {
         }
         PriorityQueue<Found> nearest = new PriorityQueue<>(k + 1);
         for (int ordinal = 0; ordinal < base.length; ordinal++) {
-            float distance = Vectors.squaredDistance(query, base[ordinal]);
+            float distance = distance(query, base[ordinal]);
             if (nearest.size() < k) {
                 nearest.add(new Found(ordinal, distance));
             } else if (distance < nearest.element().distance) {
@@ -41,6 +61,11 @@ public final class ExactSearch {
             }
         }
         return sorted(nearest);
+    }
+
+    /** The distance of two vectors of the base's width: the smaller, the nearer. */
+    public float distance(float[] query, float[] vector) {
+        return byProduct ? -Vectors.product(query, vector) : Vectors.squaredDistance(query, vector);
     }
 
     /** Finds the k nearest vectors of each query, on all CPUs. */

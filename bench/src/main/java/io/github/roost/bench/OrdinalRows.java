@@ -24,10 +24,11 @@ public final class OrdinalRows {
         int[][] truth = new int[queries][];
         RowFile.read(file, (rows, width) -> {
             if (rows != queries) {
-                throw new VectorFileException(file, "must have one row a query, " + queries + ", got " + rows);
+                throw new VectorFileException(file, "must have one row per query, " + queries + ", got " + rows);
             }
             if (width < k) {
-                throw new VectorFileException(file, "must have at least k = " + k + " neighbours a row, got " + width);
+                throw new VectorFileException(
+                        file, "must have at least k = " + k + " neighbours per row, got " + width);
             }
             return (row, values) -> truth[row] = distinctOrdinals(file, row, values, k, base);
         });

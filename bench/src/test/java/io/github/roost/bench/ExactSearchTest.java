@@ -3,6 +3,7 @@ package io.github.roost.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import java.util.Comparator;
 import java.util.stream.IntStream;
@@ -70,5 +71,19 @@ class ExactSearchTest {
 
         assertThatThrownBy(() -> search.search(new float[] {1}, 3)).hasMessage("k must be between 1 and 2, got 3");
         assertThatThrownBy(() -> search.search(new float[] {1}, 0)).hasMessage("k must be between 1 and 2, got 0");
+    }
+
+    @Test
+    void byInnerProductTheNearestHasTheLargestProduct() {
+        float[][] vectors = {{1, 0}, {0, 5}, {3, -1}, {-9, 0}};
+        Neighbors found = new ExactSearch(vectors, Metric.INNER_PRODUCT).search(new float[] {2, 1}, 3);
+        assertThat(found.ids()).containsExactly(1, 2, 0);
+        assertThat(found.distances()).containsExactly(-5, -5, -2);
+    }
+
+    @Test
+    void cosineIsRefused() {
+        assertThatThrownBy(() -> new ExactSearch(new float[][] {{1}}, Metric.COSINE))
+                .hasMessage("the metric must be SQUARED_L2 or INNER_PRODUCT, got COSINE");
     }
 }

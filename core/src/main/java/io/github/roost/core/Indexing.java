@@ -41,11 +41,14 @@ public final class Indexing {
     private final Orchestrator orchestrator;
     private final Admission admission;
     private final WorkerPool pool;
+    private final GroupRule groupRule;
 
-    Indexing(Orchestrator orchestrator, Admission admission, WorkerPool pool) {
+    /** @param groupRule of batch queues that are created without a rule */
+    Indexing(Orchestrator orchestrator, Admission admission, WorkerPool pool, GroupRule groupRule) {
         this.orchestrator = orchestrator;
         this.admission = admission;
         this.pool = pool;
+        this.groupRule = groupRule;
     }
 
     /**
@@ -126,7 +129,8 @@ public final class Indexing {
     }
 
     /**
-     * Creates a batch queue: queries of one mapping id that are served together. It needs no closing. An id may have several queues.
+     * Creates a batch queue: queries of one mapping id that are served together, in groups by the orchestrator's
+     * {@linkplain Orchestrator.Builder#groupRule rule}. It needs no closing. An id may have several queues.
      *
      * @param <Q> the type of the query
      * @param <R> the type of the result
@@ -137,7 +141,7 @@ public final class Indexing {
      * @throws io.github.roost.core.task.TableClosedException if the table is closed
      */
     public <Q, R> BatchQueue<Q, R> batchQueue(MappingId mappingId, GroupSearch<Q, R> search) {
-        return batchQueue(mappingId, search, GroupRule.DEFAULT);
+        return batchQueue(mappingId, search, groupRule);
     }
 
     /**
@@ -301,8 +305,18 @@ public final class Indexing {
      * @throws io.github.roost.core.task.OrchestratorClosedException if it is closed
      */
     public void requireOpen() {
+        requireOpen("a search");
+    }
+
+    /**
+     * Checks that the orchestrator is open, before an index begins work that needs it.
+     *
+     * @param what the work, for the message
+     * @throws io.github.roost.core.task.OrchestratorClosedException if it is closed
+     */
+    public void requireOpen(String what) {
         if (admission.isClosing()) {
-            throw new OrchestratorClosedException("a search");
+            throw new OrchestratorClosedException(what);
         }
     }
 

@@ -9,6 +9,7 @@ import io.github.roost.core.mapping.StayingPairing;
 import io.github.roost.core.monitor.TrafficMonitor;
 import io.github.roost.core.placement.Mapper;
 import io.github.roost.core.policy.CrossDomainGate;
+import io.github.roost.core.policy.GroupRule;
 import io.github.roost.core.policy.IdleStrategy;
 import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.core.pool.CallerRunner;
@@ -130,7 +131,7 @@ public final class Orchestrator implements AutoCloseable {
                 scheduling.usesHomes());
         this.callers = new CallerRunner(pool, monitor);
         this.admission = new Admission(mapper.epochs(), pool, callers, builder.overloadPolicy, builder.ringCapacity);
-        this.indexing = new Indexing(this, admission, pool);
+        this.indexing = new Indexing(this, admission, pool, builder.groupRule);
         events.nameSlotsBy(mapper::nameOf);
         try {
             pool.start();
@@ -504,6 +505,7 @@ public final class Orchestrator implements AutoCloseable {
         private int ringCapacity = 1024;
         private IdleStrategy idleStrategy = IdleStrategy.spinThenPark(1_000);
         private CrossDomainGate crossDomainGate = CrossDomainGate.DEFAULT;
+        private GroupRule groupRule = GroupRule.DEFAULT;
         private MappingPolicy mappingPolicy = new StayingPairing();
         private RemapTrigger remapTrigger = RemapTrigger.DEFAULT;
         private Duration shortWindow = Duration.ofSeconds(10);
@@ -592,6 +594,18 @@ public final class Orchestrator implements AutoCloseable {
          */
         public Builder crossDomainGate(CrossDomainGate value) {
             this.crossDomainGate = value;
+            return this;
+        }
+
+        /**
+         * Sets how many queries that wait for the same mapping id are served together, for example by one scan of an IVF list. Batch queues
+         * that were created with a rule of their own keep it.
+         *
+         * @param value default {@link GroupRule#DEFAULT}; with {@link GroupRule#ALONE} each query is served alone, as in the paper
+         * @return this builder
+         */
+        public Builder groupRule(GroupRule value) {
+            this.groupRule = value;
             return this;
         }
 

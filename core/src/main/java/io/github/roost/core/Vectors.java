@@ -160,6 +160,25 @@ public final class Vectors {
     }
 
     /**
+     * Scales a vector to length 1, as indexes store rows for the cosine.
+     *
+     * @param vector finite and not zero; not changed
+     * @return a new vector; its length is 1 to within the rounding of its components
+     */
+    public static float[] normalised(float[] vector) {
+        double squares = 0;
+        for (float component : vector) {
+            squares += (double) component * component;
+        }
+        double length = Math.sqrt(squares);
+        float[] unit = new float[vector.length];
+        for (int d = 0; d < unit.length; d++) {
+            unit[d] = (float) (vector[d] / length);
+        }
+        return unit;
+    }
+
+    /**
      * Checks that a number is in a range.
      *
      * @param what its name in messages

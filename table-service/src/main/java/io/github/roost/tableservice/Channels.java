@@ -1,5 +1,7 @@
 package io.github.roost.tableservice;
 
+import io.grpc.Codec;
+import io.grpc.DecompressorRegistry;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.Status;
@@ -21,6 +23,10 @@ final class Channels implements AutoCloseable {
     /** The maximum size of the rows, plus 1 MiB for a server's view. */
     private static final int MAX_REPLY_BYTES = ServerOptions.USUAL_REPLY_BYTES + (1 << 20);
 
+    /** Messages without compression only; gRPC's default also accepts gzip. */
+    static final DecompressorRegistry PLAIN =
+            DecompressorRegistry.emptyInstance().with(Codec.Identity.NONE, false);
+
     /** A server that died without closing its connection is detected within twice this time. */
     private static final long KEEP_ALIVE_SECONDS = 10;
 
@@ -29,16 +35,21 @@ final class Channels implements AutoCloseable {
     private final @Nullable SslContext tls;
 
     private final @Nullable String token;
+    /** The encodings of answers that servers may use. */
+    private final DecompressorRegistry encodings;
+
     private volatile Map<String, InetSocketAddress> servers = Map.of();
 
     /**
      * @param trusted PEM file of the trusted root certificates, or null for no TLS
      * @param token the token that servers require, or null; without TLS it is sent to loopback addresses only
+     * @param compressed whether servers compress their answers with gzip
      * @throws IllegalArgumentException if there are no certificates in the file
      */
-    Channels(@Nullable Path trusted, @Nullable String token) {
+    Channels(@Nullable Path trusted, @Nullable String token, boolean compressed) {
         this.tls = trusted == null ? null : tls(trusted);
         this.token = token;
+        this.encodings = compressed ? PLAIN.with(new Codec.Gzip(), true) : PLAIN;
     }
 
     private static SslContext tls(Path trusted) {
@@ -97,7 +108,9 @@ final class Channels implements AutoCloseable {
 
     private ManagedChannel connect(InetSocketAddress address) {
         NettyChannelBuilder builder = NettyChannelBuilder.forAddress(address)
+                // Of a compressed message, the size after decompression counts.
                 .maxInboundMessageSize(MAX_REPLY_BYTES)
+                .decompressorRegistry(encodings)
                 .keepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS)
                 .keepAliveTimeout(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS)
                 .directExecutor();

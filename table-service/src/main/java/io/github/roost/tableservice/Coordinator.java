@@ -30,6 +30,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,6 +49,9 @@ public final class Coordinator implements AutoCloseable {
     private static final int MAX_LOOKS = 20;
 
     private static final long PAUSE_AFTER_FAILURE_MILLIS = 500;
+    /** The interval of looks at the servers while one of them does an order. */
+    private static final long WATCH_MILLIS = 250;
+
     private static final Served NONE = new Served(1, Set.of());
 
     private final Registry registry;
@@ -102,9 +106,9 @@ public final class Coordinator implements AutoCloseable {
         default void told(String what) {}
 
         /**
-         * The coordinator has looked at all servers.
+         * The coordinator has looked at all servers: between its steps, and several times a second while a server loads.
          *
-         * @param versions the sum over the servers of the versions each has
+         * @param versions the sum over the servers of the versions each has or is loading
          * @param bytes the memory that these take
          */
         default void saw(int versions, long bytes) {}
@@ -121,7 +125,7 @@ public final class Coordinator implements AutoCloseable {
         this.registry = registry;
         this.table = table;
         this.options = options;
-        this.channels = new Channels(options.trusted, options.token);
+        this.channels = new Channels(options.trusted, options.token, false);
     }
 
     /**
@@ -289,7 +293,7 @@ public final class Coordinator implements AutoCloseable {
         int versions = 0;
         long bytes = 0;
         for (Report report : reports.values()) {
-            versions += report.view().versions().size();
+            versions += report.bytes().size();
             bytes += report.bytes().values().stream().mapToLong(Long::longValue).sum();
         }
         options.observer.saw(versions, bytes);
@@ -404,7 +408,7 @@ public final class Coordinator implements AutoCloseable {
     /** Sends an order to a server, and waits for it. If it fails for now, the next look decides what to do. */
     private void order(String server, Order order, Duration deadline, String done) throws InterruptedException {
         try {
-            ask(server, order, deadline).get();
+            awaitWatching(ask(server, order, deadline), order.term());
             tell("server " + server + " " + done);
         } catch (ExecutionException e) {
             Status status = Status.fromThrowable(e);
@@ -413,6 +417,24 @@ public final class Coordinator implements AutoCloseable {
             }
             tell("server " + server + " could not: " + status.getCode() + ", " + status.getDescription());
             Thread.sleep(PAUSE_AFTER_FAILURE_MILLIS);
+        }
+    }
+
+    /** Waits for an order, and meanwhile reports the memory that it takes at the servers. */
+    private void awaitWatching(Future<Report> done, long term) throws InterruptedException, ExecutionException {
+        while (true) {
+            try {
+                done.get(WATCH_MILLIS, TimeUnit.MILLISECONDS);
+                return;
+            } catch (TimeoutException stillBusy) {
+                try {
+                    Map<String, Report> reports = new TreeMap<>();
+                    look(term, reports);
+                    observe(reports);
+                } catch (UncheckedIOException withoutRegistry) {
+                    tell(withoutRegistry.getMessage() + "; an order is waited for");
+                }
+            }
         }
     }
 

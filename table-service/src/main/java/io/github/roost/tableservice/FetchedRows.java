@@ -1,10 +1,17 @@
 package io.github.roost.tableservice;
 
 import io.github.roost.table.RowBatch;
+import io.github.roost.table.TextKeys;
+import java.util.IdentityHashMap;
+import java.util.List;
 
-/** The rows of a batch of keys, all of one version. The receiver owns it. Not thread-safe. */
+/**
+ * The rows of a batch of keys, all of one version unless rows of any version were requested. The receiver owns it. Not thread-safe.
+ */
 public final class FetchedRows {
+    /** 0 if rows of any version were requested. */
     private final long version;
+
     private final RowBatch[] batches;
     private final int[] rows;
 
@@ -18,9 +25,33 @@ public final class FetchedRows {
      * The version of all rows.
      *
      * @return the version
+     * @throws IllegalStateException if rows of any version were requested, even if all are of one version; {@link #version(int)} returns the version
+     *     of each
      */
     public long version() {
+        if (version == 0) {
+            throw new IllegalStateException("a batch of any version has a version per row, none of all rows");
+        }
         return version;
+    }
+
+    /**
+     * The version of a key's row; if the key has no row, the version that has none.
+     *
+     * @param i the index of the key, from 0
+     * @return the version
+     */
+    public long version(int i) {
+        return batches[i].version();
+    }
+
+    /** Makes absent the rows whose texts differ from the requested texts, one per key. */
+    void retain(TextKeys by, List<String> texts) {
+        IdentityHashMap<RowBatch, String[]> byBatch = new IdentityHashMap<>();
+        for (int i = 0; i < rows.length; i++) {
+            byBatch.computeIfAbsent(batches[i], batch -> new String[batch.size()])[rows[i]] = texts.get(i);
+        }
+        byBatch.forEach((batch, textsOf) -> by.retain(List.of(textsOf), batch));
     }
 
     /**

@@ -2,6 +2,7 @@ package io.github.roost.tableservice;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -167,6 +168,17 @@ public final class KnownServers {
      * @param shards its number of shards
      */
     public record Complete(long version, int shards) {}
+
+    /** All versions of which a server has a shard, by number of shards, the newest first; complete or not. */
+    synchronized List<Complete> versions() {
+        return servers.values().stream()
+                .filter(server -> server.view != null)
+                .flatMap(server -> Objects.requireNonNull(server.view).versions().entrySet().stream())
+                .map(entry -> new Complete(entry.getKey(), entry.getValue().shards()))
+                .distinct()
+                .sorted(Comparator.comparingLong(Complete::version).reversed().thenComparingInt(Complete::shards))
+                .toList();
+    }
 
     private @Nullable Complete newest(long now, boolean alsoAvoided) {
         Complete newest = null;

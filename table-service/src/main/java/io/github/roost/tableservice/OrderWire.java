@@ -22,6 +22,9 @@ final class OrderWire {
             .setResponseMarshaller(new Reports())
             .build();
 
+    /** The maximum memory of a version at a server, 1 PiB: the sum over a group's servers is a long. */
+    private static final long MAX_BYTES = 1L << 50;
+
     private OrderWire() {}
 
     /** The kind of an order. The ordinals are part of the protocol. */
@@ -53,7 +56,7 @@ final class OrderWire {
      * @param view the server's view
      * @param seat the replica, and the part of it, that the server is to hold
      * @param term the highest term that the server knows
-     * @param bytes the memory in bytes of each version that the server has
+     * @param bytes the memory in bytes of each version that the server has or is loading
      */
     record Report(ServerView view, Seat seat, long term, Map<Long, Long> bytes) {}
 
@@ -110,7 +113,13 @@ final class OrderWire {
                 int count = Wire.count("versions", in.readUnsignedShort(), Wire.MAX_VERSIONS);
                 Map<Long, Long> bytes = new HashMap<>();
                 for (int i = 0; i < count; i++) {
-                    bytes.put(in.readLong(), in.readLong());
+                    long version = in.readLong();
+                    long taken = in.readLong();
+                    if (taken < 0 || taken > MAX_BYTES) {
+                        throw new IOException("bytes of version " + version + " must be between 0 and " + MAX_BYTES
+                                + ", got " + taken);
+                    }
+                    bytes.put(version, taken);
                 }
                 return new Report(view, seat, term, bytes);
             } catch (IOException | IllegalArgumentException e) {

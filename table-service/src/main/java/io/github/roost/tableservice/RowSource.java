@@ -2,6 +2,7 @@ package io.github.roost.tableservice;
 
 import io.github.roost.table.RowWriter;
 import io.github.roost.table.Schema;
+import io.github.roost.table.TextKeys;
 import java.io.IOException;
 
 /**
@@ -45,5 +46,15 @@ public interface RowSource {
          * @throws IllegalArgumentException if the key was put already
          */
         void put(long key, RowWriter row);
+
+        /**
+         * Puts a row under a text, or ignores it if its shard was not requested.
+         *
+         * @param keys the kind of key
+         * @param text the text; set as the row's column of texts
+         * @param row the row as it is set now, except for that column; copied
+         * @throws IllegalArgumentException as {@link TextKeys#put}
+         */
+        void put(TextKeys keys, String text, RowWriter row);
     }
 }

@@ -3,12 +3,14 @@ package io.github.roost.tableservice;
 import io.github.roost.table.LongTable;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.random.RandomGenerator;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <V> the type of a server's answer for the keys of a shard
  */
-public final class StrongBatch<V> {
+public final class StrongBatch<V> implements Batch<V> {
     /** The shard of a request that asks for the server's view. */
     public static final int NO_SHARD = -1;
 
@@ -102,6 +104,7 @@ public final class StrongBatch<V> {
      * @param now nanoseconds of the caller's clock
      * @return requests to send; empty if there is no server, or the version is no longer complete
      */
+    @Override
     public List<Ask> begin(long now) {
         KnownServers.Complete target = complete(now);
         attempt++;
@@ -115,7 +118,7 @@ public final class StrongBatch<V> {
                 asks.add(view(server));
             }
         } else {
-            int[][] byShard = byShard(target.shards());
+            int[][] byShard = byShard(keys, IntStream.range(0, keys.length).toArray(), target.shards());
             int asked = 0;
             for (int shard = 0; shard < byShard.length; shard++) {
                 if (byShard[shard].length > 0) {
@@ -154,26 +157,31 @@ public final class StrongBatch<V> {
         return new Ask(nextId++, server, 0, 0, NO_SHARD, NO_POSITIONS, new long[0]);
     }
 
-    /** The positions of the keys of each shard. */
-    private int[][] byShard(int shards) {
-        int[] shardOf = new int[keys.length];
+    /** The positions, of those given, of the keys of each shard. */
+    static int[][] byShard(long[] keys, int[] positions, int shards) {
+        int[] shardOf = new int[positions.length];
         int[] counts = new int[shards];
-        for (int i = 0; i < keys.length; i++) {
-            shardOf[i] = LongTable.shard(keys[i], shards);
+        for (int i = 0; i < positions.length; i++) {
+            shardOf[i] = LongTable.shard(keys[positions[i]], shards);
             counts[shardOf[i]]++;
         }
         int[][] byShard = new int[shards][];
         Arrays.setAll(byShard, shard -> counts[shard] == 0 ? NO_POSITIONS : new int[counts[shard]]);
-        for (int i = keys.length - 1; i >= 0; i--) {
-            byShard[shardOf[i]][--counts[shardOf[i]]] = i;
+        for (int i = positions.length - 1; i >= 0; i--) {
+            byShard[shardOf[i]][--counts[shardOf[i]]] = positions[i];
         }
         return byShard;
     }
 
+    static long[] keysAt(long[] keys, int[] positions) {
+        long[] at = new long[positions.length];
+        Arrays.setAll(at, i -> keys[positions[i]]);
+        return at;
+    }
+
     private Ask ask(KnownServers.Complete version, String server, int shard, int[] positions) {
-        long[] wanted = new long[positions.length];
-        Arrays.setAll(wanted, i -> keys[positions[i]]);
-        return new Ask(nextId++, server, version.version(), version.shards(), shard, positions, wanted);
+        return new Ask(
+                nextId++, server, version.version(), version.shards(), shard, positions, keysAt(keys, positions));
     }
 
     /**
@@ -185,6 +193,7 @@ public final class StrongBatch<V> {
      * @param now nanoseconds of the caller's clock
      * @return requests to send
      */
+    @Override
     public List<Ask> answered(Ask ask, long version, V values, long now) {
         known.answered(ask.server(), now);
         if (!isWaitedFor(ask)) {
@@ -211,6 +220,7 @@ public final class StrongBatch<V> {
      * @param now nanoseconds of the caller's clock
      * @return requests to send
      */
+    @Override
     public List<Ask> notServed(Ask ask, long now) {
         known.answered(ask.server(), now);
         return isWaitedFor(ask) ? again(ask, now) : List.of();
@@ -223,6 +233,7 @@ public final class StrongBatch<V> {
      * @param now nanoseconds of the caller's clock
      * @return requests to send
      */
+    @Override
     public List<Ask> failed(Ask ask, long now) {
         if (probes.contains(ask.id()) || waiting.containsKey(ask.id())) {
             known.failed(ask.server(), now);
@@ -238,6 +249,7 @@ public final class StrongBatch<V> {
      * @param max the maximum number of requests to send
      * @return requests to send
      */
+    @Override
     public List<Ask> hedge(long now, int max) {
         KnownServers.Complete version = of;
         if (version == null) {
@@ -290,6 +302,7 @@ public final class StrongBatch<V> {
      *
      * @return whether it waits; if not, and the batch is not done, call {@link #begin} after a pause
      */
+    @Override
     public boolean isWaiting() {
         return !waiting.isEmpty();
     }
@@ -300,6 +313,7 @@ public final class StrongBatch<V> {
      * @param ask a request of this batch
      * @return false if the request is of an earlier attempt, or only asks for a view, or another server has answered
      */
+    @Override
     public boolean isWaitingFor(Ask ask) {
         return waiting.containsKey(ask.id());
     }
@@ -309,6 +323,7 @@ public final class StrongBatch<V> {
      *
      * @return 0 or more
      */
+    @Override
     public int waiting() {
         return waiting.size();
     }
@@ -318,6 +333,7 @@ public final class StrongBatch<V> {
      *
      * @return whether it is done
      */
+    @Override
     public boolean isDone() {
         return shardsLeft == 0;
     }
@@ -342,9 +358,34 @@ public final class StrongBatch<V> {
      * @return one answer per shard that has keys of the batch
      * @throws IllegalStateException if the batch is not done
      */
+    @Override
     public List<Answer<V>> answers() {
         version();
         return List.copyOf(answers.values());
+    }
+
+    /**
+     * The keys without a value so far.
+     *
+     * @return keys in the order of the batch; all keys if the attempt has no version
+     */
+    @Override
+    public long[] missing() {
+        return missing(keys, answers.values());
+    }
+
+    /** The keys that no answer has. */
+    static long[] missing(long[] keys, Collection<? extends Answer<?>> answers) {
+        boolean[] isHere = new boolean[keys.length];
+        for (Answer<?> answer : answers) {
+            for (int position : answer.positions()) {
+                isHere[position] = true;
+            }
+        }
+        return IntStream.range(0, keys.length)
+                .filter(i -> !isHere[i])
+                .mapToLong(i -> keys[i])
+                .toArray();
     }
 
     /**

@@ -2,6 +2,7 @@ package io.github.roost.tableservice;
 
 import io.github.roost.core.Vectors;
 import io.github.roost.table.RowBatch;
+import io.github.roost.table.TextKeys;
 import io.github.roost.tableservice.StrongBatch.Answer;
 import io.github.roost.tableservice.StrongBatch.Ask;
 import io.grpc.CallOptions;
@@ -27,13 +28,15 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Fetches rows of tables from the servers that have them, without a proxy. All rows of a batch are of one version; otherwise the batch fails.
- * Thread-safe.
+ * Fetches rows of tables from the servers that have them, without a proxy. All rows of a batch are of one version, or the batch fails, unless its
+ * caller accepts {@linkplain #fetchAny any version}. Thread-safe.
  */
 public final class TableClient implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(TableClient.class);
@@ -41,6 +44,12 @@ public final class TableClient implements AutoCloseable {
     private static final long ASK_NANOS = 250_000_000;
 
     private static final long RETRY_MILLIS = 5;
+    /** The maximum number of keys that the error of a late batch names. */
+    private static final int MAX_NAMED = 10;
+    /** In place of a version: the newest complete version. */
+    private static final long NEWEST = 0;
+    /** In place of a version: of each key, the newest version that a server has. */
+    private static final long ANY = -1;
 
     private final Map<String, KnownServers> known = new ConcurrentHashMap<>();
     private final ExecutorService retries = Executors.newSingleThreadExecutor(
@@ -76,7 +85,22 @@ public final class TableClient implements AutoCloseable {
      * @throws IllegalArgumentException if there are no certificates in the file
      */
     public TableClient(Registry registry, @Nullable Path trusted, @Nullable String token) {
-        this.channels = new Channels(trusted, token);
+        this(registry, trusted, token, false);
+    }
+
+    /**
+     * Creates a client whose servers may compress their answers.
+     *
+     * @param registry lists the servers
+     * @param trusted PEM file of the trusted root certificates, or null for no TLS
+     * @param token the token that servers require, or null for none; without TLS it is sent to loopback addresses only, and
+     *     servers at other addresses are not used
+     * @param compressed whether servers compress their answers with gzip, which takes CPU time of both sides and pays off where the network is the
+     *     bottleneck and rows compress well. Requests are never compressed, and limits apply to the size before compression
+     * @throws IllegalArgumentException if there are no certificates in the file
+     */
+    public TableClient(Registry registry, @Nullable Path trusted, @Nullable String token, boolean compressed) {
+        this.channels = new Channels(trusted, token, compressed);
         this.watch = registry.watch(this::setServers);
     }
 
@@ -108,14 +132,15 @@ public final class TableClient implements AutoCloseable {
      *
      * @param table the table's name
      * @param keys 0 to 100,000 keys; must not change until the future is done
-     * @param deadline time from now after which the future fails with a {@link TimeoutException}, which names the last failure of a server
+     * @param deadline time from now after which the future fails with a {@link TimeoutException}, which names the last failure of a server, and up
+     *     to ten of the keys that lack a row
      * @param columns names of columns; all columns if none is named
      * @return completes with the rows, all of one version; it fails with a {@link StatusRuntimeException} if a server refuses the request
      * @throws IllegalArgumentException if there are too many keys
      * @throws IllegalStateException if the client is closed
      */
     public CompletableFuture<FetchedRows> fetch(String table, long[] keys, Duration deadline, String... columns) {
-        return fetchOf(table, 0, keys, deadline, columns);
+        return fetchOf(table, NEWEST, keys, deadline, columns);
     }
 
     /**
@@ -137,6 +162,47 @@ public final class TableClient implements AutoCloseable {
         return fetchOf(table, version, keys, deadline, columns);
     }
 
+    /**
+     * Fetches rows of any versions: each row is of the newest version of which a server has the key's shard, as far as this client knows. So the rows
+     * of one batch may differ in version ({@link FetchedRows#version(int)}), and a batch is answered even if no version is complete at the servers.
+     *
+     * @param table the table's name
+     * @param keys 0 to 100,000 keys; must not change until the future is done
+     * @param deadline time from now after which the future fails with a {@link TimeoutException}, which names the last failure of a server, and up
+     *     to ten of the keys that lack a row; this happens if no server has a shard in any version, or none that has it answers
+     * @param columns names of columns; all columns if none is named
+     * @return completes with the rows; it fails with a {@link StatusRuntimeException} if a server refuses the request, for example because one of the
+     *     versions does not have a column
+     * @throws IllegalArgumentException if there are too many keys
+     * @throws IllegalStateException if the client is closed
+     */
+    public CompletableFuture<FetchedRows> fetchAny(String table, long[] keys, Duration deadline, String... columns) {
+        return fetchOf(table, ANY, keys, deadline, columns);
+    }
+
+    /**
+     * Fetches rows by texts, of the newest version that is complete at the servers, as far as this client knows.
+     *
+     * @param table the table's name
+     * @param by the kind of key; a row whose text differs from the requested text is absent
+     * @param texts 0 to 100,000 texts; must not change until the future is done
+     * @param deadline as of {@link #fetch(String, long[], Duration, String...)}; a {@link TimeoutException} names keys, not texts
+     * @param columns names of columns; all columns if none is named. The column of the texts is added as the last one, unless it is among them
+     * @return completes with the rows, all of one version; it fails as of {@link #fetch(String, long[], Duration, String...)}, or with an {@link
+     *     IllegalArgumentException} if the column of the texts is not of type TEXT
+     * @throws IllegalArgumentException if there are too many texts, or one has an unpaired surrogate
+     * @throws IllegalStateException if the client is closed
+     */
+    public CompletableFuture<FetchedRows> fetch(
+            String table, TextKeys by, List<String> texts, Duration deadline, String... columns) {
+        String[] more = by.columns(List.of(columns)).toArray(String[]::new);
+        return fetchOf(table, NEWEST, by.keys(texts), deadline, more).thenApply(rows -> {
+            rows.retain(by, texts);
+            return rows;
+        });
+    }
+
+    /** @param version the version, {@link #NEWEST} or {@link #ANY} */
     private CompletableFuture<FetchedRows> fetchOf(
             String table, long version, long[] keys, Duration deadline, String... columns) {
         Vectors.requireRange("keys", keys.length, 0, Wire.MAX_KEYS);
@@ -171,14 +237,14 @@ public final class TableClient implements AutoCloseable {
         return new Stats(requests.sum(), hedges.sum(), answers.sum(), Map.copyOf(answersBy));
     }
 
-    /** The fetch of one batch. Its {@link StrongBatch} is guarded by this. */
+    /** The fetch of one batch. Its {@link Batch} is guarded by this. */
     private final class Fetch {
         private final String table;
         private final int size;
         private final List<String> columns;
         private final KnownServers knownOf;
         private final long deadline;
-        private final StrongBatch<RowBatch> batch;
+        private final Batch<RowBatch> batch;
         private final CompletableFuture<FetchedRows> result = new CompletableFuture<>();
         /** The number of requests of the first attempt; when the hedge delay ends, a later attempt may be in flight. Guarded by this. */
         private int firstRequests;
@@ -193,20 +259,22 @@ public final class TableClient implements AutoCloseable {
         /** The servers that refuse this client. Guarded by this. */
         private final Set<String> refusing = new HashSet<>();
 
-        /** @param version the version, or 0 for the newest complete version */
+        /** @param version the version, {@link #NEWEST} or {@link #ANY} */
         Fetch(String table, long version, long[] keys, List<String> columns, long deadline) {
             this.table = table;
             this.size = keys.length;
             this.columns = columns;
             this.knownOf = known(table);
             this.deadline = deadline;
-            this.lastFailure =
-                    "no servers together have all shards of " + (version == 0 ? "a version" : "version " + version);
-            this.batch = new StrongBatch<>(
-                    knownOf,
-                    version,
-                    keys,
-                    new SplittableRandom(ThreadLocalRandom.current().nextLong()));
+            this.lastFailure = version == ANY
+                    ? "no server has their shards in any version"
+                    : "no servers together have all shards of "
+                            + (version == NEWEST ? "a version" : "version " + version);
+            SplittableRandom random =
+                    new SplittableRandom(ThreadLocalRandom.current().nextLong());
+            this.batch = version == ANY
+                    ? new AnyBatch<>(knownOf, keys, random)
+                    : new StrongBatch<>(knownOf, version, keys, random);
         }
 
         synchronized void begin() {
@@ -224,10 +292,19 @@ public final class TableClient implements AutoCloseable {
             }
         }
 
-        /** The exception of a batch without an answer. */
-        TimeoutException timedOut(Duration deadline) {
+        /** The exception of a batch without an answer; names the keys that it lacks. */
+        synchronized TimeoutException timedOut(Duration deadline) {
+            long[] missing = batch.missing();
+            String named = LongStream.of(missing)
+                    .limit(MAX_NAMED)
+                    .mapToObj(Long::toString)
+                    .collect(Collectors.joining(", "));
+            String keys = missing.length == 0
+                    ? ""
+                    : " for keys " + named
+                            + (missing.length > MAX_NAMED ? " and " + (missing.length - MAX_NAMED) + " more" : "");
             return new TimeoutException("the batch of table " + table + " has no answer within " + deadline.toMillis()
-                    + " ms: " + lastFailure);
+                    + " ms" + keys + ": " + lastFailure);
         }
 
         /** Hedges late requests; runs once per batch, after the hedge delay. */
@@ -260,7 +337,7 @@ public final class TableClient implements AutoCloseable {
                     rows[answer.positions()[i]] = i;
                 }
             }
-            return new FetchedRows(batch.version(), batches, rows);
+            return new FetchedRows(batch instanceof StrongBatch<RowBatch> strong ? strong.version() : 0, batches, rows);
         }
 
         private void send(Ask ask) {

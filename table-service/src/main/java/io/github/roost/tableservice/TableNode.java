@@ -1,11 +1,17 @@
 package io.github.roost.tableservice;
 
+import io.github.roost.core.Orchestrator;
 import io.github.roost.core.TableFileException;
 import io.github.roost.core.file.WholeFile;
+import io.github.roost.core.io.BlockIo;
+import io.github.roost.core.task.DeadlineExceededException;
+import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.table.ColdReadException;
 import io.github.roost.table.LongTable;
 import io.github.roost.table.RowBatch;
 import io.github.roost.table.RowWriter;
 import io.github.roost.table.Table;
+import io.github.roost.table.TextKeys;
 import io.github.roost.table.VersionBuilder;
 import io.github.roost.table.VersionGoneException;
 import java.io.IOException;
@@ -13,6 +19,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -20,6 +27,7 @@ import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -39,6 +47,9 @@ public final class TableNode implements AutoCloseable {
     /** The maximum memory of a pooled fetcher: more is rarely needed, and there may be one fetcher per server thread. */
     private static final long MAX_KEPT_BYTES = 4 << 20;
 
+    /** Rows put between two updates of the memory of a version that is being built. */
+    private static final int ROWS_PER_COUNT = 4_096;
+
     private static final int MAX_NOTE_BYTES = 1 << 16;
     private static final String SEQUENCE = "sequence";
     private static final Pattern DRAFT = Pattern.compile("\\.(shards-\\d{1,18}|" + SEQUENCE + ")-.*\\.part");
@@ -46,6 +57,9 @@ public final class TableNode implements AutoCloseable {
     private final String server;
     private final Path folder;
     private final Table table;
+    /** Runs the searches that read rows from files; null if all values are in memory. */
+    private final @Nullable Orchestrator orchestrator;
+
     private final Queue<Fetcher> idle = new ConcurrentLinkedQueue<>();
     /** Held while terms are compared and the view changes, never for longer. If both locks are taken, the lock of this is taken first. */
     private final Object showing = new Object();
@@ -54,13 +68,21 @@ public final class TableNode implements AutoCloseable {
     /** Written under {@link #showing}. */
     private volatile ServerView view;
 
+    /** The version that is being loaded; null for none. Written under the lock of this. */
+    private volatile @Nullable Loading loading;
+
+    /** A version that takes memory before it is in the view. */
+    private record Loading(long version, long bytes) {}
+
     /** A reader, and memory for the rows that it reads. */
     private record Fetcher(Table.Reader reader, RowBatch rows) {}
 
-    private TableNode(String server, Path folder, Table table, long firstSequence) {
+    private TableNode(
+            String server, Path folder, Table table, @Nullable Orchestrator orchestrator, long firstSequence) {
         this.server = server;
         this.folder = folder;
         this.table = table;
+        this.orchestrator = orchestrator;
         this.view = new ServerView(server, firstSequence, Map.of());
     }
 
@@ -76,19 +98,48 @@ public final class TableNode implements AutoCloseable {
         return open(server, folder, System::currentTimeMillis);
     }
 
-    /** For tests with a clock that was set back. */
-    static TableNode open(String server, Path folder, LongSupplier clockMillis) throws IOException {
-        return open(server, folder, clockMillis, Table.builder(folder));
+    /**
+     * Opens a server's part of a table whose values may exceed memory. Of each version, rows beyond {@code valueBytes} are read from its file on
+     * request, as {@link Table.Builder#valueMemory} describes; a row that cannot be read is answered by another server that has its shard. A version
+     * is still built in memory when it is loaded.
+     *
+     * @param server the server's name
+     * @param folder the table's folder at this server; created if it does not exist
+     * @param valueBytes the maximum memory for the values of each version, of which there may be two, 1 or more; a version whose longest row does not
+     *     fit twice is not loaded
+     * @param orchestrator runs the searches that read rows
+     * @param io block I/O of that orchestrator; both are to be closed after the node
+     * @return the node; the caller closes it
+     * @throws IllegalArgumentException if {@code valueBytes} is less than 1, or too little for the current version's longest row
+     * @throws IOException as {@link Table#open(Path)}
+     */
+    public static TableNode open(String server, Path folder, long valueBytes, Orchestrator orchestrator, BlockIo io)
+            throws IOException {
+        return open(
+                server,
+                folder,
+                System::currentTimeMillis,
+                Table.builder(folder).valueMemory(valueBytes, orchestrator, io),
+                orchestrator);
     }
 
-    /** For tests with rows that cannot be read: with a table whose memory for values may be limited. */
-    static TableNode open(String server, Path folder, LongSupplier clockMillis, Table.Builder builder)
+    /** For tests with a clock that was set back. */
+    static TableNode open(String server, Path folder, LongSupplier clockMillis) throws IOException {
+        return open(server, folder, clockMillis, Table.builder(folder), null);
+    }
+
+    private static TableNode open(
+            String server,
+            Path folder,
+            LongSupplier clockMillis,
+            Table.Builder builder,
+            @Nullable Orchestrator orchestrator)
             throws IOException {
         Table table = builder.open();
         boolean done = false;
         try {
             removeDrafts(folder);
-            TableNode node = new TableNode(server, folder, table, firstSequence(folder, clockMillis));
+            TableNode node = new TableNode(server, folder, table, orchestrator, firstSequence(folder, clockMillis));
             node.restore();
             done = true;
             return node;
@@ -159,8 +210,8 @@ public final class TableNode implements AutoCloseable {
             LOG.warn("version {} is damaged: it is not served until it has been reloaded", version, damaged);
             // Without the note, a coordinator's next load reads the version from its source.
             Files.deleteIfExists(noteFile(version));
-        } catch (IOException | OutOfMemoryError e) {
-            LOG.warn("version {} cannot be read, so it is not served", version, e);
+        } catch (IOException | IllegalArgumentException | OutOfMemoryError e) {
+            LOG.warn("version {} cannot be loaded, so it is not served", version, e);
         }
         return null;
     }
@@ -206,6 +257,17 @@ public final class TableNode implements AutoCloseable {
             throw new IllegalStateException(
                     "versions " + versions.keySet() + " are here, which are as many as there can be");
         }
+        loading = new Loading(version, 0);
+        try {
+            sealAndLoad(version, served, source);
+            versions.put(version, served);
+            show(versions);
+        } finally {
+            loading = null;
+        }
+    }
+
+    private void sealAndLoad(long version, Served served, RowSource source) throws IOException {
         boolean isSealed = table.sealedVersions().contains(version);
         if (isSealed && !served.equals(note(version))) {
             // It has other shards, or was half unloaded when the process was killed. It is not being served.
@@ -220,28 +282,48 @@ public final class TableNode implements AutoCloseable {
         } else {
             table.load(version);
         }
-        versions.put(version, served);
-        show(versions);
     }
 
     private void seal(long version, Served served, RowSource source) throws IOException {
         deleteUnserved();
-        try (VersionBuilder loading = table.begin(version, source.schema(version))) {
+        try (VersionBuilder building = table.begin(version, source.schema(version))) {
             source.load(version, served, new RowSource.Sink() {
+                private long rows;
+
                 @Override
                 public RowWriter writer() {
-                    return loading.writer();
+                    return building.writer();
                 }
 
                 @Override
                 public void put(long key, RowWriter row) {
-                    if (served.here().contains(LongTable.shard(key, served.shards()))) {
-                        loading.put(key, row);
+                    if (isHere(key)) {
+                        building.put(key, row);
+                        count();
+                    }
+                }
+
+                @Override
+                public void put(TextKeys keys, String text, RowWriter row) {
+                    if (isHere(keys.key(text))) {
+                        keys.put(building, text, row);
+                        count();
+                    }
+                }
+
+                private boolean isHere(long key) {
+                    return served.here().contains(LongTable.shard(key, served.shards()));
+                }
+
+                private void count() {
+                    if (++rows % ROWS_PER_COUNT == 0) {
+                        loading = new Loading(version, building.memoryBytes());
                     }
                 }
             });
+            loading = new Loading(version, building.memoryBytes());
             writeNote(version, served);
-            loading.seal();
+            building.seal();
         }
     }
 
@@ -347,13 +429,23 @@ public final class TableNode implements AutoCloseable {
                 "a coordinator of term " + inCharge + " is in charge, not one of term " + term);
     }
 
-    /** The memory in bytes of each loaded version. */
+    /** The memory in bytes of each version that is loaded, or being loaded. */
     Map<Long, Long> bytes() {
+        // Read before the view: a version that has just been loaded is in one of them.
+        Loading now = loading;
         Map<Long, Long> bytes = new HashMap<>();
         for (long version : view.versions().keySet()) {
             bytes.put(version, table.memoryBytes(version));
         }
+        if (now != null) {
+            bytes.putIfAbsent(now.version, now.bytes);
+        }
         return bytes;
+    }
+
+    /** Whether {@link #fetch} may block while it reads rows from a file. */
+    boolean readsFiles() {
+        return orchestrator != null;
     }
 
     /**
@@ -365,12 +457,15 @@ public final class TableNode implements AutoCloseable {
      * @param keys keys of the shard
      * @param columns names of columns; all columns if empty
      * @param maxBytes the maximum size of the rows
+     * @param timeout for how long rows may be read from files, more than 0
      * @param use receives the rows, which are valid until it returns
      * @param <R> the type of its result
      * @return its result, or null if this node does not have the shard of the version
      * @throws IllegalArgumentException if a name is not a column, or a key is of another shard
      * @throws io.github.roost.table.BatchTooLargeException if the rows take more than {@code maxBytes}
-     * @throws io.github.roost.table.ColdReadException if a row cannot be read; an answer is never partial
+     * @throws ColdReadException if a row cannot be read; an answer is never partial
+     * @throws DeadlineExceededException if the timeout passes
+     * @throws java.util.concurrent.RejectedExecutionException if the orchestrator rejects the search
      */
     <R> @Nullable R fetch(
             long version,
@@ -379,6 +474,7 @@ public final class TableNode implements AutoCloseable {
             long[] keys,
             List<String> columns,
             long maxBytes,
+            Duration timeout,
             Function<RowBatch, R> use) {
         Served served = view.versions().get(version);
         if (served == null || served.shards() != shards || !served.here().contains(shard)) {
@@ -388,6 +484,10 @@ public final class TableNode implements AutoCloseable {
             if (LongTable.shard(key, shards) != shard) {
                 throw new IllegalArgumentException("keys must be of shard " + shard + ", got " + key);
             }
+        }
+        if (orchestrator != null) {
+            RowBatch rows = search(orchestrator, version, keys, columns, maxBytes, timeout);
+            return rows == null ? null : use.apply(rows);
         }
         Fetcher fetcher = idle.poll();
         if (fetcher == null) {
@@ -407,6 +507,38 @@ public final class TableNode implements AutoCloseable {
             } else {
                 fetcher.reader.close();
             }
+        }
+    }
+
+    /** Fetches rows in a search, which parks while some are read; the calling thread waits for it. Returns null if the version is gone. */
+    private @Nullable RowBatch search(
+            Orchestrator runs, long version, long[] keys, List<String> columns, long maxBytes, Duration timeout) {
+        try {
+            RowBatch rows = runs.indexing()
+                    .submitSteps(
+                            table.fetch(version, maxBytes, columns),
+                            keys,
+                            table.mappingId(),
+                            SubmitOptions.DEFAULT.withTimeout(timeout))
+                    .join();
+            for (int i = 0; i < rows.size(); i++) {
+                ColdReadException failure = rows.failure(i);
+                if (failure != null) {
+                    throw failure;
+                }
+            }
+            return rows;
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof VersionGoneException) {
+                return null;
+            }
+            if (e.getCause() instanceof RuntimeException failure) {
+                throw failure;
+            }
+            if (e.getCause() instanceof OutOfMemoryError failure) {
+                throw failure;
+            }
+            throw e;
         }
     }
 

@@ -1,7 +1,12 @@
 package io.github.roost.tableservice;
 
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+
+import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.table.BatchTooLargeException;
 import io.github.roost.table.ColdReadException;
+import io.grpc.Context;
+import io.grpc.Deadline;
 import io.grpc.Metadata;
 import io.grpc.Server;
 import io.grpc.ServerCall;
@@ -17,7 +22,9 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
+import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +36,9 @@ public final class TableServer implements AutoCloseable {
     static final Metadata.Key<String> TOKEN = Metadata.Key.of("roost-token", Metadata.ASCII_STRING_MARSHALLER);
 
     private static final long CLOSE_SECONDS = 5;
+    /** The maximum time for a request without a deadline. */
+    private static final long MAX_NANOS = 60_000_000_000L;
+
     /** The minimum interval between a client's keep-alive pings. */
     private static final long KEEP_ALIVE_SECONDS = 5;
 
@@ -49,7 +59,8 @@ public final class TableServer implements AutoCloseable {
         this.server = builder.addService(ServerServiceDefinition.builder(Wire.SERVICE)
                         .addMethod(Wire.FETCH, ServerCalls.asyncUnaryCall(this::fetch))
                         .build())
-                // A fetch does not block, so it runs on the thread that reads its request, without another queue.
+                // A fetch that may block runs on a thread of its own; others on the thread that reads their request,
+                // without another queue.
                 .directExecutor()
                 .build()
                 .start();
@@ -87,6 +98,8 @@ public final class TableServer implements AutoCloseable {
             Map<String, TableNode> tables, ServerOptions options, @Nullable OrderService orders) throws IOException {
         NettyServerBuilder builder = NettyServerBuilder.forAddress(options.address())
                 .maxInboundMessageSize(options.maxMessageBytes())
+                .decompressorRegistry(Channels.PLAIN)
+                .intercept(new Compression())
                 .permitKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS);
         if (options.certificate() != null && options.key() != null) {
             builder.useTransportSecurity(
@@ -96,6 +109,16 @@ public final class TableServer implements AutoCloseable {
             builder.intercept(new TokenCheck(options.token()));
         }
         return new TableServer(tables, builder, options.maxReplyBytes(), orders);
+    }
+
+    /** Compresses answers to clients that accept gzip; gRPC sends all other answers as they are. */
+    private static final class Compression implements ServerInterceptor {
+        @Override
+        public <Q, R> ServerCall.Listener<Q> interceptCall(
+                ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
+            call.setCompression("gzip");
+            return next.startCall(call, headers);
+        }
     }
 
     /** Rejects requests without the right token. */
@@ -118,13 +141,24 @@ public final class TableServer implements AutoCloseable {
     }
 
     void fetch(Wire.Request request, StreamObserver<Wire.Reply> to) {
+        TableNode table = tables.get(request.table());
+        if (table == null) {
+            to.onError(Status.NOT_FOUND
+                    .withDescription("there is no table " + request.table())
+                    .asRuntimeException());
+            return;
+        }
+        Deadline deadline = Context.current().getDeadline();
+        long nanos = deadline == null ? MAX_NANOS : Math.clamp(deadline.timeRemaining(NANOSECONDS), 1, MAX_NANOS);
+        if (table.readsFiles()) {
+            Thread.startVirtualThread(() -> fetch(table, request, Duration.ofNanos(nanos), to));
+        } else {
+            fetch(table, request, Duration.ofNanos(nanos), to);
+        }
+    }
+
+    private void fetch(TableNode table, Wire.Request request, Duration timeout, StreamObserver<Wire.Reply> to) {
         try {
-            TableNode table = tables.get(request.table());
-            if (table == null) {
-                throw Status.NOT_FOUND
-                        .withDescription("there is no table " + request.table())
-                        .asRuntimeException();
-            }
             ServerView view = table.view();
             ServerView news = view.sequence() == request.known() ? null : view;
             Boolean isServed = table.fetch(
@@ -134,6 +168,7 @@ public final class TableServer implements AutoCloseable {
                     request.keys(),
                     request.columns(),
                     maxReplyBytes,
+                    timeout,
                     rows -> {
                         // onNext writes the rows before it returns; their memory is reused afterwards.
                         to.onNext(new Wire.Reply(news, rows));
@@ -144,12 +179,13 @@ public final class TableServer implements AutoCloseable {
             }
             to.onCompleted();
         } catch (StatusRuntimeException e) {
+            // The client has cancelled the call.
             to.onError(e);
         } catch (BatchTooLargeException e) {
             to.onError(Status.RESOURCE_EXHAUSTED.withDescription(e.getMessage()).asRuntimeException());
         } catch (IllegalArgumentException e) {
             to.onError(Status.INVALID_ARGUMENT.withDescription(e.getMessage()).asRuntimeException());
-        } catch (IllegalStateException | ColdReadException e) {
+        } catch (IllegalStateException | ColdReadException | DeadlineExceededException | RejectedExecutionException e) {
             // Another server may be able to read the row.
             to.onError(Status.UNAVAILABLE.withDescription(e.getMessage()).asRuntimeException());
         } catch (OutOfMemoryError e) {
@@ -157,6 +193,9 @@ public final class TableServer implements AutoCloseable {
             to.onError(Status.UNAVAILABLE
                     .withDescription("no memory for the rows of " + request.keys().length + " keys: " + e.getMessage())
                     .asRuntimeException());
+        } catch (RuntimeException e) {
+            to.onError(
+                    Status.INTERNAL.withDescription(e.toString()).withCause(e).asRuntimeException());
         }
     }
 

@@ -49,6 +49,8 @@ class CoordinatorTest {
         final CountDownLatch end = new CountDownLatch(1);
         volatile @Nullable IOException failure;
         volatile int keys = KEYS;
+        /** Whether the load of version 13 waits with all rows, and not before the first. */
+        volatile boolean isHeldAtTheEnd;
 
         @Override
         public Schema schema(long version) {
@@ -61,17 +63,24 @@ class CoordinatorTest {
             if (wanted != null) {
                 throw wanted;
             }
-            if (version == 13) {
-                begun.countDown();
-                try {
-                    end.await();
-                } catch (InterruptedException e) {
-                    throw new IOException(e);
-                }
+            if (version == 13 && !isHeldAtTheEnd) {
+                hold();
             }
             RowWriter row = to.writer();
             for (long key = 0; key < keys; key++) {
                 to.put(key, row.setLong(0, version));
+            }
+            if (version == 13 && isHeldAtTheEnd) {
+                hold();
+            }
+        }
+
+        private void hold() throws IOException {
+            begun.countDown();
+            try {
+                end.await();
+            } catch (InterruptedException e) {
+                throw new IOException(e);
             }
         }
     }
@@ -285,6 +294,46 @@ class CoordinatorTest {
         member.rows.failure = null;
         roll.join();
         assertHas(member, 1, all(3));
+    }
+
+    @Test
+    void theMemoryOfAVersionIsSeenWhileItIsLoaded() throws Exception {
+        Member member = new Member("a", Seat.whole(0));
+        member.rows.keys = 20_000;
+        LinkedBlockingQueue<Long> seen = new LinkedBlockingQueue<>();
+        Coordinator.Observer observer = new Coordinator.Observer() {
+            @Override
+            public void saw(int versions, long bytes) {
+                if (versions == 2) {
+                    seen.add(bytes);
+                }
+            }
+        };
+        try (Coordinator first = coordinator()) {
+            first.roll(1, 3);
+        }
+        long one = member.node.bytes().getOrDefault(1L, 0L);
+        member.rows.isHeldAtTheEnd = true;
+        Thread roll = Thread.ofPlatform().start(() -> {
+            try (Coordinator coordinator = new Coordinator(
+                    registry,
+                    ITEMS,
+                    new Coordinator.Options(2, Duration.ofMillis(300), Duration.ofMinutes(1), null, null, observer))) {
+                coordinator.roll(13, 3);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        member.rows.begun.await();
+        long both = seen.take();
+        while (both < 3 * one / 2) {
+            both = seen.take();
+        }
+        assertThat(both).isLessThanOrEqualTo(3 * one);
+        assertThat(member.node.view().versions()).containsOnlyKeys(1L);
+        member.rows.end.countDown();
+        roll.join();
+        assertThat(member.node.bytes()).containsOnlyKeys(13L);
     }
 
     @Test

@@ -139,4 +139,114 @@ class HedgePolicyTest {
         assertThat(with.hedges()).isPositive().isLessThanOrEqualTo(with.requests() / 20 + 20);
         assertThat(with.median()).isLessThanOrEqualTo(without.median() * 11 / 10);
     }
+
+    /**
+     * A batch of 64 shards, one of which one replica answers never: the request is given up after 250 ms, as a client does. Two thirds of the batches
+     * ask another replica of that shard.
+     */
+    private static final class Of64Shards {
+        static final int SHARDS = 64;
+        private static final int DEAD = 17;
+        private static final long GIVEN_UP = 250 * MILLI;
+        private static final int COUNT = 3_000;
+
+        final List<Long> took = new ArrayList<>();
+        int requests;
+        int hedges;
+
+        private record Event(long at, StrongBatch.Ask ask, boolean isAnswer) implements Comparable<Event> {
+            @Override
+            public int compareTo(Event other) {
+                return Long.compare(at, other.at);
+            }
+        }
+
+        void run(boolean isHedged) {
+            SplittableRandom random = new SplittableRandom(64);
+            KnownServers known = new KnownServers();
+            List<String> names = List.of("a", "b", "slow");
+            known.setServers(names);
+            Served all = RollingUpdate.shardsAt(1, 0, SHARDS);
+            // One has the next version too, and the version before is still at another: no value may be of these.
+            known.learn(new ServerView("a", 1, Map.of(7L, all, 8L, RollingUpdate.shardsAt(2, 0, SHARDS))));
+            known.learn(new ServerView("b", 1, Map.of(7L, all, 6L, all)));
+            known.learn(new ServerView("slow", 1, Map.of(7L, all)));
+            HedgePolicy policy = new HedgePolicy();
+            for (int i = 0; i < COUNT; i++) {
+                // So far apart that a server that failed in one batch is used by the next.
+                long begin = i * 2_000L * MILLI;
+                known.claimSilent(begin);
+                long[] keys = random.longs(1_000).toArray();
+                StrongBatch<Long> batch = new StrongBatch<>(known, keys, random);
+                PriorityQueue<Event> events = new PriorityQueue<>();
+                List<StrongBatch.Ask> asks = batch.begin(begin);
+                requests += asks.size();
+                policy.sent(asks.size());
+                send(asks, begin, random, events);
+                long hedgeAt = begin + policy.delayNanos();
+                boolean isHedgeDue = isHedged;
+                long now = begin;
+                while (!batch.isDone()) {
+                    if (isHedgeDue && events.element().at() > hedgeAt) {
+                        isHedgeDue = false;
+                        now = hedgeAt;
+                        policy.early(asks.size() - batch.waiting());
+                        List<StrongBatch.Ask> more = batch.hedge(now, policy.late(batch.waiting()));
+                        hedges += more.size();
+                        send(more, now, random, events);
+                    }
+                    Event next = events.remove();
+                    now = next.at();
+                    send(
+                            next.isAnswer()
+                                    ? batch.answered(
+                                            next.ask(),
+                                            next.ask().version(),
+                                            next.ask().version(),
+                                            now)
+                                    : batch.failed(next.ask(), now),
+                            now,
+                            random,
+                            events);
+                }
+                if (isHedgeDue) {
+                    policy.early(asks.size());
+                }
+                took.add(now - begin);
+                assertThat(batch.version()).isEqualTo(7);
+                assertThat(batch.answers()).hasSize(SHARDS).allMatch(answer -> answer.values() == 7);
+                assertThat(batch.answers().stream()
+                                .mapToInt(answer -> answer.positions().length)
+                                .sum())
+                        .isEqualTo(keys.length);
+            }
+            Collections.sort(took);
+        }
+
+        private static void send(
+                List<StrongBatch.Ask> asks, long now, SplittableRandom random, PriorityQueue<Event> events) {
+            for (StrongBatch.Ask ask : asks) {
+                boolean isDead = ask.shard() == DEAD && ask.server().equals("slow");
+                events.add(new Event(
+                        now + (isDead ? GIVEN_UP : MILLI / 2 + exponential(random, MILLI / 4.0)), ask, !isDead));
+            }
+        }
+
+        /** Of batches in order of their time. */
+        long at(double share) {
+            return took.get((int) (share * (COUNT - 1)));
+        }
+    }
+
+    @Test
+    void aBatchOf64ShardsWaitsForNoSlowReplicaOfOneLongerThanARequestAndSeldomLongerThanAHedge() {
+        Of64Shards without = new Of64Shards();
+        without.run(false);
+        assertThat(without.at(.7)).isGreaterThan(Of64Shards.GIVEN_UP);
+        Of64Shards with = new Of64Shards();
+        with.run(true);
+        assertThat(with.at(1)).isLessThan(Of64Shards.GIVEN_UP + 5 * MILLI);
+        assertThat(with.at(.99)).isLessThan(10 * MILLI);
+        assertThat(with.hedges).isLessThanOrEqualTo(with.requests / 20 + 20);
+    }
 }

@@ -11,6 +11,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -125,7 +126,14 @@ class KilledNodeTest {
                     .filter(key -> LongTable.shard(key, served.shards()) == shard)
                     .toArray();
             Boolean isWhole = node.fetch(
-                    version, served.shards(), shard, keys, List.of(), 1 << 28, rows -> isWhole(rows, version, keys));
+                    version,
+                    served.shards(),
+                    shard,
+                    keys,
+                    List.of(),
+                    1 << 28,
+                    Duration.ofMinutes(1),
+                    rows -> isWhole(rows, version, keys));
             assertThat(isWhole)
                     .as(() -> Map.of("version", version, "shard", shard).toString())
                     .isTrue();

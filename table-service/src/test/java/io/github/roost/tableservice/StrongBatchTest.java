@@ -15,27 +15,10 @@ import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-class StrongBatchTest {
-    private final KnownServers known = new KnownServers();
-    private final long[] keys = LongStream.range(0, 20).toArray();
+class StrongBatchTest extends ThreeServers {
     private final StrongBatch<String> batch = new StrongBatch<>(known, keys, new SplittableRandom(28));
-
-    @BeforeEach
-    void threeServers() {
-        known.setServers(List.of("a", "b", "c"));
-        known.claimSilent(0);
-    }
-
-    private void has(String server, long sequence, Map<Long, Served> versions) {
-        known.learn(new ServerView(server, sequence, versions));
-    }
-
-    private static Served shards(int shards, Integer... here) {
-        return new Served(shards, Set.of(here));
-    }
 
     private static Ask toShard(List<Ask> asks, int shard) {
         return asks.stream().filter(ask -> ask.shard() == shard).findFirst().orElseThrow();
@@ -293,6 +276,19 @@ class StrongBatchTest {
         assertThat(again.server()).isEqualTo("b");
         older.answered(again, 7, "b", 0);
         assertThat(older.version()).isEqualTo(7);
+    }
+
+    @Test
+    void keysThatLackAValueAreKnown() {
+        assertThat(batch.missing()).isEqualTo(keys);
+        has("a", 1, Map.of(7L, shards(2, 0)));
+        has("b", 1, Map.of(7L, shards(2, 1)));
+        List<Ask> asks = batch.begin(0);
+        Ask late = toShard(asks, 1);
+        batch.answered(toShard(asks, 0), 7, "a", 0);
+        assertThat(batch.missing()).isEqualTo(late.keys());
+        batch.answered(late, 7, "b", 0);
+        assertThat(batch.missing()).isEmpty();
     }
 
     @Test

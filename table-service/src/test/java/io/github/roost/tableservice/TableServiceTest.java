@@ -3,14 +3,12 @@ package io.github.roost.tableservice;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.core.Orchestrator;
-import io.github.roost.core.io.BlockIo;
 import io.github.roost.table.Column;
 import io.github.roost.table.LongTable;
 import io.github.roost.table.RowBatch;
 import io.github.roost.table.RowWriter;
 import io.github.roost.table.Schema;
-import io.github.roost.table.Table;
+import io.github.roost.table.TextKeys;
 import io.github.roost.tableservice.RollingUpdate.Step;
 import io.github.roost.tableservice.RollingUpdate.Target;
 import io.grpc.CallOptions;
@@ -31,11 +29,8 @@ import java.io.InputStream;
 import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -118,11 +113,7 @@ class TableServiceTest {
         }
 
         void restart() throws IOException {
-            restart(Table.builder(folder.resolve(name)));
-        }
-
-        void restart(Table.Builder table) throws IOException {
-            node = TableNode.open(name, folder.resolve(name), System::currentTimeMillis, table);
+            node = TableNode.open(name, folder.resolve(name));
             server = TableServer.start(Map.of(ITEMS, node), ServerOptions.onLoopback(0));
             registration = registry.register(name, server.address());
         }
@@ -258,6 +249,105 @@ class TableServiceTest {
                     .hasMessageEndingWith("no servers together have all shards of version 3");
             assertThatThrownBy(() -> client.fetch(ITEMS, 0, keys, DEADLINE))
                     .isInstanceOf(IllegalArgumentException.class);
+        }
+    }
+
+    @Test
+    void anyVersionIsAnsweredWhereNoVersionIsComplete() throws IOException {
+        start(2);
+        // No version has all shards, but of nearly every key one of the versions has the shard.
+        members.get(0).node.load(1, 1, new Served(3, Set.of(0, 1)), SOURCE);
+        members.get(1).node.load(1, 2, new Served(5, Set.of(0, 1, 2, 3)), SOURCE);
+        long[] there = LongStream.range(0, KEYS + 100)
+                .filter(key -> LongTable.shard(key, 3) != 2 || LongTable.shard(key, 5) != 4)
+                .toArray();
+        long nowhere = LongStream.range(0, KEYS)
+                .filter(key -> LongTable.shard(key, 3) == 2 && LongTable.shard(key, 5) == 4)
+                .findFirst()
+                .orElseThrow();
+        try (TableClient client = new TableClient(registry)) {
+            // The first batch takes what the server that answers first has; then the client knows both servers.
+            client.fetchAny(ITEMS, there, DEADLINE).join();
+            FetchedRows rows =
+                    client.fetchAny(ITEMS, there, DEADLINE, "name", "version").join();
+            for (int i = 0; i < there.length; i++) {
+                assertThat(rows.version(i)).isEqualTo(LongTable.shard(there[i], 5) == 4 ? 1 : 2);
+                assertThat(rows.isPresent(i)).isEqualTo(there[i] < KEYS);
+                if (rows.isPresent(i)) {
+                    assertThat(rows.batch(i).getText(rows.row(i), 0)).isEqualTo("item " + there[i]);
+                    assertThat(rows.batch(i).getLong(rows.row(i), 1)).isEqualTo(rows.version(i));
+                }
+            }
+            assertThatThrownBy(rows::version).isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(() ->
+                            client.fetch(ITEMS, there, Duration.ofSeconds(1)).join())
+                    .cause()
+                    .isInstanceOf(TimeoutException.class)
+                    .hasMessageEndingWith("no servers together have all shards of a version");
+            assertThatThrownBy(() -> client.fetchAny(ITEMS, new long[] {there[0], nowhere}, Duration.ofSeconds(1))
+                            .join())
+                    .cause()
+                    .isInstanceOf(TimeoutException.class)
+                    .hasMessageEndingWith(" for keys " + nowhere + ": no server has their shards in any version");
+            // As soon as the other shards are there, a batch is of one version again.
+            members.get(0).node.load(1, 2, new Served(5, Set.of(4)), SOURCE);
+            assertRows(fetch(client, there), there);
+            assertThat(client.fetchAny(ITEMS, new long[0], DEADLINE).join().size())
+                    .isZero();
+        }
+    }
+
+    /** Puts 1,000 rows by their names, and under the key of one more name the row of another name. */
+    private static RowSource byNames(TextKeys names, boolean isRepeated) {
+        return new RowSource() {
+            @Override
+            public Schema schema(long version) {
+                return SCHEMA;
+            }
+
+            @Override
+            public void load(long version, Served shards, Sink to) {
+                RowWriter row = to.writer();
+                for (long i = 0; i < KEYS; i++) {
+                    to.put(names, "item " + i, row.setLong(0, i));
+                }
+                to.put(names.key("same fingerprint"), row.setText(1, "another name"));
+                if (isRepeated) {
+                    to.put(names, "same fingerprint", row);
+                }
+            }
+        };
+    }
+
+    @Test
+    void rowsAreFetchedByTextsAndARowOfAnotherTextIsAbsent() throws IOException {
+        start(1);
+        TextKeys names = new TextKeys("name");
+        TableNode node = members.getFirst().node;
+        assertThatThrownBy(() -> node.load(1, 1, RollingUpdate.shardsAt(1, 0, 4), byNames(names, true)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("texts must have fingerprints of their own, but "
+                        + "\"another name\" and \"same fingerprint\" both have ");
+        node.load(1, 1, RollingUpdate.shardsAt(1, 0, 4), byNames(names, false));
+        List<String> texts = new ArrayList<>(List.of("same fingerprint", "no item", "item 5"));
+        LongStream.range(0, KEYS).forEach(i -> texts.add("item " + i));
+        try (TableClient client = new TableClient(registry)) {
+            FetchedRows rows =
+                    client.fetch(ITEMS, names, texts, DEADLINE, "version").join();
+            assertThat(rows.size()).isEqualTo(texts.size());
+            for (int i = 0; i < texts.size(); i++) {
+                assertThat(rows.isPresent(i)).as(texts.get(i)).isEqualTo(i >= 2);
+                if (rows.isPresent(i)) {
+                    assertThat("item " + rows.batch(i).getLong(rows.row(i), 0)).isEqualTo(texts.get(i));
+                    assertThat(rows.batch(i).getText(rows.row(i), 1)).isEqualTo(texts.get(i));
+                }
+            }
+            assertThat(client.fetch(ITEMS, names, List.of(), DEADLINE).join().size())
+                    .isZero();
+            assertThatThrownBy(() -> client.fetch(ITEMS, new TextKeys("version"), List.of("a"), DEADLINE)
+                            .join())
+                    .hasCauseInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("column version must be TEXT, is LONG");
         }
     }
 
@@ -400,43 +490,6 @@ class TableServiceTest {
             assertThat(client.stats().requests()).isGreaterThan(client.stats().hedges());
         } finally {
             silent.shutdownNow();
-        }
-    }
-
-    @Test
-    void aRowThatAServerCannotReadIsAskedOfAnotherAndNamedWhereNoneCan() throws IOException {
-        start(2);
-        roll(1, 1);
-        members.forEach(Member::stop);
-        try (Orchestrator orchestrator = Orchestrator.builder().build();
-                BlockIo io = BlockIo.builder(orchestrator).build()) {
-            for (Member member : members) {
-                member.restart(Table.builder(folder.resolve(member.name)).valueMemory(4_096, orchestrator, io));
-            }
-            try (TableClient client = new TableClient(registry)) {
-                long[] keys = LongStream.range(0, KEYS).toArray();
-                damageLastBlock(members.getFirst());
-                assertRows(fetch(client, keys), keys);
-                damageLastBlock(members.getLast());
-                assertThatThrownBy(() ->
-                                client.fetch(ITEMS, keys, Duration.ofSeconds(1)).join())
-                        .cause()
-                        .isInstanceOf(TimeoutException.class)
-                        .hasMessageContaining("the row of key ")
-                        .hasMessageContaining("version-1.roost is damaged");
-                assertRows(fetch(client, 0, 1), new long[] {0, 1});
-            } finally {
-                // Before the disk that they read.
-                members.forEach(Member::stop);
-                members.clear();
-            }
-        }
-    }
-
-    private void damageLastBlock(Member member) throws IOException {
-        Path file = folder.resolve(member.name).resolve("version-1.roost");
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
-            channel.write(ByteBuffer.wrap(new byte[] {1, 2, 3}), channel.size() - 4_000);
         }
     }
 
@@ -606,10 +659,10 @@ class TableServiceTest {
         long[] keys = new long[400_000];
         Arrays.fill(keys, 7);
         List<String> all = List.of();
-        assertThat(node.fetch(1, SHARDS[1], shard, keys, all, 1 << 28, RowBatch::present))
+        assertThat(node.fetch(1, SHARDS[1], shard, keys, all, 1 << 28, DEADLINE, RowBatch::present))
                 .isEqualTo(keys.length);
         assertThat(node.idle()).isZero();
-        assertThat(node.fetch(1, SHARDS[1], shard, new long[] {7}, all, 1 << 28, RowBatch::present))
+        assertThat(node.fetch(1, SHARDS[1], shard, new long[] {7}, all, 1 << 28, DEADLINE, RowBatch::present))
                 .isOne();
         assertThat(node.idle()).isOne();
     }

@@ -11,15 +11,11 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.KeyStore;
 import java.time.Duration;
-import java.util.Base64;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -49,53 +45,6 @@ class TlsTest {
     private TableNode node;
     private TableServer server;
 
-    /** A certificate that is its own authority, and its key. */
-    private record Pem(Path certificate, Path key) {
-        static Pem of(Path folder, String name) throws Exception {
-            Path store = folder.resolve(name + ".p12");
-            Process keytool = new ProcessBuilder(
-                            Path.of(System.getProperty("java.home"), "bin", "keytool")
-                                    .toString(),
-                            "-genkeypair",
-                            "-alias",
-                            name,
-                            "-keyalg",
-                            "EC",
-                            "-dname",
-                            "CN=" + name,
-                            "-ext",
-                            "san=ip:127.0.0.1,dns:localhost",
-                            "-storetype",
-                            "PKCS12",
-                            "-keystore",
-                            store.toString(),
-                            "-storepass",
-                            "changeit")
-                    .redirectErrorStream(true)
-                    .start();
-            String said = new String(keytool.getInputStream().readAllBytes(), US_ASCII);
-            assertThat(keytool.waitFor()).as(said).isZero();
-            KeyStore keys = KeyStore.getInstance("PKCS12");
-            try (InputStream in = Files.newInputStream(store)) {
-                keys.load(in, "changeit".toCharArray());
-            }
-            return new Pem(
-                    write(
-                            folder.resolve(name + ".pem"),
-                            "CERTIFICATE",
-                            keys.getCertificate(name).getEncoded()),
-                    write(
-                            folder.resolve(name + ".key"),
-                            "PRIVATE KEY",
-                            keys.getKey(name, "changeit".toCharArray()).getEncoded()));
-        }
-
-        private static Path write(Path file, String what, byte[] der) throws IOException {
-            String lines = Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(der);
-            return Files.writeString(file, "-----BEGIN " + what + "-----\n" + lines + "\n-----END " + what + "-----\n");
-        }
-    }
-
     @BeforeEach
     void start() throws Exception {
         own = Pem.of(folder, "own");
@@ -114,8 +63,8 @@ class TlsTest {
         };
         ServerOptions options = new ServerOptions(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-                own.certificate,
-                own.key,
+                own.certificate(),
+                own.key(),
                 TOKEN,
                 1 << 20,
                 1 << 20);
@@ -146,10 +95,10 @@ class TlsTest {
 
     @Test
     void whoTrustsTheServerAndHasTheTokenGivesOrdersAndIsAnswered() throws Exception {
-        try (Coordinator coordinator = coordinator(own.certificate, TOKEN)) {
+        try (Coordinator coordinator = coordinator(own.certificate(), TOKEN)) {
             coordinator.roll(1, 1);
         }
-        FetchedRows rows = fetch(own.certificate, TOKEN, LONG);
+        FetchedRows rows = fetch(own.certificate(), TOKEN, LONG);
         assertThat(rows.isPresent(0)).isTrue();
         assertThat(rows.version()).isEqualTo(1);
     }
@@ -157,13 +106,13 @@ class TlsTest {
     @Test
     void aWrongTokenIsRefusedAndNamedAsSuch() {
         for (String token : new String[] {"0123456789abcdeg", null}) {
-            assertThatThrownBy(() -> fetch(own.certificate, token, LONG))
+            assertThatThrownBy(() -> fetch(own.certificate(), token, LONG))
                     .cause()
                     .isInstanceOfSatisfying(StatusRuntimeException.class, e -> {
                         assertThat(e.getStatus().getCode()).isEqualTo(Status.Code.UNAUTHENTICATED);
                         assertThat(e.getStatus().getDescription()).isEqualTo("the token is missing or wrong");
                     });
-            try (Coordinator coordinator = coordinator(own.certificate, token)) {
+            try (Coordinator coordinator = coordinator(own.certificate(), token)) {
                 assertThatThrownBy(() -> coordinator.roll(1, 1))
                         .isInstanceOf(IllegalArgumentException.class)
                         .hasMessage("server a refuses: the token is missing or wrong");
@@ -190,7 +139,7 @@ class TlsTest {
 
     @Test
     void aServerThatIsNotTrustedIsToldNothing() throws Exception {
-        Path other = Pem.of(folder, "other").certificate;
+        Path other = Pem.of(folder, "other").certificate();
         assertThatThrownBy(() -> fetch(other, TOKEN, SHORT))
                 .cause()
                 .isInstanceOf(TimeoutException.class)

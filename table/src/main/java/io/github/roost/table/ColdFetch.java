@@ -14,6 +14,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +33,9 @@ final class ColdFetch implements AutoCloseable {
     private static final int MAX_BLOCKS = 256;
     /** The maximum memory reserved for cold rows before their lengths are known. */
     private static final long MAX_GUESSED_BYTES = 4L << 20;
+
+    /** The maximum number of keys that the error of a late fetch names. */
+    private static final int MAX_NAMED = 10;
 
     private final ColdValues values;
     private final ColdFile file;
@@ -115,7 +119,8 @@ final class ColdFetch implements AutoCloseable {
         }
         // Assumes that cold rows are on average as long as hot rows, within bounds: one hot row may be much longer.
         int hot = at.length - cold.length;
-        reserve(sum + Math.min(MAX_GUESSED_BYTES, hot == 0 ? 0 : sum / hot * cold.length));
+        long guess = Math.min(MAX_GUESSED_BYTES, hot == 0 ? 0 : sum / hot * cold.length);
+        reserve(Math.max(sum, Math.min(sum + guess, rows.maxBytes())));
         MemorySegment from = values.hot().memory();
         for (int i = 0; i < at.length; i++) {
             if (at[i] < 0 || isCold(i)) {
@@ -140,11 +145,12 @@ final class ColdFetch implements AutoCloseable {
     }
 
     private void reserve(long size) {
-        if (size > Integer.MAX_VALUE - Long.BYTES) {
-            throw new BatchTooLargeException(size, Integer.MAX_VALUE - Long.BYTES);
+        // The batch's limit also bounds the copies of whole rows: one key may be requested many times.
+        if (size > rows.maxBytes()) {
+            throw new BatchTooLargeException(size, rows.maxBytes());
         }
         if (size > copies.byteSize()) {
-            long room = Math.min(Integer.MAX_VALUE - Long.BYTES, Math.max(size, 2 * copies.byteSize()));
+            long room = Math.min(rows.maxBytes(), Math.max(size, 2 * copies.byteSize()));
             MemorySegment more = MemorySegment.ofArray(new byte[(int) room]);
             MemorySegment.copy(copies, 0, more, 0, copied);
             copies = more;
@@ -188,20 +194,24 @@ final class ColdFetch implements AutoCloseable {
         while (spilled < blockCount && !file.isSpilled(blocks[spilled])) {
             spilled++;
         }
+        boolean allBegun = false;
         try {
             read(begun, context, 0, spilled);
             read(begun, context, spilled, blockCount);
+            allBegun = true;
         } catch (BlockBuffersExhaustedException e) {
-            // Reads of one file may have begun, but not of the other.
-            begun.close();
             if (end == done + 1 && e.isForGood()) {
                 throw e;
             }
             maxBlocks = Math.max(1, maxBlocks / 2);
             return false;
         } catch (IllegalStateException e) {
-            begun.close();
             throw gone(e);
+        } finally {
+            if (!allBegun) {
+                // Reads of one file may have begun, but not of the other.
+                begun.close();
+            }
         }
         reads = begun;
         context.touched(blockCount, (long) blockCount * BlockIo.BLOCK_BYTES);
@@ -228,7 +238,8 @@ final class ColdFetch implements AutoCloseable {
      * @return completed when the reads begun by {@link #begin} have ended and their rows are copied
      */
     Pending arrival() {
-        Pending arrival = new Pending();
+        int from = done;
+        Pending arrival = new Pending(() -> unread(from));
         BlockReads begun = reads;
         if (begun == null) {
             throw new IllegalStateException("no reads were begun");
@@ -238,6 +249,16 @@ final class ColdFetch implements AutoCloseable {
             arrive(begun, arrival);
         }
         return arrival;
+    }
+
+    /** Names the rows from {@code from} on, in file order. Reads nothing that changes, as the reads may end meanwhile. */
+    private String unread(int from) {
+        int named = Math.min(from + MAX_NAMED, cold.length);
+        String list = IntStream.range(from, named)
+                .mapToObj(i -> Long.toString(keys[cold[i]]))
+                .collect(Collectors.joining(", "));
+        return "the rows of keys " + list + (named < cold.length ? " and " + (cold.length - named) + " more" : "")
+                + " of version " + file.version() + " to be read from " + file.path();
     }
 
     private void arrive(BlockReads ended, Pending arrival) {

@@ -7,6 +7,7 @@ import io.github.roost.core.io.BlockFile;
 import io.github.roost.core.io.BlockIo;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,6 +56,11 @@ final class ColdFile implements AutoCloseable {
             throw new IllegalStateException("version " + version() + " has no rows but those of its file");
         }
         return spill;
+    }
+
+    /** The path of the version's file. */
+    Path path() {
+        return file.path();
     }
 
     long version() {

@@ -11,6 +11,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -113,6 +114,11 @@ public final class RowBatch {
         maxBytes = Math.min(bytes, MAX_ARRAY_BYTES);
     }
 
+    /** The maximum size of the ends and the rows together. */
+    long maxBytes() {
+        return maxBytes;
+    }
+
     /** Resets the batch to a number of rows of a schema. */
     void begin(Schema newSchema, long newVersion, int newSize) {
         this.schema = newSchema;
@@ -175,6 +181,22 @@ public final class RowBatch {
     void setEnd(int i, long end, boolean isPresent) {
         memory.set(INT, (long) i * Integer.BYTES, (int) end);
         present += isPresent ? 1 : 0;
+    }
+
+    /** Makes rows absent that are present. */
+    void remove(BitSet gone) {
+        int begin = 0;
+        int kept = 0;
+        for (int i = 0; i < size; i++) {
+            int end = end(i);
+            if (!gone.get(i)) {
+                MemorySegment.copy(memory, firstRow() + begin, memory, firstRow() + kept, (long) end - begin);
+                kept += end - begin;
+            }
+            begin = end;
+            memory.set(INT, (long) i * Integer.BYTES, kept);
+        }
+        present -= gone.cardinality();
     }
 
     /** The bytes of a row. */

@@ -11,10 +11,20 @@ import org.jspecify.annotations.Nullable;
 /** Reads rows in searches, with readers from the table's pool. Thread-safe. */
 final class RowFetch {
     private final Table table;
+    /** The version, or 0 for the current one. */
+    private final long of;
+
+    private final long maxBytes;
     private final List<String> columns;
 
     RowFetch(Table table, List<String> columns) {
+        this(table, 0, Long.MAX_VALUE, columns);
+    }
+
+    RowFetch(Table table, long of, long maxBytes, List<String> columns) {
         this.table = table;
+        this.of = of;
+        this.maxBytes = maxBytes;
         this.columns = columns;
     }
 
@@ -75,9 +85,10 @@ final class RowFetch {
     }
 
     private @Nullable ColdFetch begin(long[] keys, RowBatch rows, SearchContext context) {
+        rows.limitTo(maxBytes);
         Table.Reader reader = table.borrowReader();
         try {
-            return reader.begin(keys, rows, columns, context);
+            return reader.begin(of, keys, rows, columns, context);
         } finally {
             table.giveBack(reader);
         }

@@ -4,6 +4,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.TableFileException;
 import io.github.roost.core.Vectors;
 import io.github.roost.core.io.BlockIo;
+import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.Search;
 import io.github.roost.core.task.SearchContext;
 import java.io.IOException;
@@ -641,11 +642,43 @@ public final class Table implements AutoCloseable {
      *     cannot be read fail separately, as there
      */
     public Search<long[], RowBatch> fetch(String... columns) {
-        RowFetch rows = new RowFetch(this, List.of(columns));
+        return fetch(new RowFetch(this, List.of(columns)));
+    }
+
+    /**
+     * A search that fetches the rows of keys, of one version, up to a size. It parks while rows are read from a disk.
+     *
+     * @param of the version, or 0 for the version that is current when the search begins
+     * @param maxBytes the maximum size of a batch, 0 or more: of its ends and rows, and, if some of its rows are read from a file, of all columns of
+     *     all its rows
+     * @param columns names of columns; all columns if empty
+     * @return a search as of {@link #fetch(String...)}; it also fails with a {@link VersionGoneException} if the version is not live, and a {@link
+     *     BatchTooLargeException} if a batch exceeds {@code maxBytes}
+     * @throws IllegalArgumentException if {@code maxBytes} is negative
+     */
+    public Search<long[], RowBatch> fetch(long of, long maxBytes, List<String> columns) {
+        Vectors.requireRange("maxBytes", maxBytes, 0, Long.MAX_VALUE);
+        return fetch(new RowFetch(this, of, maxBytes, List.copyOf(columns)));
+    }
+
+    private static Search<long[], RowBatch> fetch(RowFetch rows) {
         return (keys, context) -> {
             context.touched(keys.length, 0);
             return rows.step(keys, Function.identity(), context);
         };
+    }
+
+    /**
+     * The mapping id of this table, at whose home its searches run best.
+     *
+     * @return its id at the orchestrator that it was opened with
+     * @throws IllegalStateException if the memory for values is not limited, so it was opened without an orchestrator
+     */
+    public MappingId mappingId() {
+        if (valueMemory == null) {
+            throw new IllegalStateException("a table whose values are all in memory has no mapping id");
+        }
+        return valueMemory.registration().id();
     }
 
     /** Takes a reader from the pool of searches; to be given back. */
@@ -791,13 +824,13 @@ public final class Table implements AutoCloseable {
         }
 
         /**
-         * Begins to read rows of the current version for a search, as {@link #begin(long, MemorySegment, int, RowBatch, List, SearchContext)} does.
+         * Begins to read rows of one version for a search, as {@link #begin(long, MemorySegment, int, RowBatch, List, SearchContext)} does.
          */
         @Nullable
-        ColdFetch begin(long[] keys, RowBatch rows, List<String> wanted, SearchContext context) {
+        ColdFetch begin(long of, long[] keys, RowBatch rows, List<String> wanted, SearchContext context) {
             reserve(keys.length);
             MemorySegment.copy(keys, 0, scratch, ValueLayout.JAVA_LONG, 0, keys.length);
-            return begin(0, scratch.asSlice(0, scratch.byteSize() / 2), keys.length, rows, wanted, context);
+            return begin(of, scratch.asSlice(0, scratch.byteSize() / 2), keys.length, rows, wanted, context);
         }
 
         /** Fills the batch and returns null, or begins to read its cold rows. Afterwards this reader can serve another call. */

@@ -3,6 +3,7 @@ package io.github.roost.table;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Builds a version of a {@link Table}. Its rows can be read only after it is sealed, and loaded or published. For one thread at a
@@ -28,6 +29,19 @@ public final class VersionBuilder implements AutoCloseable {
      */
     public long version() {
         return version.number();
+    }
+
+    /**
+     * The memory that the version takes while it is built; {@link #close} frees it.
+     *
+     * @return bytes of its index and of the rows added so far
+     * @throws IllegalStateException if this is closed
+     */
+    public long memoryBytes() {
+        if (isClosed) {
+            throw new IllegalStateException("the version is closed");
+        }
+        return version.index().memoryBytes() + version.valueBytes();
     }
 
     /**
@@ -64,6 +78,18 @@ public final class VersionBuilder implements AutoCloseable {
     public void put(long key, MemorySegment row) {
         requireOpen();
         version.add(key, row);
+    }
+
+    Schema schema() {
+        return version.schema();
+    }
+
+    /** The row that was added under a key, or null. */
+    @Nullable
+    MemorySegment added(long key) {
+        requireOpen();
+        long place = version.index().get(key, LongTable.ABSENT);
+        return place == LongTable.ABSENT ? null : version.row(place);
     }
 
     /**

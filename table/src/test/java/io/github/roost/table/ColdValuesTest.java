@@ -9,6 +9,7 @@ import io.github.roost.core.TableFileException;
 import io.github.roost.core.io.BlockIo;
 import io.github.roost.core.io.BlockIoException;
 import io.github.roost.core.io.FaultDevice;
+import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.Search;
 import io.github.roost.core.task.SearchFunction;
 import io.github.roost.core.task.Step;
@@ -231,6 +232,33 @@ class ColdValuesTest {
                 }
             }
             throw new AssertionError("the only worker ran nothing else while rows were read");
+        }
+    }
+
+    @Test
+    void aBatchWhoseDeadlinePassesWhileTheDiskIsSlowNamesTheKeysThatItWaitsFor() throws IOException {
+        try (ColdTable cold = new ColdTable(folder, 20_000, device, 1)) {
+            // Its first read puts this row into memory.
+            cold.fetch(1).join();
+            device.slow(1_000_000_000);
+            long[] keys = LongStream.concat(LongStream.of(1, -7), LongStream.range(1_500, 1_512))
+                    .toArray();
+            SubmitOptions soon = SubmitOptions.DEFAULT.withTimeout(Duration.ofMillis(20));
+            for (int i = 0; i < 20; i++) {
+                CompletableFuture<RowBatch> late =
+                        cold.orchestrator.indexing().submitSteps(cold.table.fetch(), keys, cold.id, soon);
+                Throwable failure = late.handle((rows, why) -> why).join();
+                // A read may happen to be fast, and a worker may come too late to begin any.
+                if (failure != null && String.valueOf(failure.getMessage()).contains("waited for")) {
+                    assertThat(failure)
+                            .isInstanceOf(DeadlineExceededException.class)
+                            .hasMessage("the deadline passed while the search waited for the rows of keys"
+                                    + " 1500, 1501, 1502, 1503, 1504, 1505, 1506, 1507, 1508, 1509 and 2 more"
+                                    + " of version 1 to be read from " + cold.file(1));
+                    return;
+                }
+            }
+            throw new AssertionError("no batch waited for its rows until its deadline");
         }
     }
 

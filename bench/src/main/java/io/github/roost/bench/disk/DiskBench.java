@@ -2,8 +2,9 @@ package io.github.roost.bench.disk;
 
 import io.github.roost.bench.ExactSearch;
 import io.github.roost.bench.Recall;
-import io.github.roost.bench.hnsw.HnswCurves;
 import io.github.roost.bench.peer.Workload;
+import io.github.roost.bench.rivals.CurveMeasurement;
+import io.github.roost.bench.rivals.Curves;
 import io.github.roost.core.Neighbors;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -111,37 +112,9 @@ public final class DiskBench implements AutoCloseable {
      * @param widths of the search, ascending, each at least k
      * @param slice how long each engine searches at each width in a round
      */
-    public HnswCurves curves(int[] widths, int rounds, Duration slice) throws Exception {
-        int cells = engines.size() * widths.length;
-        double[] recalls = new double[cells];
-        List<List<Double>> rates = new ArrayList<>();
-        for (int cell = 0; cell < cells; cell++) {
-            // This is also the warm-up.
-            recalls[cell] = recall(engines.get(cell % engines.size()).search(plan.k, widths[cell / engines.size()]));
-            rates.add(new ArrayList<>());
-        }
-        for (int round = 0; round < rounds; round++) {
-            for (int i = 0; i < cells; i++) {
-                int cell = round % 2 == 0 ? i : cells - 1 - i;
-                rates.get(cell)
-                        .add(engines.get(cell % engines.size()).rate(plan.k, widths[cell / engines.size()], slice));
-            }
-        }
-        return new HnswCurves(
-                workload.name(),
-                plan.k,
-                1,
-                IntStream.range(0, engines.size())
-                        .mapToObj(engine -> new HnswCurves.Curve(
-                                engines.get(engine).name(),
-                                engines.get(engine).buildTime(),
-                                IntStream.range(0, widths.length)
-                                        .mapToObj(width -> new HnswCurves.Point(
-                                                widths[width],
-                                                recalls[width * engines.size() + engine],
-                                                rates.get(width * engines.size() + engine)))
-                                        .toList()))
-                        .toList());
+    public Curves curves(int[] widths, int rounds, Duration slice) throws Exception {
+        return CurveMeasurement.curves(
+                workload.name(), engines, 1, plan.k, widths, rounds, slice, Duration.ZERO, this::recall);
     }
 
     private double recall(int[][] found) {

@@ -6,6 +6,10 @@ import io.github.roost.bench.Latencies;
 import io.github.roost.bench.Mixture;
 import io.github.roost.bench.SearchFailedException;
 import io.github.roost.bench.peer.Workload;
+import io.github.roost.bench.rivals.Engine;
+import io.github.roost.bench.rivals.EngineSettings;
+import io.github.roost.bench.rivals.JvectorEngine;
+import io.github.roost.bench.rivals.RivalEngine;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.topology.Topology;
@@ -134,7 +138,7 @@ public final class BuildBench implements AutoCloseable {
                 .build(orchestrator, rows);
     }
 
-    /** Number of workers; jvector builds on {@value HnswEngine#THREADS} threads. */
+    /** Number of workers; jvector builds on {@value Engine#THREADS} threads. */
     public int workers() {
         return orchestrator.workers();
     }
@@ -251,7 +255,7 @@ public final class BuildBench implements AutoCloseable {
     }
 
     private Duration jvectorBuild() throws Exception {
-        try (JvectorEngine jvector = new JvectorEngine(built, M, EF_CONSTRUCTION, HnswEngine.THREADS)) {
+        try (JvectorEngine jvector = new JvectorEngine(built, EngineSettings.graph(M, EF_CONSTRUCTION))) {
             return jvector.buildTime();
         }
     }
@@ -259,7 +263,7 @@ public final class BuildBench implements AutoCloseable {
     private Duration hnswlibBuild() throws IOException {
         Path interpreter = Objects.requireNonNull(python);
         try (RivalEngine hnswlib =
-                new RivalEngine("hnswlib", built, interpreter, M, EF_CONSTRUCTION, HnswEngine.THREADS)) {
+                new RivalEngine("hnswlib", built, interpreter, EngineSettings.graph(M, EF_CONSTRUCTION))) {
             return hnswlib.buildTime();
         }
     }

@@ -58,8 +58,7 @@ public final class FilterBench implements AutoCloseable {
      * @param count rows, of a {@link Mixture}
      * @param ef of the searches
      */
-    public FilterBench(Topology topology, int count, int dimension, int queries, int ef, long seed)
-            throws InterruptedException {
+    public FilterBench(Topology topology, int count, int dimension, int queries, int ef, long seed) {
         SplittableRandom random = new SplittableRandom(seed);
         Mixture mixture = Mixture.of(CENTRES, dimension, random);
         this.rows = new float[count][];
@@ -74,7 +73,7 @@ public final class FilterBench implements AutoCloseable {
     }
 
     /** Builds a live table of the same rows, half of them added one by one, with deleted rows spread over all clusters. */
-    private LiveTable liveTable() throws InterruptedException {
+    private LiveTable liveTable() {
         int half = rows.length / 2;
         LiveTable table = LiveTable.builder()
                 .freezeAfter(FREEZE_AFTER)

@@ -1,4 +1,4 @@
-/** Benchmarks of Roost's HNSW tables, compared with jvector, hnswlib and other libraries. */
+/** Benchmarks of building and filtering HNSW tables, and of the graph search itself. */
 @NullMarked
 package io.github.roost.bench.hnsw;
 

@@ -22,7 +22,8 @@ public final class PeerPython {
             "usearch==2.26.6",
             "pyglass-portable==2.1.0",
             "scalable-vs==0.5.0",
-            "rabitqlib==0.7.1");
+            "rabitqlib==0.7.1",
+            "scann==1.4.2");
 
     private PeerPython() {}
 
@@ -47,8 +48,8 @@ public final class PeerPython {
     }
 
     /**
-     * Returns the interpreter of an environment for several peers; creates it if needed. Peers that cannot be installed
-     * are left out.
+     * Returns the interpreter of an environment for several peers; creates it if needed, and installs the peers that it lacks.
+     * Peers that cannot be installed are left out, and tried again by the next call.
      *
      * @param folder of the environment
      * @param peers packages, with their versions
@@ -59,19 +60,24 @@ public final class PeerPython {
             throws IOException, InterruptedException {
         Path python = folder.resolve("bin/python");
         Path ready = folder.resolve("ready");
+        Path log = folder.resolve("setup.log");
         if (!Files.exists(ready)) {
             Files.createDirectories(folder);
-            Path log = folder.resolve("setup.log");
             run("the peers", log, "python3", "-m", "venv", folder.toString());
-            for (String peer : peers) {
+            Files.createFile(ready);
+        }
+        for (String peer : peers) {
+            // Per peer and version: a peer that could not be downloaded once is tried again the next time.
+            Path installed = folder.resolve("installed-" + peer);
+            if (!Files.exists(installed)) {
                 progress.accept("installation of " + peer);
                 try {
                     run(peer, log, python.toString(), "-m", "pip", "install", "-q", "numpy", peer);
+                    Files.createFile(installed);
                 } catch (IOException e) {
                     progress.accept("left out: " + e.getMessage());
                 }
             }
-            Files.createFile(ready);
         }
         return python;
     }

@@ -1,6 +1,7 @@
 package io.github.roost.bench.peer;
 
 import io.github.roost.bench.Mixture;
+import io.github.roost.core.Metric;
 import java.util.SplittableRandom;
 
 /**
@@ -9,8 +10,19 @@ import java.util.SplittableRandom;
  * @param name for the report
  * @param rows vectors of one dimension
  * @param queries of the same dimension
+ * @param metric by which rows are near to a query
  */
-public record Workload(String name, float[][] rows, float[][] queries) {
+public record Workload(String name, float[][] rows, float[][] queries, Metric metric) {
+    /** Rows and queries that are compared by squared Euclidean distance. */
+    public Workload(String name, float[][] rows, float[][] queries) {
+        this(name, rows, queries, Metric.SQUARED_L2);
+    }
+
+    /** The same rows and queries, compared by the inner product. */
+    public Workload byInnerProduct() {
+        return new Workload(name + ", inner product", rows, queries, Metric.INNER_PRODUCT);
+    }
+
     /**
      * Draws rows and queries from one {@link Mixture}.
      *

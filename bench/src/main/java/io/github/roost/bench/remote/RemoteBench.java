@@ -245,7 +245,7 @@ public final class RemoteBench {
                 times.add(time);
             }
         }
-        progress.accept("measuring recall beside one graph");
+        progress.accept("measuring recall compared with one graph");
         List<Found> found = found(orchestrator, rows, queries, reached, pool);
         List<Cached> cached = new ArrayList<>();
         for (double share : CACHE_SHARES) {
@@ -281,7 +281,7 @@ public final class RemoteBench {
     private List<Inserting> inserting(
             Orchestrator orchestrator, float[][] queries, PoolAccess reached, PartitionedIndex.Pool pool)
             throws IOException {
-        progress.accept("inserting beside searches");
+        progress.accept("inserting during searches");
         SplittableRandom random = new SplittableRandom(7);
         int inserts = Math.max(1, queries.length / QUERIES_PER_INSERT);
         List<Inserting> rounds = new ArrayList<>();

@@ -4,6 +4,7 @@ import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats.TaskCounts;
 import io.github.roost.core.OverloadPolicy;
+import io.github.roost.core.policy.GroupRule;
 import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.core.remap.RemapRule;
 import io.github.roost.core.task.MappingId;
@@ -35,12 +36,14 @@ final class OrchestratorContender implements Contender {
 
     /**
      * @param rule remapping at the end of a window
+     * @param groups how IVF queries that wait for the same list are scanned together
      * @param inRegions whether searches of an HNSW table larger than a cache are placed by region, as {@link HnswTable} does
      */
     OrchestratorContender(
             String name,
             SchedulingPolicy scheduling,
             RemapRule rule,
+            GroupRule groups,
             boolean inRegions,
             Topology topology,
             ReplayTables tables)
@@ -54,6 +57,7 @@ final class OrchestratorContender implements Contender {
                 .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(60)))
                 .ringCapacity(RING)
                 .windows(SHORT_WINDOW, LONG_WINDOW)
+                .groupRule(groups)
                 .mappingPolicy(rule.policy())
                 .remapTrigger(rule.trigger())
                 .build();

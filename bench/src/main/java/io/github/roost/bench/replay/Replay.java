@@ -37,8 +37,8 @@ import org.jspecify.annotations.Nullable;
  * the machine affects all alike. The first one is the baseline, compared round by round.
  *
  * <p>{@code v2} and {@code v2-gated} are the paper's design with Algorithm 1 at the end of every window, {@code roost} is an orchestrator's default,
- * and {@code roost-undivided} the default without regions of large HNSW tables. Queries that wait for the same IVF list share its scan under all
- * schedulings except {@code v0}.
+ * and {@code roost-undivided} the default without regions of large HNSW tables. Queries that wait for the same IVF list share its scan under {@code
+ * roost} and {@code roost-undivided} only; under the paper's schedulings each query scans alone, and {@code v0} runs one query at a time.
  */
 public final class Replay implements AutoCloseable {
     /** Schedulings of Roost's workers; the simulator uses the same names. */
@@ -107,11 +107,12 @@ public final class Replay implements AutoCloseable {
 
     private Contender roost(String name, boolean inRegions) throws IOException {
         return new OrchestratorContender(
-                name, SchedulingPolicy.HOME_DOMAIN, Policy.ROOST_RULE, inRegions, topology, tables);
+                name, SchedulingPolicy.HOME_DOMAIN, Policy.ROOST_RULE, GroupRule.DEFAULT, inRegions, topology, tables);
     }
 
     private Contender ofThePaper(String name, SchedulingPolicy scheduling) throws IOException {
-        Contender contender = new OrchestratorContender(name, scheduling, Policy.PAPER, false, topology, tables);
+        Contender contender =
+                new OrchestratorContender(name, scheduling, Policy.PAPER, GroupRule.ALONE, false, topology, tables);
         return scheduling == SchedulingPolicy.ROUND_ROBIN && tables.isIvf()
                 ? new SerialContender(contender)
                 : contender;
@@ -309,10 +310,10 @@ public final class Replay implements AutoCloseable {
         return Study.runAll(simulations, result -> {});
     }
 
-    /** The policy as replayed: waiting IVF queries go through batch queues, except under V0, which runs one query at a time. */
-    private static Policy predicted(Policy policy) {
+    /** The policy as replayed: the gate of a running pool uses measured costs under every policy, and recorded tables have no copies to divide. */
+    static Policy predicted(Policy policy) {
         return new Policy(
-                policy.name(), policy.scheduling(), policy.rule(), policy.forkJoin(), GroupRule.DEFAULT, true, 1);
+                policy.name(), policy.scheduling(), policy.rule(), policy.forkJoin(), policy.groups(), true, 1);
     }
 
     @Override

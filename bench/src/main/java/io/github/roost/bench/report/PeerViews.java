@@ -2,11 +2,11 @@ package io.github.roost.bench.report;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.github.roost.bench.Samples;
-import io.github.roost.bench.hnsw.HnswCurves;
 import io.github.roost.bench.plot.Axis;
 import io.github.roost.bench.plot.Plot;
 import io.github.roost.bench.plot.Series;
 import io.github.roost.bench.plot.Series.Point;
+import io.github.roost.bench.rivals.Curves;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -26,7 +26,7 @@ final class PeerViews {
     static Block rivals(JsonNode json) {
         StringBuilder tables = new StringBuilder();
         List<Plot> plots = new ArrayList<>();
-        for (HnswCurves curves : curves(json)) {
+        for (Curves curves : curves(json)) {
             plots.add(curves.plot());
             tables.append("\n\n").append(atRecalls(json, curves));
         }
@@ -39,13 +39,13 @@ final class PeerViews {
         return new Block(setting + tables, plots);
     }
 
-    private static MarkdownTable atRecalls(JsonNode json, HnswCurves curves) {
+    private static MarkdownTable atRecalls(JsonNode json, Curves curves) {
         List<String> head = new ArrayList<>(List.of("k=%d".formatted(curves.k()), "build s", "bytes per row"));
         for (double recall : RECALLS) {
             head.add("recall %s: searches/s (min to max)".formatted(Figures.decimals(2, recall)));
         }
         MarkdownTable table = new MarkdownTable(head);
-        for (HnswCurves.Curve curve : curves.curves()) {
+        for (Curves.Curve curve : curves.curves()) {
             JsonNode engine = engine(json, curve.engine());
             List<String> row = new ArrayList<>(List.of(
                     curve.engine(),
@@ -68,7 +68,7 @@ final class PeerViews {
         return json.path("engines").path(json.path("engines").size());
     }
 
-    private static String rate(HnswCurves.Curve curve, double recall) {
+    private static String rate(Curves.Curve curve, double recall) {
         int rounds = curve.points().getFirst().rates().size();
         Samples rates = Samples.of(IntStream.range(0, rounds)
                 .mapToObj(round -> curve.rateAt(recall, round))
@@ -76,20 +76,20 @@ final class PeerViews {
         return Double.isNaN(rates.median()) ? "" : Figures.spread(rates);
     }
 
-    private static List<HnswCurves> curves(JsonNode json) {
-        Map<Integer, List<HnswCurves.Curve>> byK = new TreeMap<>();
+    private static List<Curves> curves(JsonNode json) {
+        Map<Integer, List<Curves.Curve>> byK = new TreeMap<>();
         for (JsonNode curve : json.path("curves")) {
-            List<HnswCurves.Point> points = new ArrayList<>();
+            List<Curves.Point> points = new ArrayList<>();
             curve.path("points")
-                    .forEach(point -> points.add(new HnswCurves.Point(
+                    .forEach(point -> points.add(new Curves.Point(
                             point.path("ef").asInt(),
                             point.path("recall").asDouble(),
                             Figures.numbers(point.path("searchesPerSecond")))));
             byK.computeIfAbsent(curve.path("k").asInt(), k -> new ArrayList<>())
-                    .add(new HnswCurves.Curve(curve.path("engine").asText(), Duration.ZERO, points));
+                    .add(new Curves.Curve(curve.path("engine").asText(), Duration.ZERO, points));
         }
         return byK.entrySet().stream()
-                .map(entry -> new HnswCurves(json.path("workload").asText(), entry.getKey(), 1, entry.getValue()))
+                .map(entry -> new Curves(json.path("workload").asText(), entry.getKey(), 1, entry.getValue()))
                 .toList();
     }
 

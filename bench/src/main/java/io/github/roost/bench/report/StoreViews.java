@@ -2,6 +2,7 @@ package io.github.roost.bench.report;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.github.roost.bench.Samples;
+import io.github.roost.bench.remote.FetchOverlap;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -128,7 +129,7 @@ final class StoreViews {
         return Block.of(table.toString());
     }
 
-    /** Remote reads of a batch, their time, and the recall. */
+    /** Remote reads of a batch, their time, the recall, the effect of the cache, and the costs of a network. */
     static Block remote(JsonNode json) {
         JsonNode results = json.path("results");
         JsonNode counts = results.path("counts");
@@ -154,7 +155,67 @@ final class StoreViews {
                     Figures.decimals(4, one.path("recall").asDouble()),
                     Figures.whole(one.path("queriesPerSecond").asDouble()));
         }
-        return Block.of(reads + "\n\n" + times + "\n\n" + found);
+        MarkdownTable cached = new MarkdownTable("cache, share of the partitions", "reads of a second batch", "ms");
+        for (JsonNode one : results.path("cached")) {
+            cached.row(
+                    Figures.percent(one.path("share").asDouble()),
+                    Figures.whole(one.path("reads").asDouble()),
+                    Figures.whole(1e3 * one.path("seconds").asDouble()));
+        }
+        return Block.of(String.join(
+                "\n\n",
+                reads,
+                times.toString(),
+                found.toString(),
+                cached.toString(),
+                modelled(results.path("modelled")),
+                shipping(results.path("shipping")),
+                inserting(results.path("inserting"))));
+    }
+
+    /** Modelled times of a network, marked as such. */
+    private static String modelled(JsonNode modelled) {
+        JsonNode overlap = modelled.path("overlap");
+        FetchOverlap computed = new FetchOverlap(
+                overlap.path("fetchNanos").asLong(),
+                overlap.path("searchNanos").asLong(),
+                overlap.path("bothNanos").asLong());
+        return """
+                Modelled at 100 Gb/s, not measured: fetches take %s ms, searches %s ms, both %s ms: %s of the fetch time is hidden.
+                200 pieces of 512 bytes take %s us with one doorbell and %s us one by one; 16 partitions %s and %s us.""".formatted(
+                        Figures.decimals(1, computed.fetchNanos() / 1e6),
+                        Figures.decimals(1, computed.searchNanos() / 1e6),
+                        Figures.decimals(1, computed.bothNanos() / 1e6),
+                        Figures.percent(computed.hidden()),
+                        Figures.whole(modelled.path("smallTogetherMicros").asDouble()),
+                        Figures.whole(modelled.path("smallSingleMicros").asDouble()),
+                        Figures.whole(modelled.path("imagesTogetherMicros").asDouble()),
+                        Figures.whole(modelled.path("imagesSingleMicros").asDouble()));
+    }
+
+    /** The bytes of fetches compared with those of shipped queries, and the rates of two ways to fetch. */
+    private static String shipping(JsonNode shipping) {
+        return """
+                A fetch moves %s bytes, a query and its answer %s.
+                Fetching moves fewer bytes than shipping the queries from %s queries per partition on, here there are %s.
+                Partitions are read at %s GB/s, and arrive at %s GB/s if requested over gRPC.""".formatted(
+                        Figures.whole(shipping.path("partitionBytes").asDouble()),
+                        Figures.whole(shipping.path("queryBytes").asDouble()),
+                        Figures.whole(shipping.path("breakEven").asDouble()),
+                        Figures.whole(shipping.path("queriesPerPartition").asDouble()),
+                        Figures.ratio(shipping.path("oneSidedGigabytes").asDouble()),
+                        Figures.ratio(shipping.path("twoSidedGigabytes").asDouble()));
+    }
+
+    /** Searches during insertions; none if the pool cannot be written. */
+    private static String inserting(JsonNode rounds) {
+        return rounds.isEmpty()
+                ? "No rows were inserted: the pool is read-only."
+                : "Searches per second with %s rows inserted during a batch, over those without: %s."
+                        .formatted(
+                                Figures.spread(Samples.of(values(rounds, "inserts"))),
+                                Figures.ratios(Figures.over(
+                                        values(rounds, "readOnlySeconds"), values(rounds, "insertingSeconds"))));
     }
 
     private static void time(MarkdownTable table, String name, List<Double> seconds, List<Double> empty) {

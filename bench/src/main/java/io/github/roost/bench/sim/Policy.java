@@ -54,7 +54,7 @@ public record Policy(
             paper("v2-gated", false),
             gated("v2-homes", new SeveralHomes(), ALWAYS, null),
             gated("v2-staying", new StayingPairing(), RemapTrigger.DEFAULT, null),
-            gated("v2-mailboxes", new HotColdPairing(), ALWAYS, ALL_THAT_WAIT),
+            gated("v2-batch-queues", new HotColdPairing(), ALWAYS, ALL_THAT_WAIT),
             gated("roost-whole", new StayingPairing(), RemapTrigger.DEFAULT, ALL_THAT_WAIT),
             gated("roost-undivided", new StayingPairing(), RemapTrigger.DEFAULT, GroupRule.DEFAULT),
             gated("roost", new StayingPairing(), RemapTrigger.DEFAULT, GroupRule.DEFAULT)

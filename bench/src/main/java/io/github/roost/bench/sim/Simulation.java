@@ -491,8 +491,9 @@ public final class Simulation {
             boolean done = false;
             double[] begun = new double[spec.inFlight()];
             for (long number = 0; !done; number++) {
-                stream.next();
                 double began;
+                // Drawn before the search, as in the other way of running: both draw from one stream and must see the
+                // same searches.
                 if (spec.perSecond() > 0) {
                     arrival += stream.nanosToNext();
                     began = arrival;
@@ -501,6 +502,7 @@ public final class Simulation {
                     int place = (int) (number % begun.length);
                     began = begun[place];
                 }
+                stream.next();
                 now = now < began ? began + (spec.perSecond() > 0 ? tasks.lateNanos() : 0) : now;
                 double end = now + tasks.forkJoinNanos();
                 Arrays.fill(free, end);

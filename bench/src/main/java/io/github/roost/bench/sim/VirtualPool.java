@@ -391,7 +391,8 @@ final class VirtualPool {
             idle[worker] = true;
             idleIn[layout.domainOf(worker)]++;
         }
-        return stealing.get(worker).gated();
+        task = stealing.get(worker).gated();
+        return task == null ? stealing.get(worker).gatedAnywhere() : task;
     }
 
     private void lieDown(int worker) {
@@ -446,6 +447,11 @@ final class VirtualPool {
         @Override
         public int waiting(int worker) {
             return rings.get(worker).size();
+        }
+
+        @Override
+        public int waitingIn(int domain) {
+            return waitingIn[domain];
         }
 
         @Override

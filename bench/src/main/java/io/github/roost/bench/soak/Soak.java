@@ -16,8 +16,9 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * A randomised soak test of the orchestrator: submits, fan-outs, nested submits, cancellations, deadlines, failures of
  * every kind, remaps, registrations and closes. It checks that every future completes exactly once, that the counters
- * add up, and that nothing is left in the rings or on the heap. Runs in cycles, each with its own orchestrator; every
- * other orchestrator is closed under full load with almost no time to drain.
+ * add up, and that nothing is left in the rings or on the heap. Runs in cycles, each with its own orchestrator. The
+ * overload policies take turns. Rings of one task, which soon refuse one, take turns with larger rings; an orchestrator
+ * with the larger rings is closed under full load with almost no time to drain.
  */
 public final class Soak {
     private static final int SUBMITTERS = 4;
@@ -87,16 +88,17 @@ public final class Soak {
         SchedulingPolicy scheduling = random.nextInt(3) == 0
                 ? SchedulingPolicy.values()[random.nextInt(SchedulingPolicy.values().length)]
                 : SchedulingPolicy.HOME_DOMAIN;
-        OverloadPolicy policy = switch (random.nextInt(3)) {
+        OverloadPolicy policy = switch (cycles % 3) {
             case 0 -> OverloadPolicy.reject();
             case 1 -> OverloadPolicy.callerRuns();
             default -> OverloadPolicy.block(Duration.ofMillis(5));
         };
+        int ringCapacity = cycles % 2 == 0 ? 1 : 1 + random.nextInt(64);
         Orchestrator orchestrator = Orchestrator.builder()
                 .topology(topology)
                 .scheduling(scheduling)
                 .overloadPolicy(policy)
-                .ringCapacity(1 + random.nextInt(64))
+                .ringCapacity(ringCapacity)
                 .windows(Duration.ofMillis(5), Duration.ofMillis(20))
                 .build();
         boolean abrupt = cycles % 2 == 1;

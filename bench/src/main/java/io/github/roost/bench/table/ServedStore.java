@@ -53,6 +53,28 @@ interface ServedStore extends BatchStore {
             this.client = new TableClient(registry);
         }
 
+        /** The same servers, asked by a client that has their answers compressed; to be closed first. */
+        ServedStore compressed() {
+            return new Compressed(new TableClient(registry, null, null, true));
+        }
+
+        private record Compressed(TableClient client) implements ServedStore {
+            @Override
+            public String name() {
+                return "table service, gzip";
+            }
+
+            @Override
+            public long fetch(long[] keys, int begin, int count) {
+                return OfTableService.fetch(client, keys, begin, count);
+            }
+
+            @Override
+            public void close() {
+                client.close();
+            }
+        }
+
         @Override
         public String name() {
             return "table service";
@@ -60,6 +82,10 @@ interface ServedStore extends BatchStore {
 
         @Override
         public long fetch(long[] keys, int begin, int count) {
+            return fetch(client, keys, begin, count);
+        }
+
+        private static long fetch(TableClient client, long[] keys, int begin, int count) {
             long[] wanted = new long[count];
             System.arraycopy(keys, begin, wanted, 0, count);
             FetchedRows rows = client.fetch(TABLE, wanted, DEADLINE, "value").join();

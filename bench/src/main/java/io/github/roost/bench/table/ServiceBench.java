@@ -14,14 +14,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Question: what does a batch of values cost over the network? Compares the table service and RocksDB, each behind gRPC on a loopback address, and
- * Redis if it is installed. Each has one server and one connection, used by one thread that waits for each answer. RocksDB has a block cache for all
+ * Redis if it is installed; also the table service with compressed answers, whose random values do not get smaller. Each has one server and one connection, used by one thread that waits for each answer. RocksDB has a block cache for all
  * values. Stores alternate, ratios are within one round, and all stores must return the same values.
  */
 public final class ServiceBench {
     private static final int VALUE_BYTES = 1_024;
     private static final int SHARDS = 4;
-    /** Keys per turn, whatever the batch size. */
-    private static final int WANTED = 50_000;
+    /** Keys per turn, whatever the batch size: the default of the command. */
+    public static final int KEYS_PER_TURN = 50_000;
 
     private static final int WARM_UP_ROUNDS = 2;
 
@@ -48,14 +48,17 @@ public final class ServiceBench {
      *
      * @param rows of each store
      * @param batches sizes, ascending
+     * @param keysPerTurn keys fetched from one store before it is another one's turn
      * @param rounds measured rounds
      */
-    public static List<Result> measure(int rows, List<Integer> batches, int rounds) throws IOException {
+    public static List<Result> measure(int rows, List<Integer> batches, int keysPerTurn, int rounds)
+            throws IOException {
         SplittableRandom random = new SplittableRandom(28);
         long[] keys = random.longs().distinct().limit(rows).toArray();
         Path folder = Files.createTempDirectory("roost-service-");
-        try (BatchStore table = new ServedStore.OfTableService(
+        try (ServedStore.OfTableService table = new ServedStore.OfTableService(
                         Files.createDirectory(folder.resolve("table")), keys, VALUE_BYTES, SHARDS);
+                BatchStore compressed = table.compressed();
                 BatchStore rocks = new ServedStore.OfRocksService(
                         new BatchStore.OfRocks(
                                 "RocksDB behind gRPC",
@@ -66,9 +69,10 @@ public final class ServiceBench {
                                 4L * rows * VALUE_BYTES),
                         VALUE_BYTES);
                 BatchStore redis = redis(folder, keys, batches.getLast())) {
-            List<BatchStore> stores = redis == null ? List.of(table, rocks) : List.of(table, rocks, redis);
+            List<BatchStore> stores =
+                    redis == null ? List.of(table, compressed, rocks) : List.of(table, compressed, rocks, redis);
             requireSame(stores, keys, batches.getFirst());
-            long[] wanted = new long[WANTED];
+            long[] wanted = new long[keysPerTurn];
             Arrays.setAll(wanted, i -> keys[random.nextInt(rows)]);
             List<Result> results = new ArrayList<>();
             for (int batch : batches) {

@@ -11,6 +11,7 @@ import io.github.roost.bench.sim.SimResult;
 import io.github.roost.bench.workload.TableSpec;
 import io.github.roost.bench.workload.WorkloadSpec;
 import io.github.roost.core.Neighbors;
+import io.github.roost.core.policy.GroupRule;
 import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.Topology;
@@ -114,7 +115,13 @@ class ReplayTest {
             tables.openForSearchFunctions();
             for (boolean inRegions : new boolean[] {false, true}) {
                 try (OrchestratorContender contender = new OrchestratorContender(
-                        "roost", SchedulingPolicy.HOME_DOMAIN, Policy.ROOST_RULE, inRegions, SMALL_CACHES, tables)) {
+                        "roost",
+                        SchedulingPolicy.HOME_DOMAIN,
+                        Policy.ROOST_RULE,
+                        GroupRule.DEFAULT,
+                        inRegions,
+                        SMALL_CACHES,
+                        tables)) {
                     long ids = IntStream.range(0, one.targets())
                             .mapToObj(target -> contender.mappingId(0, tables.target(0, target)))
                             .distinct()
@@ -125,6 +132,18 @@ class ReplayTest {
                 }
             }
         }
+    }
+
+    @Test
+    void thePaperSharesNoScansInPredictionsAndRoostDoes() {
+        assertThat(Policy.parse("v0,v1,v2,v2-gated"))
+                .map(Replay::predicted)
+                .extracting(Policy::groups)
+                .containsOnlyNulls();
+        assertThat(Policy.parse("roost-undivided,roost"))
+                .map(Replay::predicted)
+                .extracting(Policy::groups)
+                .containsOnly(GroupRule.DEFAULT);
     }
 
     @Test

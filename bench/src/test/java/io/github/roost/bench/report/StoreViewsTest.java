@@ -72,12 +72,30 @@ class StoreViewsTest {
                 {"results": {"counts": {"naive": 600, "union": 8, "reads": 8, "doorbells": 3},
                    "times": [{"seconds": 0.01, "cachedSeconds": 0.005, "naiveSeconds": 1.0}],
                    "found": [{"visited": 0, "recall": 0.99, "queriesPerSecond": 5000},
-                             {"visited": 3, "recall": 0.9, "queriesPerSecond": 9000}]}}
+                             {"visited": 3, "recall": 0.9, "queriesPerSecond": 9000}],
+                   "cached": [{"share": 0.02, "reads": 39, "seconds": 0.112}],
+                   "modelled": {"overlap": {"fetchNanos": 2000000, "searchNanos": 85000000, "bothNanos": 85500000},
+                                "smallTogetherMicros": 30.6, "smallSingleMicros": 508.2,
+                                "imagesTogetherMicros": 1158.2, "imagesSingleMicros": 1194.2},
+                   "shipping": {"partitionBytes": 901696, "queryBytes": 632, "queriesPerPartition": 250.0,
+                                "breakEven": 1426.7, "oneSidedGigabytes": 4.36, "twoSidedGigabytes": 0.24},
+                   "inserting": [{"readOnlySeconds": 0.1, "insertingSeconds": 0.125, "inserts": 20},
+                                 {"readOnlySeconds": 0.1, "insertingSeconds": 0.1, "inserts": 18}]}}
                 """);
 
         assertThat(StoreViews.remote(run).toString())
                 .contains("A batch reads 8 partitions by 3 doorbells, where each query by itself would read 600.")
                 .contains("| each query by itself, from the first queries | 1,000 (1,000 to 1,000) | 100.00")
-                .contains("| one graph of all rows | 0.9900 | 5,000 |", "| 3 | 0.9000 | 9,000 |");
+                .contains("| one graph of all rows | 0.9900 | 5,000 |", "| 3 | 0.9000 | 9,000 |")
+                .contains("| 2.0 % | 39 | 112 |")
+                .contains("fetches take 2.0 ms, searches 85.0 ms, both 85.5 ms: 75.0 % of the fetch time is hidden.")
+                .contains("take 31 us with one doorbell and 508 us one by one; 16 partitions 1,158 and 1,194 us.")
+                .contains("A fetch moves 901,696 bytes, a query and its answer 632.")
+                .contains("from 1,427 queries per partition on, here there are 250.")
+                .contains("read at 4.36 GB/s", "arrive at 0.24 GB/s if requested over gRPC.")
+                .contains("with 19 (18 to 20) rows inserted during a batch, over those without: 0.90 (0.80 to 1.00).");
+        assertThat(StoreViews.remote(json("{\"results\": {\"times\": [{\"seconds\": 1}]}}"))
+                        .toString())
+                .contains("No rows were inserted: the pool is read-only.");
     }
 }

@@ -203,6 +203,28 @@ class SimulationTest {
         return new TraceRecorder(spec, WorkloadTables.specs(spec, Path.of("")), done -> {}).record();
     }
 
+    /** So few that they complete in the order of their arrival. */
+    @Test
+    void everyPolicySeesTheSameSearchesOfAnOpenLoop() throws IOException {
+        WorkloadSpec spec = spec("ivf", 8).withLoad(1, 10);
+        int[][] visits = new int[spec.targets()][];
+        Arrays.fill(visits, new int[] {0, 1, 2});
+        List<Traces.Table> tables = IntStream.range(0, 8)
+                .mapToObj(
+                        table -> new Traces.Table("t" + table, 1_024, 300, 1, 10, 3, new int[] {100, 100, 100}, visits))
+                .toList();
+        Traces traces = new Traces(spec, tables);
+        Parameters.Machine machine = PARAMETERS.machine("genoa").withDomains(2);
+        List<Long> ofV0 = searchesByTable(run(traces, machine, "v0"));
+        for (String policy : List.of("v1", "v2", "roost")) {
+            assertThat(searchesByTable(run(traces, machine, policy))).as(policy).isEqualTo(ofV0);
+        }
+    }
+
+    private static List<Long> searchesByTable(SimResult result) {
+        return result.tables().stream().map(table -> table.latencies().count()).toList();
+    }
+
     @Test
     void anOpenLoopBelowCapacityCompletesWhatArrives() throws IOException {
         Traces closed = sweeps(8, 500);

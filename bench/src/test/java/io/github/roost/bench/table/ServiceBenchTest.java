@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Timeout;
 class ServiceBenchTest {
     @Test
     void allStoresHaveTheSameValuesAndAreMeasured() throws IOException {
-        List<Result> results = ServiceBench.measure(500, List.of(10, 100), 1);
-        int stores = ServiceBench.hasRedis() ? 3 : 2;
+        List<Result> results = ServiceBench.measure(500, List.of(10, 100), 5_000, 1);
+        int stores = ServiceBench.hasRedis() ? 4 : 3;
         assertThat(results)
                 .extracting(Result::batch)
                 .hasSize(2 * stores)

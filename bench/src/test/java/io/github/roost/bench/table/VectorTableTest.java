@@ -14,6 +14,7 @@ import io.github.roost.core.io.BlockIo;
 import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.OrchestratorClosedException;
 import io.github.roost.core.task.Priority;
+import io.github.roost.core.task.RejectedSearchException;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
 import io.github.roost.core.task.TableClosedException;
@@ -52,14 +53,18 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import java.util.stream.LongStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -229,13 +234,13 @@ class VectorTableTest {
             return exactEffort() == 20;
         }
 
-        /** A table whose rows have no room. */
-        TableBuild<? extends VectorTable> startLimited(Orchestrator orchestrator, long[] ids, VectorSource rows) {
-            long limit = (long) ROWS * DIMENSION;
+        /** A table in memory whose rows take more than the limit. */
+        TableBuild<? extends VectorTable> startLimited(
+                Orchestrator orchestrator, long[] ids, VectorSource rows, long limit) {
             return switch (this) {
                 case HNSW -> HnswTable.builder().memoryLimit(limit).start(orchestrator, ids, rows);
                 case LIVE -> LiveTable.builder().memoryLimit(limit).start(orchestrator, ids, rows);
-                default -> IvfTable.builder().memoryLimit(limit).start(orchestrator, ids, rows);
+                default -> IvfTable.builder().nlist(20).memoryLimit(limit).start(orchestrator, ids, rows);
             };
         }
 
@@ -485,10 +490,23 @@ class VectorTableTest {
             refusedNull("query", () -> SearchRequest.of(null, K));
             refusedNull("request", () -> table.search(null));
             refusedNull("filter", () -> good.filter(null));
-            if (index != Index.REMOTE) {
-                refusedNull("orchestrator", () -> index.build(null, Metric.SQUARED_L2));
-                refusedNull("metric", () -> index.build(orchestrator, null));
-                refusedNull("file", () -> table.save(null));
+            refusedNull("requests", () -> table.searchAll(null));
+            refusedNull("request 1", () -> table.searchAll(Arrays.asList(good, null)));
+            refusedNull("sample", () -> table.effortFor(.9, K, null));
+            refusedNull("query 1", () -> table.effortFor(.9, K, new float[][] {QUERIES[0], null}));
+            refusedNull("orchestrator", () -> index.build(null, Metric.SQUARED_L2));
+            refusedNull("metric", () -> index.build(orchestrator, null));
+            refusedNull("file", () -> table.save(null));
+            refusedNull("rows", () -> index.start(orchestrator, Index.ids(), null));
+            refusedNull("ids", () -> index.start(orchestrator, null, VectorSource.of(VECTORS)));
+            refusedNull("rows", () -> VectorSource.of((float[][]) null));
+            refusedNull("vector 1", () -> VectorSource.of(new float[][] {QUERIES[0], null}));
+            if (table instanceof HnswTable hnsw) {
+                refusedNull("next", () -> hnsw.swap(null));
+                refusedNull("vectors", () -> HnswTable.builder().build(orchestrator, (float[][]) null));
+            }
+            if (index == Index.IVF) {
+                refusedNull("vectors", () -> IvfTable.builder().build(orchestrator, (float[][]) null));
             }
             if (table.isMutable()) {
                 assertThatThrownBy(() -> table.put(1, null))
@@ -534,6 +552,8 @@ class VectorTableTest {
         assertThatThrownBy(() -> closed.vector(1)).isInstanceOf(TableClosedException.class);
         assertThatThrownBy(() -> closed.save(folder.resolve("closed"))).isInstanceOf(TableClosedException.class);
         assertThatThrownBy(() -> closed.effortFor(.9, K, QUERIES)).isInstanceOf(TableClosedException.class);
+        assertThatThrownBy(closed::verify).isInstanceOf(TableClosedException.class);
+        assertThatThrownBy(() -> reorganise(closed)).isInstanceOf(TableClosedException.class);
         if (closed.isMutable()) {
             assertThatThrownBy(() -> closed.put(1, QUERIES[0])).isInstanceOf(TableClosedException.class);
             assertThatThrownBy(() -> closed.remove(1)).isInstanceOf(TableClosedException.class);
@@ -551,7 +571,180 @@ class VectorTableTest {
             assertThatThrownBy(() -> open.put(1, QUERIES[0])).isInstanceOf(OrchestratorClosedException.class);
             assertThatThrownBy(() -> open.remove(1)).isInstanceOf(OrchestratorClosedException.class);
         }
+        assertThatThrownBy(() -> open.effortFor(.9, K, QUERIES)).isInstanceOf(OrchestratorClosedException.class);
+        assertThatThrownBy(() -> reorganise(open)).isInstanceOf(OrchestratorClosedException.class);
+        assertThatThrownBy(() -> index.start(orchestrator, Index.ids(), VectorSource.of(VECTORS)))
+                .isInstanceOf(OrchestratorClosedException.class);
         open.close();
+    }
+
+    /** Begins what an index offers to bring a changed table into shape. */
+    private static void reorganise(VectorTable table) throws Exception {
+        switch (table) {
+            case LiveTable live -> live.freeze();
+            case IvfTable ivf -> ivf.rebuild();
+            case RemoteTable remote -> remote.rebuild(0);
+            // It has nothing of the kind.
+            default -> {
+                var _ = table.search(QUERIES[0], K);
+            }
+        }
+    }
+
+    /** Runs on a worker until it is let go. It spins, because a worker whose thread blocks is given another one. */
+    private static final class Spin {
+        private final AtomicInteger begun = new AtomicInteger();
+        private final AtomicBoolean ends = new AtomicBoolean();
+
+        boolean untilItEnds() {
+            begun.incrementAndGet();
+            while (!ends.get()) {
+                Thread.onSpinWait();
+            }
+            return true;
+        }
+
+        void awaitBegun() {
+            while (begun.get() == 0) {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    private static Orchestrator.Builder oneWorker() {
+        return Orchestrator.builder()
+                .topology(TopologyReader.synthetic("pack:1 l3:1 core:1 pu:1").read());
+    }
+
+    @ParameterizedTest
+    @EnumSource(Index.class)
+    @Timeout(120)
+    void aFullQueueIsThrownByASearchAndInTheFutureOfOneOfSeveral(Index index) {
+        Spin spin = new Spin();
+        try (Orchestrator full = oneWorker()
+                        .ringCapacity(1)
+                        .overloadPolicy(OverloadPolicy.reject())
+                        .build();
+                Closing _ = () -> Index.closeIo(full);
+                VectorTable table = index.build(full, Metric.SQUARED_L2)) {
+            SearchRequest request = SearchRequest.of(QUERIES[0], K).effort(index.exactEffort());
+            long[] nearest = nearest(QUERIES[0], K);
+            SearchFunction<Integer, Boolean> keepsTheWorker = (none, context) -> spin.untilItEnds();
+            CompletableFuture<Boolean> kept =
+                    full.submit(keepsTheWorker, 0, full.register("other").id());
+            spin.awaitBegun();
+            List<CompletableFuture<SearchResult>> accepted = new ArrayList<>();
+            RejectedSearchException refused = null;
+            while (refused == null && accepted.size() < 10_000) {
+                try {
+                    accepted.add(table.search(request));
+                } catch (RejectedSearchException full1) {
+                    refused = full1;
+                }
+            }
+            assertThat(refused).isNotNull();
+            assertThatThrownBy(() -> table.search(QUERIES[0], K)).isInstanceOf(RejectedSearchException.class);
+            assertThatThrownBy(() -> table.search(QUERIES[0], K, index.exactEffort()))
+                    .isInstanceOf(RejectedSearchException.class);
+            List<CompletableFuture<SearchResult>> several = table.searchAll(List.of(request, request.radius(50)));
+            assertThat(several)
+                    .hasSize(2)
+                    .allSatisfy(search ->
+                            assertThatThrownBy(search::join).hasCauseInstanceOf(RejectedSearchException.class));
+            spin.ends.set(true);
+            assertThat(kept.join()).isTrue();
+            assertThat(accepted)
+                    .isNotEmpty()
+                    .allSatisfy(search ->
+                            assertThat(search.join().neighbors().ids()).isEqualTo(nearest));
+            assertThat(onceAccepted(() -> table.search(request))
+                            .join()
+                            .neighbors()
+                            .ids())
+                    .isEqualTo(nearest);
+        } finally {
+            spin.ends.set(true);
+        }
+    }
+
+    /** A task of a group whose queries another task has answered keeps its place until its worker has taken it. */
+    private static CompletableFuture<SearchResult> onceAccepted(Supplier<CompletableFuture<SearchResult>> search) {
+        while (true) {
+            try {
+                return search.get();
+            } catch (RejectedSearchException full) {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    /** A resource whose end fails in no checked way. */
+    private interface Closing extends AutoCloseable {
+        @Override
+        void close();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Index.class)
+    @Timeout(120)
+    void searchesThatAClosedOrchestratorDidNotFinishInTimeFail(Index index) {
+        Spin spin = new Spin();
+        Orchestrator hurried = oneWorker().build();
+        try {
+            VectorTable table = index.build(hurried, Metric.SQUARED_L2);
+            SearchRequest request = SearchRequest.of(QUERIES[0], K).effort(index.exactEffort());
+            CompletableFuture<SearchResult> running =
+                    table.search(request.filter(IdFilter.of(id -> spin.untilItEnds())));
+            spin.awaitBegun();
+            CompletableFuture<SearchResult> waiting = table.search(request);
+            assertThat(hurried.close(Duration.ofMillis(20))).isFalse();
+            assertThatThrownBy(running::join).hasCauseInstanceOf(OrchestratorClosedException.class);
+            assertThatThrownBy(waiting::join).hasCauseInstanceOf(OrchestratorClosedException.class);
+            spin.ends.set(true);
+            table.close();
+        } finally {
+            spin.ends.set(true);
+            hurried.close();
+            Index.closeIo(hurried);
+        }
+    }
+
+    /** Only indexes in memory have a limit while they are built: a table on disk is written to its file, a remote one to its pool. */
+    @ParameterizedTest
+    @EnumSource(names = {"HNSW", "LIVE", "IVF"})
+    void aBuildThatExceedsItsLimitOnlyAtItsEndFailsItsFuture(Index index) {
+        long bytes;
+        try (VectorTable table = index.build(orchestrator, Metric.SQUARED_L2)) {
+            bytes = table.bytes();
+        }
+        TableBuild<? extends VectorTable> build =
+                index.startLimited(orchestrator, Index.ids(), VectorSource.of(VECTORS), bytes - 1);
+        assertThatThrownBy(build::join).isInstanceOf(TableFullException.class);
+        assertThatThrownBy(() -> build.result().join()).hasCauseInstanceOf(TableFullException.class);
+    }
+
+    @Test
+    void aFullLogInRemoteMemoryIsAFullTable() {
+        TableBuild<RemoteTable> build = PartitionedIndex.builder()
+                .partitions(20)
+                .gap(0)
+                .start(
+                        orchestrator,
+                        "remote",
+                        Index.ids(),
+                        VectorSource.of(VECTORS),
+                        pools.resolve("small-logs"),
+                        RemoteTable.builder().rebuildsFullLogs(false));
+        try (RemoteTable table = build.join()) {
+            assertThatThrownBy(() -> {
+                        for (int change = 0; change < 100_000; change++) {
+                            table.put(17, VECTORS[17]);
+                        }
+                    })
+                    .isInstanceOf(TableFullException.class)
+                    .hasMessageContaining("remote is full");
+            assertThat(table.search(VECTORS[17], 1, 20).join().ids()).containsExactly(17);
+        }
     }
 
     @ParameterizedTest
@@ -656,6 +849,11 @@ class VectorTableTest {
                 }
                 assertThat(full).hasMessageContaining(table.name() + " is full: its memory limit is ");
                 assertThat(added).isGreaterThan(1_000);
+                // A flush of an IVF table's insert buffer takes memory before it is refused, and gives it back.
+                long giveUp = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+                while (table.bytes() > table.memoryLimit() && System.nanoTime() < giveUp) {
+                    Thread.onSpinWait();
+                }
                 assertThat(table.bytes()).isLessThanOrEqualTo(table.memoryLimit());
                 assertThat(table.size()).isEqualTo(ROWS + added);
                 assertThat(table.search(QUERIES[0], K, index.exactEffort()).join())
@@ -670,7 +868,8 @@ class VectorTableTest {
             }
         }
         if (index != Index.DISK) {
-            assertThatThrownBy(() -> index.startLimited(orchestrator, Index.ids(), VectorSource.of(VECTORS)))
+            assertThatThrownBy(() -> index.startLimited(
+                            orchestrator, Index.ids(), VectorSource.of(VECTORS), (long) ROWS * DIMENSION))
                     .isInstanceOf(TableFullException.class);
         }
     }

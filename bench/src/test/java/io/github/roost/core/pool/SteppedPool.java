@@ -121,7 +121,7 @@ public final class SteppedPool implements AutoCloseable {
 
     /** The task that a worker runs has taken so long and read so much. */
     public void measured(int worker, long nanos, long bytes) {
-        pool.measured(pool.worker(worker), homes[worker], nanos, bytes);
+        pool.help().measured(pool.worker(worker), homes[worker], nanos, bytes);
     }
 
     /** Has a worker end its task, or wake up; the number of the task that it runs then, or {@link #SLEEPS}. */
@@ -143,12 +143,12 @@ public final class SteppedPool implements AutoCloseable {
 
     /** Whether a thief may take from a domain now. */
     public boolean gateOpens(int thiefDomain, int victimDomain) {
-        return pool.gateOpens(thiefDomain, victimDomain);
+        return pool.help().gateOpens(thiefDomain, victimDomain);
     }
 
     /** What the pool's policy knows of the domains. */
     public WakePolicy.Domains domains() {
-        return pool.domains();
+        return pool.help().domains();
     }
 
     /** Tasks that wait at a worker, and the one it runs. */

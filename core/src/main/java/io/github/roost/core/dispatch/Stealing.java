@@ -5,10 +5,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The search of a worker whose own rings are empty for a task of another worker: Algorithm 2 of the paper (Huang et al., 2026),
- * near victims first, with the gate that its text asks for. Inside a level the thief looks at two victims drawn at random and
- * takes from the one with more waiting tasks (the power of two choices: Mitzenmacher, IEEE TPDS 12(10), 2001), so the cost of a
- * look does not grow with the machine. A look may miss the only waiting task; therefore a worker looks at all victims before it
- * sleeps. Holds no tasks and reads no clock: queue lengths and the state of the gate come from {@link Victims}. Owned by one
+ * near victims first, with the gate that its text asks for. Inside a level the thief looks at two victims drawn at random, workers
+ * or, behind the gate, domains, and takes from the one with more waiting tasks (the power of two choices: Mitzenmacher, IEEE TPDS
+ * 12(10), 2001), so the cost of a look does not grow with the machine. A look may miss the only waiting task; therefore a worker
+ * looks at all victims before it sleeps. Holds no tasks and reads no clock: queue lengths and the state of the gate come from {@link Victims}. Owned by one
  * worker; not thread-safe.
  *
  * @param <T> the type of tasks
@@ -32,6 +32,14 @@ public final class Stealing<T> {
          * @return at least 0; may be slightly stale
          */
         int waiting(int worker);
+
+        /**
+         * The number of tasks that wait at the workers of a domain.
+         *
+         * @param domain index of the domain
+         * @return at least 0; may be slightly stale
+         */
+        int waitingIn(int domain);
 
         /**
          * Whether the cross-domain gate lets this thief take from another domain now.
@@ -71,13 +79,18 @@ public final class Stealing<T> {
         for (int level = 0; level < order.levels(); level++) {
             int count = order.victims(level);
             int one = random.applyAsInt(count);
-            int other = count == 1 ? one : (one + 1 + random.applyAsInt(count - 1)) % count;
+            int other = another(one, count);
             T task = fuller(order.victim(level, one), order.victim(level, other));
             if (task != null) {
                 return task;
             }
         }
         return null;
+    }
+
+    /** A random number below {@code count} that is not {@code one}, unless there is no other. */
+    private int another(int one, int count) {
+        return count == 1 ? one : (one + 1 + random.applyAsInt(count - 1)) % count;
     }
 
     private @Nullable T fuller(int one, int other) {
@@ -91,6 +104,29 @@ public final class Stealing<T> {
 
     /** {@return a task from a domain whose gate is open, or null if the look found none} */
     public @Nullable T gated() {
+        for (int level = 0; level < order.gatedLevels(); level++) {
+            int count = order.gated(level);
+            int one = random.applyAsInt(count);
+            int other = another(one, count);
+            T task = fromFuller(order.gated(level, one), order.gated(level, other));
+            if (task != null) {
+                return task;
+            }
+        }
+        return null;
+    }
+
+    private @Nullable T fromFuller(int one, int other) {
+        boolean fromOne = victims.gateOpens(one);
+        boolean fromOther = one != other && victims.gateOpens(other);
+        if (fromOne && fromOther) {
+            return fromDomain(victims.waitingIn(one) >= victims.waitingIn(other) ? one : other);
+        }
+        return fromOne ? fromDomain(one) : fromOther ? fromDomain(other) : null;
+    }
+
+    /** {@return a task from any domain whose gate is open, or null if there is none; a worker calls this before it sleeps} */
+    public @Nullable T gatedAnywhere() {
         for (int level = 0; level < order.gatedLevels(); level++) {
             int count = order.gated(level);
             int start = random.applyAsInt(count);

@@ -152,7 +152,7 @@ public record FileChecks(Path file) {
     public void requireChecksum(long at, String which, long said, MemorySegment bytes) throws TableFileException {
         long found = Integer.toUnsignedLong(Checksum.of(bytes));
         if (said != found) {
-            throw fault(at, "is damaged: %s is %08x, that of its bytes %08x".formatted(which, said, found));
+            throw fault(at, "is damaged: %s is %08x, the checksum of its bytes is %08x".formatted(which, said, found));
         }
     }
 

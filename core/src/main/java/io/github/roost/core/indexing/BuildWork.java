@@ -1,7 +1,9 @@
 package io.github.roost.core.indexing;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.Vectors;
 import io.github.roost.core.vector.TableBuild;
+import io.github.roost.core.vector.VectorSource;
 import io.github.roost.core.vector.VectorTable;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
@@ -10,6 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.IntConsumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The steps of an index build, for authors of indexes. Each step is batch work on the orchestrator's workers. Sequential steps run there
@@ -22,17 +25,26 @@ import java.util.function.Supplier;
 public final class BuildWork {
     private final Orchestrator orchestrator;
     private final String name;
+    /** The build that this is a part of. */
+    private final @Nullable BuildWork whole;
     /** The current phase: the shares of the build that are done before and after it. Written by the building thread. */
-    private volatile Phase phase = new Phase(0, 0, 1, new AtomicLong());
+    private volatile Phase phase = new Phase(0, 0, 1, new AtomicLong(), null);
 
     /** Written under the lock: a build is cancelled or finished, never both. */
     private volatile boolean cancelled;
 
     private boolean finished;
 
-    private record Phase(double from, double to, long numbers, AtomicLong done) {
+    /** @param part the part that the phase consists of; null if it counts numbers */
+    private record Phase(
+            double from,
+            double to,
+            long numbers,
+            AtomicLong done,
+            @Nullable BuildWork part) {
         double progress() {
-            return from + (to - from) * Math.min(1, (double) done.get() / numbers);
+            double share = part == null ? Math.min(1, (double) done.get() / numbers) : part.progress();
+            return from + (to - from) * share;
         }
     }
 
@@ -53,9 +65,18 @@ public final class BuildWork {
      *
      * @param orchestrator the orchestrator whose workers do the work
      * @param name the name of the work in reports
+     * @throws io.github.roost.core.task.OrchestratorClosedException if the orchestrator is closed
      */
     public BuildWork(Orchestrator orchestrator, String name) {
         this.orchestrator = Objects.requireNonNull(orchestrator, "orchestrator must not be null");
+        orchestrator.indexing().requireOpen(name);
+        this.name = name;
+        this.whole = null;
+    }
+
+    private BuildWork(BuildWork whole, String name) {
+        this.orchestrator = whole.orchestrator;
+        this.whole = whole;
         this.name = name;
     }
 
@@ -72,6 +93,20 @@ public final class BuildWork {
     }
 
     /**
+     * Checks what can be checked of a table's rows before they are read.
+     *
+     * @param ids one external id per row, all different
+     * @param rows from 1 to 2,147,483,639 rows of 1 to 4,096 dimensions
+     * @throws IllegalArgumentException if number, dimension or ids are invalid
+     */
+    public static void requireRows(long[] ids, VectorSource rows) {
+        Objects.requireNonNull(rows, "rows must not be null");
+        Vectors.requireRange("number of vectors", rows.size(), 1, Integer.MAX_VALUE - 8);
+        Vectors.requireRange("dimension", rows.dimension(), 1, Vectors.MAX_DIMENSIONS);
+        Vectors.requireIds(ids, rows.size());
+    }
+
+    /**
      * Begins a phase: the steps up to the next call of this method.
      *
      * @param share the progress of the whole build when the phase is done, from 0 to 1
@@ -79,7 +114,28 @@ public final class BuildWork {
      */
     public void phase(double share, long numbers) {
         requireWanted();
-        phase = new Phase(phase.to, share, Math.max(1, numbers), new AtomicLong());
+        phase = new Phase(phase.to, share, Math.max(1, numbers), new AtomicLong(), null);
+    }
+
+    /**
+     * Begins a phase that consists of a part.
+     *
+     * @param share the progress of the whole build when the part is done, from 0 to 1
+     * @param part the work of the part, whose progress is that of the phase
+     */
+    public void phase(double share, BuildWork part) {
+        requireWanted();
+        phase = new Phase(phase.to, share, 1, new AtomicLong(), part);
+    }
+
+    /**
+     * Returns the work of a part of this build that has phases of its own, such as one of several graphs. It is cancelled when this build is.
+     *
+     * @param partName the name of the part in reports
+     * @return the work of a part that has not begun
+     */
+    public BuildWork part(String partName) {
+        return new BuildWork(this, partName);
     }
 
     /** {@return the share of the build that is done, from 0 to 1} */
@@ -108,8 +164,10 @@ public final class BuildWork {
     }
 
     private void requireWanted() {
-        if (cancelled) {
-            throw new CancellationException(name + " was cancelled");
+        for (BuildWork work = this; work != null; work = work.whole) {
+            if (work.cancelled) {
+                throw new CancellationException(work.name + " was cancelled");
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 package io.github.roost.core.indexing;
 
+import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.core.vector.SearchRequest;
@@ -43,6 +44,7 @@ public final class RecallEfforts {
         }
     }
 
+    private final Orchestrator orchestrator;
     private final Measure measure;
     private final IntSupplier rows;
     private final ConcurrentHashMap<Target, Known> efforts = new ConcurrentHashMap<>();
@@ -50,10 +52,12 @@ public final class RecallEfforts {
     /**
      * Creates an empty cache.
      *
+     * @param orchestrator runs the table's searches
      * @param measure measures efforts of the table
      * @param rows returns the number of rows of the table
      */
-    public RecallEfforts(Measure measure, IntSupplier rows) {
+    public RecallEfforts(Orchestrator orchestrator, Measure measure, IntSupplier rows) {
+        this.orchestrator = orchestrator;
         this.measure = measure;
         this.rows = rows;
     }
@@ -69,7 +73,7 @@ public final class RecallEfforts {
      *
      * @param request a request with or without a target recall
      * @param submit submits a request without a target recall
-     * @return completes like the submitted search, and cancels it when cancelled; fails with {@link DeadlineExceededException} if the
+     * @return may be waited for inside a search; completes like the submitted search, and cancels it when cancelled; fails with {@link DeadlineExceededException} if the
      *     deadline passes before the effort has been measured
      */
     public CompletableFuture<SearchResult> search(
@@ -81,7 +85,8 @@ public final class RecallEfforts {
         if (effort.isDone() && !effort.isCompletedExceptionally()) {
             return submit.apply(request.effort(effort.join()));
         }
-        CompletableFuture<SearchResult> answer = new CompletableFuture<>();
+        // A worker that waits for it inside a search runs queued searches meanwhile.
+        CompletableFuture<SearchResult> answer = orchestrator.indexing().newFuture();
         SubmitOptions options = request.options();
         boolean hasDeadline = !options.timeout().isZero();
         long deadline = System.nanoTime() + options.timeout().toNanos();

@@ -1,8 +1,11 @@
 package io.github.roost.core.indexing;
 
+import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
+import io.github.roost.core.Vectors;
 import io.github.roost.core.task.RejectedSearchException;
 import java.util.ArrayDeque;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
@@ -26,6 +29,44 @@ public final class RecallSample {
     private final float[] reach;
 
     private final long truths;
+
+    /**
+     * Checks the arguments of {@link io.github.roost.core.vector.VectorTable#effortFor}.
+     *
+     * @param recall the target recall
+     * @param k the number of rows of a search
+     * @param queries the sample queries
+     * @param dimension the dimension of the table
+     * @param metric the metric of the table
+     * @throws IllegalArgumentException if the recall is not over 0 and at most 1, k is not from 1 to 10,000, there is no query, or a query
+     *     does not fit the table
+     */
+    public static void require(double recall, int k, float[][] queries, int dimension, Metric metric) {
+        Vectors.requireRecall(recall);
+        Vectors.requireRange("k", k, 1, Vectors.MAX_NEIGHBORS);
+        Objects.requireNonNull(queries, "sample must not be null");
+        if (queries.length == 0) {
+            throw new IllegalArgumentException("the sample must have at least one query, got none");
+        }
+        for (int query = 0; query < queries.length; query++) {
+            Vectors.require("query " + query, queries[query], dimension, metric);
+        }
+    }
+
+    /**
+     * Measures an effort with rows of the table as queries. Each query finds its own row, as every search does, which other queries do not: so it
+     * is measured for one row more, and the target is raised by that certain hit.
+     *
+     * @param recall the target recall of searches, over 0, at most 1
+     * @param k the number of rows of a search, from 1 to 10,000
+     * @param rows the number of rows of the table
+     * @param measure measures the effort with these queries
+     * @return the effort
+     */
+    public static int effortByOwnRows(double recall, int k, int rows, RecallEfforts.Measure measure) {
+        int withItself = Math.min(Math.min(k + 1, Vectors.MAX_NEIGHBORS), Math.max(1, rows));
+        return measure.effort((recall * (withItself - 1) + 1) / withItself, withItself);
+    }
 
     /**
      * Creates a sample, and finds its true neighbours by exact search.

@@ -4,7 +4,6 @@ import io.github.roost.core.vector.TableBuild;
 import io.github.roost.core.vector.VectorTable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.function.Function;
 
 /** A build that was started by {@link BuildWork#start}. */
@@ -34,19 +33,6 @@ record RunningBuild<T extends VectorTable>(BuildWork work, CompletableFuture<T> 
     @Override
     public CompletableFuture<T> result() {
         return outcome.copy();
-    }
-
-    @Override
-    public T join() {
-        try {
-            return outcome.join();
-        } catch (CompletionException failed) {
-            switch (failed.getCause()) {
-                case RuntimeException cause -> throw cause;
-                case Error cause -> throw cause;
-                case null, default -> throw failed;
-            }
-        }
     }
 
     @Override

@@ -18,6 +18,9 @@ public record GroupRule(int whileFree, int min, int max, long budgetNanos) {
      */
     public static final GroupRule DEFAULT = new GroupRule(1, 4, 64, 200_000);
 
+    /** One query per group, always: nothing is shared. */
+    public static final GroupRule ALONE = new GroupRule(1, 1, 1, 1);
+
     /** A new time moves the mean by its difference from the mean, divided by this. */
     private static final int SMOOTHING = 8;
 

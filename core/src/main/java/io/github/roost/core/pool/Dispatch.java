@@ -62,7 +62,7 @@ public final class Dispatch {
         if (worker == NOWHERE) {
             return false;
         }
-        pool.added(worker);
+        pool.wakeups().added(worker);
         return true;
     }
 
@@ -119,11 +119,11 @@ public final class Dispatch {
         try {
             for (int i = 0; i < workers.length; i++) {
                 for (long left = workers[i]; left != 0; left &= left - 1) {
-                    pool.added(i * Long.SIZE + Long.numberOfTrailingZeros(left));
+                    pool.wakeups().added(i * Long.SIZE + Long.numberOfTrailingZeros(left));
                 }
             }
         } catch (OutOfMemoryError | StackOverflowError struck) {
-            pool.overlooked();
+            pool.wakeups().overlooked();
         }
     }
 
@@ -158,7 +158,7 @@ public final class Dispatch {
 
     private void wakeLater(int worker, long @Nullable [] woken) {
         if (woken == null) {
-            pool.added(worker);
+            pool.wakeups().added(worker);
         } else {
             woken[worker / Long.SIZE] |= 1L << worker;
         }
@@ -300,7 +300,7 @@ public final class Dispatch {
                 // From here on the query itself counts off its join.
                 begun++;
                 if (!needsTask) {
-                    pool.leave(queue.use(), lane());
+                    pool.endings().leave(queue.use(), lane());
                 } else {
                     task.epoch().enter(lane(), 1);
                     GroupTask group = spare.of(queue);
@@ -326,7 +326,7 @@ public final class Dispatch {
         try {
             return queue.join(task.priority(), entry, workersFree);
         } catch (OutOfMemoryError | StackOverflowError struck) {
-            pool.leave(queue.use(), lane());
+            pool.endings().leave(queue.use(), lane());
             throw struck;
         }
     }

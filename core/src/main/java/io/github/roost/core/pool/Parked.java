@@ -156,4 +156,10 @@ final class Parked implements Pending.Waiter {
     Throwable failure() {
         return pending.failure();
     }
+
+    /** The name of what the task waited for in vain, or null if that has arrived or has no name. */
+    @Nullable
+    String awaited() {
+        return pending.awaited();
+    }
 }

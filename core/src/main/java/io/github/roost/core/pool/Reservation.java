@@ -70,10 +70,10 @@ public final class Reservation {
     void wake() {
         try {
             for (int index = 0; index < wakeable; index++) {
-                pool.added(workers[index]);
+                pool.wakeups().added(workers[index]);
             }
         } catch (OutOfMemoryError | StackOverflowError struck) {
-            pool.overlooked();
+            pool.wakeups().overlooked();
         }
     }
 }

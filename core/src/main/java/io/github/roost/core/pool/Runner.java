@@ -65,6 +65,9 @@ final class Runner implements Runnable {
 
     private final Worker worker;
     private final WorkerPool pool;
+    private final CrossDomainHelp help;
+    private final Wakeups wakeups;
+    private final Endings endings;
     private final ShardState shard;
     private final StealOrder stealOrder;
     private final Stealing<Task> stealing;
@@ -107,6 +110,9 @@ final class Runner implements Runnable {
         this.replaced = replaced;
         this.worker = worker;
         this.pool = pool;
+        this.help = pool.help();
+        this.wakeups = pool.wakeups();
+        this.endings = pool.endings();
         this.shard = pool.shard(worker.shard);
         this.stealOrder = pool.stealOrder(worker.index);
         this.stealing = new Stealing<>(pool.layout(), stealOrder, new OtherWorkers(), pool.platform()::random);
@@ -229,7 +235,7 @@ final class Runner implements Runnable {
             shard.strayEnds();
         }
         if (task != null && (owned || task.claim())) {
-            pool.failOwned(task, worker, cause);
+            endings.failOwned(task, worker, cause);
         }
     }
 
@@ -252,7 +258,7 @@ final class Runner implements Runnable {
             worker.parked.expire();
         }
         if (worker.unanswered.size() > 0) {
-            pool.answerAgain(worker);
+            endings.answerAgain(worker);
         }
     }
 
@@ -303,7 +309,7 @@ final class Runner implements Runnable {
         }
         inHand = task;
         owned = false;
-        pool.taken(worker);
+        help.taken(worker);
         return true;
     }
 
@@ -333,7 +339,7 @@ final class Runner implements Runnable {
         }
         inHand = task;
         owned = begun;
-        pool.taken(other);
+        help.taken(other);
         if (other.domain == worker.domain) {
             counters.add(Counter.INTRA_STEALS, 1);
         } else {
@@ -360,21 +366,25 @@ final class Runner implements Runnable {
         countedIdle = true;
         boolean found = false;
         for (int looks = 1; !found && goesOn(); looks++) {
-            found = fill() || stealing.gated() != null;
-            if (!found) {
-                if (filling.isMeasured() && pool.maintenance(worker.domain).size() > 0) {
-                    // The stall is being measured, so the core must not be yielded.
-                    Thread.onSpinWait();
-                } else if (looksAgain(looks)) {
-                    spin(looks);
-                } else {
-                    park();
-                }
-                found = next();
-            }
+            found = fill() || stealing.gated() != null || findsWhilePausing(looks) || next();
         }
         endIdle();
         return found;
+    }
+
+    /** Pauses before the next look; instead of going to sleep, takes a task in hand if any domain has one: whether it did. */
+    private boolean findsWhilePausing(int looks) {
+        if (filling.isMeasured() && pool.maintenance(worker.domain).size() > 0) {
+            // The stall is being measured, so the core must not be yielded.
+            Thread.onSpinWait();
+        } else if (looksAgain(looks)) {
+            spin(looks);
+        } else if (stealing.gatedAnywhere() != null) {
+            return true;
+        } else {
+            park();
+        }
+        return false;
     }
 
     /**
@@ -449,7 +459,7 @@ final class Runner implements Runnable {
                 }
             }
         }
-        return !pool.isGated() && stealOrder.gatedLevels() > 0 && pool.anythingWaits();
+        return !help.isGated() && stealOrder.gatedLevels() > 0 && pool.anythingWaits();
     }
 
     // ---- Running.
@@ -542,9 +552,9 @@ final class Runner implements Runnable {
 
     /** Wakes workers for the tasks that wait behind this slice, and notifies the listener of a task that has crossed. */
     private void beforeSlice(Frame frame, Task task) {
-        pool.wakeFor(worker);
+        wakeups.wakeFor(worker);
         if (frame.strayedFrom >= 0) {
-            pool.stole(worker, frame.strayedFrom);
+            wakeups.stole(worker, frame.strayedFrom);
             pool.crossSteal(worker.index, victim, task);
         }
     }
@@ -556,7 +566,7 @@ final class Runner implements Runnable {
             // The counts may be off by one; the task is failed below.
             counters.add(Counter.FAILED, 1);
         }
-        pool.failBooked(task, worker, cause);
+        endings.failBooked(task, worker, cause);
     }
 
     /** Settles a task after a slice: delivers, requeues, parks or forks it. */
@@ -565,7 +575,7 @@ final class Runner implements Runnable {
             switch (after) {
                 case ENDED -> {
                     earnCredit(task, frame);
-                    pool.over(task, worker, follow);
+                    endings.over(task, worker, follow);
                 }
                 case YIELDED -> {
                     bookSlice(task, frame);
@@ -892,8 +902,13 @@ final class Runner implements Runnable {
         }
 
         @Override
+        public int waitingIn(int domain) {
+            return pool.waitingIn(domain);
+        }
+
+        @Override
         public boolean gateOpens(int domain) {
-            return pool.gateOpens(worker.domain, domain);
+            return help.gateOpens(worker.domain, domain);
         }
 
         @Override
@@ -1052,7 +1067,7 @@ final class Runner implements Runnable {
                 counters.add(WorkerPool.counterOf(outcome), 1);
             }
             if (outer == null && touchedAnything()) {
-                pool.measured(worker, strayedFrom < 0 ? worker.domain : strayedFrom, end - startNanos(), bytes());
+                help.measured(worker, strayedFrom < 0 ? worker.domain : strayedFrom, end - startNanos(), bytes());
             }
             bookTraffic();
             pool.ran(running, worker.index, end - startNanos());

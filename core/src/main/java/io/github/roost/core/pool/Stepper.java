@@ -33,7 +33,7 @@ interface Stepper extends Task {
         }
         if (task.expired(context.startNanos())) {
             context.finished(Outcome.EXPIRED);
-            task.failRequest(new DeadlineExceededException(context.startNanos() - task.deadlineNanos()));
+            task.failRequest(late(task, context.startNanos() - task.deadlineNanos()));
             return After.ENDED;
         }
         Step<?, ?> step;
@@ -64,6 +64,20 @@ interface Stepper extends Task {
                 yield After.FORKED;
             }
         };
+    }
+
+    /** The failure of a task whose deadline has passed; it names what the task waits for, if that is why it is late. */
+    private static Throwable late(Stepper task, long lateNanos) {
+        Parked parked = task.parked();
+        try {
+            String awaited = parked == null ? null : parked.awaited();
+            return awaited == null ? new DeadlineExceededException(lateNanos) : new DeadlineExceededException(awaited);
+        } catch (Throwable unnamed) {
+            // A name that cannot be made must not keep the request from ending.
+            DeadlineExceededException late = new DeadlineExceededException(lateNanos);
+            late.addSuppressed(unnamed);
+            return late;
+        }
     }
 
     /** Runs the work of a task. The unchecked casts hold because a task's search, its query and all next steps have matching types. */

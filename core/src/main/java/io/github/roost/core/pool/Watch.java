@@ -26,7 +26,9 @@ final class Watch implements Runnable {
     private static final long STACK_BYTES = 256 << 10;
 
     private final WorkerPool pool;
-    private final WakePolicy wakes;
+    private final CrossDomainHelp help;
+    private final Wakeups wakeups;
+    private final Endings endings;
     private final Thread thread;
     /** Per worker, the slice in which it was found blocked at the last look. */
     private final long[] blockedIn;
@@ -35,9 +37,11 @@ final class Watch implements Runnable {
     private volatile boolean armed;
     private volatile boolean warned;
 
-    Watch(WorkerPool pool, WakePolicy wakes) {
+    Watch(WorkerPool pool, CrossDomainHelp help, Wakeups wakeups, Endings endings) {
         this.pool = pool;
-        this.wakes = wakes;
+        this.help = help;
+        this.wakeups = wakeups;
+        this.endings = endings;
         this.blockedIn = new long[pool.workers()];
         this.nextBlockedLook = pool.platform().nanoTime();
         Arrays.fill(blockedIn, NOT_BLOCKED);
@@ -111,11 +115,12 @@ final class Watch implements Runnable {
 
     /** Runs all duties that are due; nanoseconds to the next look, {@link Long#MAX_VALUE} for none. */
     private long look() {
-        pool.catchUp();
+        endings.catchUp();
+        wakeups.catchUp();
         long now = pool.platform().nanoTime();
-        pool.refreshBacklogs(now);
-        wakes.helpers(now, pool::wakeOneOf);
-        long next = wakes.nextLook(now);
+        help.refreshBacklogs(now);
+        help.policy().helpers(now, wakeups::wakeOneOf);
+        long next = help.policy().nextLook(now);
         if (now - nextBlockedLook >= 0) {
             nextBlockedLook = now + BLOCKED_LOOK_NANOS;
             lookForBlocked();

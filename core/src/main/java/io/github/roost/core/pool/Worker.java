@@ -167,7 +167,7 @@ final class Worker {
             pool.maintain(domain, task);
         } else {
             list.add(task);
-            pool.added(this);
+            pool.wakeups().added(this);
         }
     }
 
@@ -274,7 +274,7 @@ final class Worker {
     void failWaiting(Throwable cause) {
         for (Task task = pollRings(true); task != null; task = pollRings(true)) {
             if (task.claim()) {
-                pool.failOwned(task, this, cause);
+                pool.endings().failOwned(task, this, cause);
             }
         }
         parked.release();
@@ -288,7 +288,7 @@ final class Worker {
         for (int left = list.size(); left > 0; left--) {
             Task task = list.poll();
             if (task != null) {
-                pool.failOwned(task, this, cause);
+                pool.endings().failOwned(task, this, cause);
             }
         }
     }

@@ -1,18 +1,13 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.core.dispatch.CrossingCost;
 import io.github.roost.core.dispatch.Dispatcher;
 import io.github.roost.core.dispatch.LoadView;
 import io.github.roost.core.dispatch.StealOrder;
-import io.github.roost.core.dispatch.WakePolicy;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.monitor.TrafficMonitor;
-import io.github.roost.core.placement.Epoch;
-import io.github.roost.core.policy.Backlog;
 import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.core.policy.IdleStrategy;
 import io.github.roost.core.policy.SchedulingPolicy;
-import io.github.roost.core.policy.SchedulingPolicy.Reach;
 import io.github.roost.core.pool.Task.Outcome;
 import io.github.roost.core.pool.WorkerCounters.Counter;
 import io.github.roost.core.stall.StallPolicy;
@@ -20,7 +15,6 @@ import io.github.roost.core.stall.StallStats;
 import io.github.roost.core.task.CompletionSource;
 import io.github.roost.core.task.OrchestratorClosedException;
 import io.github.roost.core.task.Priority;
-import io.github.roost.core.task.TableUse;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.PinResult;
 import java.time.Duration;
@@ -31,8 +25,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReferenceArray;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
@@ -41,7 +33,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The workers of one orchestrator: puts tasks into rings, wakes workers, and holds the state that workers share. Thread-safe.
+ * The workers of one orchestrator and their life: starts them, puts tasks into their rings, replaces blocked ones, tells of their
+ * state, and ends them. Waking is in {@link Wakeups}, help between domains in {@link CrossDomainHelp}, the end of a task in {@link
+ * Endings}. Thread-safe.
  */
 public final class WorkerPool {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerPool.class);
@@ -71,25 +65,17 @@ public final class WorkerPool {
     /** Per domain, the maintenance that waits for its next step. */
     private final TaskList[] maintenance;
 
-    private final AtomicReferenceArray<Backlog> backlogs;
-    private final AtomicReferenceArray<CrossingCost> crossings;
-    private final WakePolicy.Domains domains = new SeenDomains();
-    private final WakePolicy wakes;
+    private final CrossDomainHelp help;
+    private final Wakeups wakeups;
+    private final Endings endings;
     private final Watch watch;
     private final Dispatch dispatch;
-    // Not LongAdders, which allocate when two threads add at once: both are counted when memory may be out.
+    // Not a LongAdder, which allocates when two threads add at once: memory may be out when this is counted.
     private final AtomicLong restarts = new AtomicLong();
-    private final AtomicLong failedWaiting = new AtomicLong();
     /** Runners that were replaced while blocked, until they end. */
     private final Set<Runner> blocked = ConcurrentHashMap.newKeySet();
     /** Grown under the lock of this object. */
     private volatile CompletionSource.Factory[] sources = NO_SOURCES;
-    /** Set if an error may have prevented a wake-up; {@link Watch} then wakes the workers. */
-    private volatile boolean mayBeOverlooked;
-    /** An epoch that could not be retired, together with earlier ones, because memory was out. */
-    private volatile @Nullable Epoch unretired;
-    /** The use of a table that could not be ended, if its last user has left, because memory was out. */
-    private volatile @Nullable TableUse untold;
 
     private volatile StallPolicy stalls = StallPolicy.POLLED;
     /** Written once by {@link #terminate}. */
@@ -111,21 +97,15 @@ public final class WorkerPool {
         Arrays.setAll(shards, shard -> new ShardState());
         this.maintenance = new TaskList[layout.domains()];
         Arrays.setAll(maintenance, domain -> new TaskList());
-        this.backlogs = new AtomicReferenceArray<>(layout.domains());
-        for (int domain = 0; domain < layout.domains(); domain++) {
-            backlogs.set(domain, Backlog.NONE);
-        }
-        this.crossings = new AtomicReferenceArray<>(layout.domains());
-        for (int domain = 0; domain < layout.domains(); domain++) {
-            crossings.set(domain, CrossingCost.UNKNOWN);
-        }
         this.workers = new Worker[layout.workers()];
         Arrays.setAll(
                 workers,
                 worker -> new Worker(
                         worker, layout.domainOf(worker), layout.shardOf(worker), this, setup.ringCapacity()));
-        this.wakes = new WakePolicy(layout, setup.scheduling(), setup.gate(), domains);
-        this.watch = new Watch(this, wakes);
+        this.help = new CrossDomainHelp(this, setup, shards, platform);
+        this.wakeups = new Wakeups(this, setup, workers, shards, callerCore, help, platform);
+        this.endings = new Endings(this);
+        this.watch = new Watch(this, help, wakeups, endings);
         this.dispatch = new Dispatch(this, layout, dispatcher, tickets);
     }
 
@@ -142,18 +122,33 @@ public final class WorkerPool {
         return dispatch;
     }
 
-    // ---- Putting tasks, and waking workers for them.
+    /** When workers help another domain. */
+    CrossDomainHelp help() {
+        return help;
+    }
+
+    /** The waking of workers. */
+    Wakeups wakeups() {
+        return wakeups;
+    }
+
+    /** The ending of tasks. */
+    Endings endings() {
+        return endings;
+    }
+
+    // ---- Putting tasks.
 
     /** Puts a task into a worker's ring and wakes a worker that should run it; false if the ring is full. */
     boolean offer(int worker, Priority priority, Task task) {
         boolean put = tryPut(worker, priority, task);
         if (put) {
-            added(worker);
+            wakeups.added(workers[worker]);
         }
         return put;
     }
 
-    /** Puts a task into a worker's ring; false if the ring is full. Call {@link #added(int)} afterwards. */
+    /** Puts a task into a worker's ring; false if the ring is full. Call {@link Wakeups#added(int)} afterwards. */
     boolean tryPut(int worker, Priority priority, Task task) {
         Ring ring = workers[worker].ring(priority);
         long place = ring.reserve();
@@ -174,46 +169,12 @@ public final class WorkerPool {
         workers[worker].ring(priority).release(place, hole);
     }
 
-    /** Puts a task into a reserved place. Call {@link #added(int)} afterwards. */
+    /** Puts a task into a reserved place. Call {@link Wakeups#added(int)} afterwards. */
     void put(int worker, Priority priority, long place, Task task) {
         workers[worker].ring(priority).put(place, task);
     }
 
-    /** As {@link #added(Worker)}. */
-    void added(int worker) {
-        added(workers[worker]);
-    }
-
-    /**
-     * Wakes a worker after a task was put where a worker finds it. The task is accepted by then, so this throws nothing. If memory
-     * or stack is out, the wake-up may be missed; then {@link Watch} or the next task wakes a worker.
-     */
-    void added(Worker target) {
-        try {
-            Faults.point();
-            if (terminated) {
-                // The terminating thread may have stopped waiting for this task.
-                failWaiting();
-            }
-            boolean wasParked = target.isParked();
-            if (wasParked) {
-                wakeTarget(target);
-            }
-            if (mayNeedHelp(target) && (wasParked ? target.waiting() > 1 : target.isRunning())) {
-                wakeHelper(target);
-            }
-        } catch (Throwable struck) {
-            overlooked();
-        }
-    }
-
-    /** Called if an error may have prevented a wake-up: makes {@link Watch} wake the workers. Throws nothing. */
-    void overlooked() {
-        mayBeOverlooked = true;
-        armWatch();
-    }
-
-    /** Puts a task of maintenance into the list of a domain; throws nothing, as {@link #added(Worker)}. */
+    /** Puts a task of maintenance into the list of a domain; throws nothing, as {@link Wakeups#added(Worker)}. */
     void maintain(int domain, Task task) {
         maintenance[domain].add(task);
         try {
@@ -221,241 +182,15 @@ public final class WorkerPool {
             if (terminated) {
                 failWaiting();
             }
-            wakeOneOf(domain);
+            wakeups.wakeOneOf(domain);
         } catch (Throwable struck) {
-            overlooked();
+            wakeups.overlooked();
         }
     }
 
     /** The maintenance of a domain that waits for its next step. */
     TaskList maintenance(int domain) {
         return maintenance[domain];
-    }
-
-    /** Wakes the target, or the worker on the caller's core if it sleeps too and may take the target's tasks. */
-    private void wakeTarget(Worker target) {
-        int near = setup.scheduling().reach() == Reach.WORKER ? -1 : callerCore.worker();
-        boolean woken =
-                near >= 0 && near != target.index && workers[near].domain == target.domain && workers[near].wake();
-        if (!woken) {
-            target.wake();
-        }
-    }
-
-    /** Called before a worker runs a slice: wakes workers for tasks that wait behind it, or that have been overlooked. */
-    void wakeFor(Worker busy) {
-        if (mayNeedHelp(busy) && busy.waiting() > 0) {
-            wakeHelper(busy);
-        }
-        wakeOverlooked(busy.shard);
-    }
-
-    /**
-     * Wakes the workers of a shard that sleep although tasks wait at them: the worker that was woken in their place has found
-     * another task to run.
-     */
-    private void wakeOverlooked(int shard) {
-        if (shards[shard].parked() == 0) {
-            return;
-        }
-        for (int i = 0; i < layout.workersInShard(shard); i++) {
-            Worker worker = workers[layout.workerInShard(shard, i)];
-            if (worker.isParked() && worker.waiting() > 0) {
-                worker.wake();
-            }
-        }
-    }
-
-    /** Whether {@link #wakeHelper} could have an effect; cheaper than checking whether the target is running. */
-    private boolean mayNeedHelp(Worker target) {
-        return layout.domains() > 1 || layout.shardsIn(target.domain) > 1 || shards[target.shard].parked() > 0;
-    }
-
-    /** Wakes a sleeping worker that may steal the tasks that wait at the target, which is busy. */
-    private void wakeHelper(Worker target) {
-        Reach reach = setup.scheduling().reach();
-        if (reach == Reach.WORKER || wakeNear(target)) {
-            return;
-        }
-        if (reach == Reach.MACHINE || !isGated()) {
-            for (int i = 1; i < layout.domains(); i++) {
-                if (wakeOneOf((target.domain + i) % layout.domains())) {
-                    return;
-                }
-            }
-        } else if (layout.domains() > 1) {
-            if (target.waiting() >= setup.gate().backlogPerWorker()) {
-                noteBacklog(target.domain);
-            }
-            int helper = wakes.helperOf(target.domain);
-            if (helper >= 0) {
-                wakeOneOf(helper);
-            }
-        }
-    }
-
-    private boolean wakeNear(Worker target) {
-        return wakeOneOfShard(target.shard) || (layout.shardsIn(target.domain) > 1 && wakeOneOf(target.domain));
-    }
-
-    /** Wakes a sleeping worker of a domain; whether there was one. */
-    boolean wakeOneOf(int domain) {
-        int shardsThere = layout.shardsIn(domain);
-        int start = shardsThere == 1 ? 0 : platform.random(shardsThere);
-        for (int i = 0; i < shardsThere; i++) {
-            if (wakeOneOfShard(layout.shardIn(domain, (start + i) % shardsThere))) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private boolean wakeOneOfShard(int shard) {
-        if (shards[shard].parked() == 0) {
-            return false;
-        }
-        int count = layout.workersInShard(shard);
-        int start = platform.random(count);
-        for (int i = 0; i < count; i++) {
-            if (workers[layout.workerInShard(shard, (start + i) % count)].wake()) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    // ---- Backlogs and helpers.
-
-    /** Checks a domain whose workers are all busy for the start of a backlog, which is then watched. */
-    private void noteBacklog(int domain) {
-        Backlog before = backlogs.get(domain);
-        if (!before.exists()) {
-            refreshBacklog(domain, before, platform.nanoTime());
-            if (backlogs.get(domain).exists()) {
-                watch.arm();
-            }
-        }
-    }
-
-    private void refreshBacklog(int domain, Backlog before, long now) {
-        Backlog next =
-                before.next(setup.gate(), waitingIn(domain), layout.workersIn(domain), domains.idle(domain), now);
-        if (!next.equals(before)) {
-            // If this fails, another thread has stored an equally recent state.
-            backlogs.compareAndSet(domain, before, next);
-        }
-    }
-
-    private Backlog countTaken(int domain, Backlog before) {
-        if (before.outlastsARound()) {
-            return before;
-        }
-        // If this fails, another task was counted at the same time: the round ends one task later.
-        backlogs.compareAndSet(domain, before, before.taken());
-        return backlogs.get(domain);
-    }
-
-    void refreshBacklogs(long now) {
-        for (int domain = 0; domain < layout.domains(); domain++) {
-            Backlog backlog = backlogs.get(domain);
-            if (backlog.exists()) {
-                refreshBacklog(domain, backlog, now);
-            }
-        }
-    }
-
-    /** Called after a task was taken from a queue of a worker; throws nothing, since the caller holds the task. */
-    void taken(Worker from) {
-        if (layout.domains() > 1) {
-            try {
-                Faults.point();
-                Backlog backlog = backlogs.get(from.domain);
-                if (backlog.exists()) {
-                    backlog = countTaken(from.domain, backlog);
-                    // Refresh only an existing backlog: a new one must begin in noteBacklog, which has it watched.
-                    if (backlog.exists() && from.waiting() < setup.gate().backlogPerWorker()) {
-                        refreshBacklog(from.domain, backlog, platform.nanoTime());
-                    }
-                }
-            } catch (Throwable struck) {
-                // The stored backlog is stale until Watch refreshes it at its next look.
-                armWatch();
-            }
-        }
-    }
-
-    boolean gateOpens(int thiefDomain, int victimDomain) {
-        return !isGated()
-                || wakes.sparesTimeFor(thiefDomain, victimDomain)
-                || (backlogs.get(victimDomain).exists() && wakes.opens(thiefDomain, victimDomain, platform.nanoTime()));
-    }
-
-    boolean isGated() {
-        return setup.scheduling().gated();
-    }
-
-    /** Called when a worker has taken a task of another domain: wakes the next worker of its domain that may take one. */
-    void stole(Worker thief, int victimDomain) {
-        if (wakes.afterSteal(thief.domain, victimDomain, platform.nanoTime())) {
-            wakeOneOf(thief.domain);
-        }
-    }
-
-    /** The state of the domains for {@link WakePolicy}. */
-    private final class SeenDomains implements WakePolicy.Domains {
-        @Override
-        public int waiting(int domain) {
-            return waitingIn(domain);
-        }
-
-        @Override
-        public int idle(int domain) {
-            int idle = 0;
-            for (int i = 0; i < layout.shardsIn(domain); i++) {
-                idle += shards[layout.shardIn(domain, i)].idle();
-            }
-            return idle;
-        }
-
-        @Override
-        public int strays(int domain) {
-            int strays = 0;
-            for (int i = 0; i < layout.shardsIn(domain); i++) {
-                strays += shards[layout.shardIn(domain, i)].strays();
-            }
-            return strays;
-        }
-
-        @Override
-        public Backlog backlog(int domain) {
-            return backlogs.get(domain);
-        }
-
-        @Override
-        public CrossingCost crossing(int domain) {
-            return crossings.get(domain);
-        }
-    }
-
-    /** Updates the cost of crossing by a task that has ended. Throws nothing. */
-    void measured(Worker worker, int home, long nanos, long bytes) {
-        if (bytes == 0 || layout.domains() == 1 || !isGated()) {
-            return;
-        }
-        try {
-            boolean strayed = home != worker.domain;
-            if (strayed || worker.measuresThis()) {
-                CrossingCost before = crossings.get(home);
-                CrossingCost after = strayed
-                        ? before.strayed(nanos, bytes)
-                        : before.atHome(nanos, bytes, CrossingCost.TASKS_PER_MEASURE);
-                // If this fails, another thread has stored a similar measurement.
-                crossings.compareAndSet(home, before, after);
-            }
-        } catch (OutOfMemoryError | StackOverflowError struck) {
-            // This measurement is lost.
-            return;
-        }
     }
 
     /** The number of tasks that wait in the rings and lists of a domain. */
@@ -469,10 +204,7 @@ public final class WorkerPool {
 
     /** The number of idle workers of a domain minus the number of waiting tasks; at least 0. */
     public int freeIn(int domain) {
-        int idle = 0;
-        for (int i = 0; i < layout.shardsIn(domain); i++) {
-            idle += shards[layout.shardIn(domain, i)].idle();
-        }
+        int idle = help.domains().idle(domain);
         return idle == 0 ? 0 : Math.max(0, idle - waitingIn(domain));
     }
 
@@ -548,10 +280,6 @@ public final class WorkerPool {
 
     Platform platform() {
         return platform;
-    }
-
-    WakePolicy.Domains domains() {
-        return domains;
     }
 
     Watch watch() {
@@ -755,7 +483,7 @@ public final class WorkerPool {
 
     /** The number of tasks failed outside of a slice, by close or after an error of a worker. */
     public long failedWaitingTasks() {
-        return failedWaiting.get();
+        return endings.failedWaiting();
     }
 
     /** The number of times a worker recovered from an error that did not come from a task's own code. */
@@ -863,106 +591,13 @@ public final class WorkerPool {
 
     // ---- Failing, and the end.
 
-    /**
-     * Fails a task that the caller owns, counts it out, and hands over the tasks that continue after it. If it cannot be failed
-     * because memory is out, it waits in a list of the worker until it can.
-     */
-    void failOwned(Task task, Worker worker, Throwable cause) {
-        if (task.countsAsTask()) {
-            failedWaiting.incrementAndGet();
-        }
-        failBooked(task, worker, cause);
-    }
-
-    /** As {@link #failOwned}, if the failure has been counted already. */
-    void failBooked(Task task, Worker worker, Throwable cause) {
-        try {
-            Faults.point();
-            task.fail(cause);
-        } catch (Throwable again) {
-            worker.unanswered.add(task);
-            return;
-        }
-        over(task, worker, worker.resume);
-    }
-
-    /** Called when a task has ended: counts it out, and hands over the tasks that continue after it. */
-    void over(Task task, Worker worker, Consumer<Task> goesOn) {
-        countOut(task.epoch(), worker);
-        leave(task.use(), worker.index);
-        try {
-            Faults.point();
-            task.deliver(goesOn);
-        } catch (OutOfMemoryError | StackOverflowError struck) {
-            task.deliver(worker.resume);
-        }
-    }
-
-    /** Counts a task out of its epoch; if memory is out and the epoch cannot be retired, {@link Watch} retires it later. */
-    private void countOut(Epoch epoch, Worker worker) {
-        try {
-            epoch.exit(worker.index, 1);
-        } catch (OutOfMemoryError | StackOverflowError struck) {
-            unretired = epoch;
-            armWatch();
-        }
-    }
-
-    /** Counts a task out as a user of its table; if memory is out and the use cannot be ended, {@link Watch} ends it later. */
-    void leave(@Nullable TableUse use, long lane) {
-        if (use == null) {
-            return;
-        }
-        try {
-            use.exit(lane);
-        } catch (OutOfMemoryError | StackOverflowError struck) {
-            untold = use;
-            armWatch();
-        }
-    }
-
-    /** Does the work that errors have prevented: retires epochs, ends uses of tables, and wakes workers. */
-    void catchUp() {
-        Epoch epoch = unretired;
-        if (epoch != null) {
-            unretired = null;
-            epoch.retireAgain();
-        }
-        TableUse use = untold;
-        if (use != null) {
-            untold = null;
-            use.endIfUnused();
-        }
-        if (mayBeOverlooked) {
-            mayBeOverlooked = false;
-            for (int shard = 0; shard < shards.length; shard++) {
-                wakeOverlooked(shard);
-            }
-            for (int domain = 0; domain < maintenance.length; domain++) {
-                if (maintenance[domain].size() > 0) {
-                    wakeOneOf(domain);
-                }
-            }
-        }
-    }
-
     /** Makes {@link Watch} look; throws nothing. */
-    private void armWatch() {
+    void armWatch() {
         try {
             watch.arm();
         } catch (Throwable struck) {
             // It is armed nevertheless, and looks when it next wakes up.
             restarts.incrementAndGet();
-        }
-    }
-
-    /** Fails the tasks that could not be failed before. */
-    void answerAgain(Worker worker) {
-        for (int left = worker.unanswered.size(); left > 0; left--) {
-            Task task = worker.unanswered.poll();
-            if (task != null) {
-                failBooked(task, worker, new OutOfMemoryError("there was no memory to tell the search of its failure"));
-            }
         }
     }
 
@@ -983,7 +618,7 @@ public final class WorkerPool {
         blocked.forEach(runner -> runner.failRunning(cause));
     }
 
-    private void failWaiting() {
+    void failWaiting() {
         Throwable known = failure;
         Throwable cause = known == null ? new OrchestratorClosedException() : known;
         for (Worker worker : workers) {
@@ -992,7 +627,7 @@ public final class WorkerPool {
         for (int domain = 0; domain < maintenance.length; domain++) {
             Worker any = workers[layout.workerIn(domain, 0)];
             for (Task task = maintenance[domain].poll(); task != null; task = maintenance[domain].poll()) {
-                failOwned(task, any, cause);
+                endings.failOwned(task, any, cause);
             }
         }
     }

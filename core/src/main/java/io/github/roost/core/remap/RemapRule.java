@@ -3,6 +3,7 @@ package io.github.roost.core.remap;
 import io.github.roost.core.mapping.DomainLoads;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.mapping.MappingPolicy;
+import io.github.roost.core.mapping.RemapBenefit;
 import io.github.roost.core.mapping.RemapTrigger;
 import io.github.roost.core.mapping.Traffic;
 import io.github.roost.core.monitor.TrafficWindows;
@@ -10,7 +11,8 @@ import java.util.Optional;
 
 /**
  * The mapper's decision at the end of a window: the policy's next mapping, if the trigger accepts it. Tries the long
- * window first, since trends take precedence over changes, then the short one. Pure.
+ * window first, since trends take precedence over changes, then the short one. If the trigger weighs moves, a trend that the short window
+ * contradicts is not followed. Pure.
  *
  * @param policy proposes a mapping
  * @param trigger decides whether the proposal pays
@@ -43,7 +45,18 @@ public record RemapRule(MappingPolicy policy, RemapTrigger trigger) {
      * @return the remap, or empty if the present mapping stays
      */
     public Optional<Remap> atWindowEnd(Mapping now, TrafficWindows windows, long cacheBytes) {
-        return on(now, windows.longWindow(), cacheBytes).or(() -> on(now, windows.shortWindow(), cacheBytes));
+        return on(now, windows.longWindow(), cacheBytes)
+                .filter(remap -> !trigger.weighsMoves() || !worsens(now, remap.mapping(), windows.shortWindow()))
+                .or(() -> on(now, windows.shortWindow(), cacheBytes));
+    }
+
+    /**
+     * Whether the last short window would have been served worse. After popularity has shifted the long window still shows the time before, and
+     * homes that are right for the present would move back, to be moved again at the end of the next window.
+     */
+    private static boolean worsens(Mapping now, Mapping proposed, Traffic recent) {
+        long[] bytes = recent.plus(Traffic.none(now.slots())).bytes();
+        return RemapBenefit.of(now, proposed, bytes, 0).savedBytes() < 0;
     }
 
     private Optional<Remap> on(Mapping now, Traffic window, long cacheBytes) {

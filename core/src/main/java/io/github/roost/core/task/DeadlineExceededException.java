@@ -20,4 +20,13 @@ public final class DeadlineExceededException extends RuntimeException {
         super("the deadline passed " + TimeUnit.NANOSECONDS.toMicros(lateNanos)
                 + " us before a worker came to the search");
     }
+
+    /**
+     * For a search whose deadline passed while it was parked.
+     *
+     * @param awaited the bytes that had not arrived, to be read after "the search waited for"
+     */
+    public DeadlineExceededException(String awaited) {
+        super("the deadline passed while the search waited for " + awaited);
+    }
 }

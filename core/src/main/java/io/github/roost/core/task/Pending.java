@@ -3,6 +3,7 @@ package io.github.roost.core.task;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +32,8 @@ public final class Pending {
     /** Null, a {@link Waiter}, {@link #READY}, or the failure. */
     private volatile @Nullable Object state;
 
+    private final @Nullable Supplier<String> awaited;
+
     /** A parked search, as the runtime keeps it. */
     public interface Waiter {
         /** Resumes the search. Called once, by the thread that completes the {@link Pending}. */
@@ -38,7 +41,18 @@ public final class Pending {
     }
 
     /** Creates an incomplete instance. */
-    public Pending() {}
+    public Pending() {
+        this.awaited = null;
+    }
+
+    /**
+     * Creates an incomplete instance whose event has a name. A search whose deadline passes before the event fails with that name.
+     *
+     * @param awaited names the event, to be read after "the search waited for"; called by any thread, and only if the deadline passes first
+     */
+    public Pending(Supplier<String> awaited) {
+        this.awaited = awaited;
+    }
 
     /**
      * A pending that completes when a stage completes, and fails when the stage fails.
@@ -100,6 +114,11 @@ public final class Pending {
     public boolean ready() {
         Object now = state;
         return now != null && !(now instanceof Waiter);
+    }
+
+    /** {@return the name of an event that has not occurred, or null if it has occurred or has no name} */
+    public @Nullable String awaited() {
+        return awaited == null || ready() ? null : awaited.get();
     }
 
     /** {@return the failure that it was completed with, or null} */

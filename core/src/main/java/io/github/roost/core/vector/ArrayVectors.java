@@ -1,7 +1,7 @@
 package io.github.roost.core.vector;
 
 import java.util.Objects;
-import java.util.function.IntUnaryOperator;
+import java.util.function.ToIntFunction;
 
 /** Rows read by a function that copies one. Thread-safe if the function is. */
 record ArrayVectors(int size, int dimension, Reader reader) implements VectorSource {
@@ -10,19 +10,30 @@ record ArrayVectors(int size, int dimension, Reader reader) implements VectorSou
         void read(int row, float[] into);
     }
 
-    /** Returns the common length of the rows; throws IllegalArgumentException if there are none or their lengths differ. */
-    static int dimension(int rows, IntUnaryOperator length) {
-        if (rows == 0) {
+    /**
+     * Returns the common length of the rows.
+     *
+     * @throws NullPointerException if the rows or one of them is null
+     * @throws IllegalArgumentException if there are none, or their lengths differ
+     */
+    static <T> int dimension(T[] rows, ToIntFunction<T> lengthOf) {
+        Objects.requireNonNull(rows, "rows must not be null");
+        if (rows.length == 0) {
             throw new IllegalArgumentException("there must be at least one vector, got none");
         }
-        int dimension = length.applyAsInt(0);
-        for (int row = 1; row < rows; row++) {
-            if (length.applyAsInt(row) != dimension) {
+        int dimension = length(rows, 0, lengthOf);
+        for (int row = 1; row < rows.length; row++) {
+            int length = length(rows, row, lengthOf);
+            if (length != dimension) {
                 throw new IllegalArgumentException(
-                        "vector " + row + " must have " + dimension + " dimensions, got " + length.applyAsInt(row));
+                        "vector " + row + " must have " + dimension + " dimensions, got " + length);
             }
         }
         return dimension;
+    }
+
+    private static <T> int length(T[] rows, int row, ToIntFunction<T> lengthOf) {
+        return lengthOf.applyAsInt(Objects.requireNonNull(rows[row], () -> "vector " + row + " must not be null"));
     }
 
     @Override

@@ -4,6 +4,9 @@ import io.github.roost.core.Vectors;
 import io.github.roost.core.task.Priority;
 import io.github.roost.core.task.SubmitOptions;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.Objects;
 
 /**
@@ -163,6 +166,23 @@ public final class SearchRequest {
     public SearchRequest options(SubmitOptions value) {
         Objects.requireNonNull(value, "options must not be null");
         return new SearchRequest(query, k, effort, targetRecall, filter, radius, visitLimit, value);
+    }
+
+    /**
+     * Copies the requests of {@link VectorTable#searchAll}, for authors of indexes.
+     *
+     * @param requests the requests
+     * @return an unmodifiable copy
+     * @throws NullPointerException if the list is null or a request in it is; the message has the request's place in the list
+     */
+    public static List<SearchRequest> copyOf(List<SearchRequest> requests) {
+        List<SearchRequest> copy = new ArrayList<>(Objects.requireNonNull(requests, "requests must not be null"));
+        for (int i = 0; i < copy.size(); i++) {
+            if (copy.get(i) == null) {
+                throw new NullPointerException("request " + i + " must not be null");
+            }
+        }
+        return Collections.unmodifiableList(copy);
     }
 
     /** {@return the query; must not be changed} */

@@ -2,9 +2,10 @@ package io.github.roost.core.vector;
 
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 
 /**
- * A table build in progress on the orchestrator's workers, as batch work. Thread-safe.
+ * A build of a table, or of new parts of it, in progress on the orchestrator's workers, as batch work. Thread-safe.
  *
  * @param <T> the type of the table
  */
@@ -21,7 +22,17 @@ public interface TableBuild<T extends VectorTable> {
      * @return the table, to be closed by the caller
      * @throws RuntimeException the exception that the build failed with
      */
-    T join();
+    default T join() {
+        try {
+            return result().join();
+        } catch (CompletionException failed) {
+            switch (failed.getCause()) {
+                case RuntimeException cause -> throw cause;
+                case Error cause -> throw cause;
+                case null, default -> throw failed;
+            }
+        }
+    }
 
     /** {@return the share of the build that is done, from 0 to 1; never decreases} */
     double progress();

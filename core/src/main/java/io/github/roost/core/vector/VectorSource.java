@@ -46,7 +46,7 @@ public interface VectorSource {
      * @throws IllegalArgumentException if there are none, or lengths differ
      */
     static VectorSource of(float[][] rows) {
-        int dimension = ArrayVectors.dimension(rows.length, row -> rows[row].length);
+        int dimension = ArrayVectors.dimension(rows, row -> row.length);
         return new ArrayVectors(
                 rows.length, dimension, (row, into) -> System.arraycopy(rows[row], 0, into, 0, dimension));
     }
@@ -59,7 +59,7 @@ public interface VectorSource {
      * @throws IllegalArgumentException if there are none, or lengths differ
      */
     static VectorSource of(byte[][] rows) {
-        int dimension = ArrayVectors.dimension(rows.length, row -> rows[row].length);
+        int dimension = ArrayVectors.dimension(rows, row -> row.length);
         return new ArrayVectors(rows.length, dimension, (row, into) -> {
             for (int d = 0; d < dimension; d++) {
                 into[d] = rows[row][d];
@@ -75,7 +75,7 @@ public interface VectorSource {
      * @throws IllegalArgumentException if there are none, or lengths differ
      */
     static VectorSource ofFloat16(short[][] rows) {
-        int dimension = ArrayVectors.dimension(rows.length, row -> rows[row].length);
+        int dimension = ArrayVectors.dimension(rows, row -> row.length);
         return new ArrayVectors(rows.length, dimension, (row, into) -> {
             for (int d = 0; d < dimension; d++) {
                 into[d] = Float.float16ToFloat(rows[row][d]);

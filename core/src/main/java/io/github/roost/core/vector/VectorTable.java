@@ -4,6 +4,7 @@ import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.task.Registration;
 import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.task.TableClosedException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -17,9 +18,9 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>{@link IllegalArgumentException}, thrown: an argument is invalid; nothing has begun or changed.
  *   <li>{@link NullPointerException}, thrown: an argument is null; nothing has begun or changed.
- *   <li>{@link io.github.roost.core.task.TableClosedException}, thrown: the table is closed.
- *   <li>{@link io.github.roost.core.task.OrchestratorClosedException}, thrown by searches and changes: the orchestrator is closed. Searches that
- *       were accepted before but could not be finished fail with it.
+ *   <li>{@link TableClosedException}, thrown: the table is closed. A merge or rebuild under way when it is closed fails with it.
+ *   <li>{@link io.github.roost.core.task.OrchestratorClosedException}, thrown by searches, measurements, changes and builds: the orchestrator is
+ *       closed; nothing has begun or changed. Searches and builds that were accepted before but could not be finished fail with it.
  *   <li>{@link io.github.roost.core.task.RejectedSearchException}, thrown: queues are full. {@link #searchAll} fails the future of the refused
  *       search instead, since other searches have begun.
  *   <li>{@link io.github.roost.core.task.TableFullException}, thrown: the table's {@linkplain #memoryLimit memory limit}, or the index's own room
@@ -144,7 +145,11 @@ public interface VectorTable extends AutoCloseable {
      *
      * @throws IOException if the file cannot be read, or is damaged; the message names the place of the damage
      */
-    default void verify() throws IOException {}
+    default void verify() throws IOException {
+        if (!registration().isOpen()) {
+            throw new TableClosedException(name());
+        }
+    }
 
     /** {@return the table's name in reports} */
     String name();
@@ -191,8 +196,9 @@ public interface VectorTable extends AutoCloseable {
 
     /**
      * Closes the table and frees its memory: later searches and changes are refused; accepted ones finish, and this call waits for them for up to
-     * 30 seconds. After it returns no thread reads the table's memory or file. If called inside a search, or if accepted searches take longer, it
-     * returns earlier, and the memory is freed when the last search has ended. A second call waits for the first.
+     * 30 seconds. A merge or rebuild under way is cancelled, unless an accepted change waits for it. After this call returns no thread reads the
+     * table's memory or file. If called inside a search, or if accepted searches take longer, it returns earlier, and the memory is freed when the
+     * last search has ended. A second call waits for the first.
      */
     @Override
     void close();

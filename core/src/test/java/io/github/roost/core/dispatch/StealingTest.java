@@ -22,6 +22,7 @@ class StealingTest {
     private static class Queues implements Stealing.Victims<Integer> {
         private final int[] waiting;
         private final List<Integer> asked = new ArrayList<>();
+        private final List<Integer> gatesAsked = new ArrayList<>();
         private final Set<Integer> open = new HashSet<>();
 
         Queues(int workers) {
@@ -35,7 +36,13 @@ class StealingTest {
         }
 
         @Override
+        public int waitingIn(int domain) {
+            return waiting[domain];
+        }
+
+        @Override
         public boolean gateOpens(int domain) {
+            gatesAsked.add(domain);
             return open.contains(domain);
         }
 
@@ -120,8 +127,9 @@ class StealingTest {
         Arrays.fill(queues.waiting, 4, 16, 100_000);
         assertThat(thief.ungated()).isNull();
         assertThat(thief.gated()).isNull();
+        assertThat(thief.gatedAnywhere()).isNull();
         queues.open.add(3);
-        assertThat(thief.gated()).isBetween(12, 15);
+        assertThat(thief.gatedAnywhere()).isBetween(12, 15);
         queues.open.add(1);
         for (int round = 0; round < ROUNDS; round++) {
             assertThat(thief.gated()).isBetween(4, 7);
@@ -138,6 +146,41 @@ class StealingTest {
             int only = 16 + round % 16;
             queues.waiting[only] = 1;
             assertThat(thief.gated()).isEqualTo(only);
+        }
+    }
+
+    @Test
+    void ofTwoOpenDomainsTheFullerIsTakenFrom() {
+        // Domains of one worker each, so that a domain has the number of its worker.
+        WorkerLayout layout = WorkerLayout.of(Machines.of(3, 1));
+        Queues queues = new Queues(3);
+        queues.open.addAll(List.of(1, 2));
+        Stealing<Integer> thief = thief(layout, SchedulingPolicy.HOME_DOMAIN, 0, queues);
+        for (int round = 0; round < ROUNDS; round++) {
+            queues.waiting[1] = 1 + round % 2 * 4;
+            queues.waiting[2] = 3;
+            assertThat(thief.gated()).isEqualTo(round % 2 == 0 ? 2 : 1);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3, 12, 24})
+    void aLookAsksNoMoreThanTwoDomainsAndTheLastLookAsksAll(int domains) {
+        WorkerLayout layout = WorkerLayout.of(Machines.of(domains, 1));
+        Queues queues = new Queues(domains);
+        Stealing<Integer> thief = thief(layout, SchedulingPolicy.HOME_DOMAIN, 0, queues);
+        for (int round = 0; round < ROUNDS; round++) {
+            queues.gatesAsked.clear();
+            assertThat(thief.gated()).isNull();
+            assertThat(queues.gatesAsked)
+                    .hasSize(Math.min(2, domains - 1))
+                    .doesNotHaveDuplicates()
+                    .doesNotContain(0);
+            int only = 1 + round % (domains - 1);
+            queues.open.add(only);
+            queues.waiting[only] = 1;
+            assertThat(thief.gatedAnywhere()).isEqualTo(only);
+            queues.open.remove(only);
         }
     }
 
@@ -163,6 +206,7 @@ class StealingTest {
         Stealing<Integer> thief = thief(layout, SchedulingPolicy.ROUND_ROBIN, 0, queues);
         assertThat(thief.ungated()).isNull();
         assertThat(thief.gated()).isNull();
+        assertThat(thief.gatedAnywhere()).isNull();
         assertThat(queues.asked).isEmpty();
     }
 }

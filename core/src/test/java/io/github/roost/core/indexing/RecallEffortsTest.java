@@ -4,28 +4,48 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Neighbors;
+import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.DeadlineExceededException;
+import io.github.roost.core.task.Priority;
+import io.github.roost.core.task.Registration;
 import io.github.roost.core.task.RejectedSearchException;
+import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.core.vector.SearchCost;
 import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.core.vector.SearchResult;
+import io.github.roost.topology.TopologyReader;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class RecallEffortsTest {
     private static final SearchRequest REQUEST =
             SearchRequest.of(new float[1], 10).targetRecall(.9);
 
+    private final Orchestrator orchestrator = Orchestrator.builder()
+            .topology(TopologyReader.synthetic("pack:1 l3:1 core:1 pu:1").read())
+            .build();
     private final AtomicInteger rows = new AtomicInteger(1_000);
     private final AtomicInteger measured = new AtomicInteger();
-    private final RecallEfforts efforts = new RecallEfforts((recall, k) -> 100 * measured.incrementAndGet(), rows::get);
+    private final RecallEfforts efforts =
+            new RecallEfforts(orchestrator, (recall, k) -> 100 * measured.incrementAndGet(), rows::get);
+
+    @AfterEach
+    void close() {
+        orchestrator.close();
+    }
 
     /** The effort that a request comes with. */
     private int effort(SearchRequest request) {
@@ -66,6 +86,7 @@ class RecallEffortsTest {
     void aMeasurementThatFailsFailsItsRequestsAndTheNextTriesAgain() {
         AtomicInteger tries = new AtomicInteger();
         RecallEfforts failing = new RecallEfforts(
+                orchestrator,
                 (recall, k) -> {
                     tries.incrementAndGet();
                     throw new IllegalStateException("no sample");
@@ -135,9 +156,42 @@ class RecallEffortsTest {
         assertThat(submitted).isCancelled();
     }
 
+    /** An interactive search runs no batch work while it waits, so a measurement as batch work can show this of a batch search only. */
+    @ParameterizedTest
+    @EnumSource(Priority.class)
+    void aSearchThatWaitsForItOnTheOnlyWorkerGoesOnRunningQueuedSearches(Priority priority) {
+        SubmitOptions options = new SubmitOptions(priority, Duration.ZERO);
+        Registration table = orchestrator.register("table");
+        SearchFunction<Integer, Thread> current = (query, context) -> Thread.currentThread();
+        Set<Thread> measuring = ConcurrentHashMap.newKeySet();
+        RecallEfforts onWorker = new RecallEfforts(
+                orchestrator,
+                (recall, k) -> {
+                    for (int search = 0; search < 10; search++) {
+                        measuring.add(orchestrator
+                                .submit(current, search, table.id(), options)
+                                .join());
+                    }
+                    return 5;
+                },
+                rows::get);
+        SearchFunction<Integer, Thread> outer = (query, context) -> {
+            var _ = onWorker.search(
+                            REQUEST,
+                            asked -> CompletableFuture.completedFuture(
+                                    new SearchResult(Neighbors.EMPTY, SearchCost.NONE, false)))
+                    .join();
+            return Thread.currentThread();
+        };
+        Thread waiting = orchestrator.submit(outer, 0, table.id(), options).join();
+        // With a blocked thread they would run on the thread that replaces it.
+        assertThat(measuring).containsExactly(waiting);
+    }
+
     /** Efforts whose measurement ends after the latch has been released. */
     private RecallEfforts measuredAfter(CountDownLatch release) {
         return new RecallEfforts(
+                orchestrator,
                 (recall, k) -> {
                     await(release);
                     return 5;

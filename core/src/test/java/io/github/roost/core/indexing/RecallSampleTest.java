@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Neighbors;
+import io.github.roost.core.Vectors;
 import io.github.roost.core.task.RejectedSearchException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -83,6 +86,29 @@ class RecallSampleTest {
         RejectedSearchException rejection = new RejectedSearchException("a search", 0, 3);
         assertThatThrownBy(() -> sample.recall(query -> CompletableFuture.failedFuture(rejection)))
                 .hasCause(rejection);
+    }
+
+    @Test
+    void rowsAsQueriesFindThemselvesSoTheTargetIsRaisedByOneCertainHit() {
+        List<String> asked = new ArrayList<>();
+        RecallEfforts.Measure measure = (target, k) -> {
+            asked.add(target + " of " + k);
+            return 7;
+        };
+        assertThat(RecallSample.effortByOwnRows(.5, 9, 1_000, measure)).isEqualTo(7);
+        RecallSample.effortByOwnRows(.5, 9, 5, measure);
+        RecallSample.effortByOwnRows(1, 10_000, 50_000, measure);
+        RecallSample.effortByOwnRows(.5, 9, 0, measure);
+        assertThat(asked).containsExactly("0.55 of 10", "0.6 of 5", "1.0 of 10000", "1.0 of 1");
+    }
+
+    @Test
+    void aVectorIsScaledToLengthOneAndNotChanged() {
+        float[] vector = {3, 0, -4};
+        assertThat(Vectors.normalised(vector)).containsExactly(.6f, 0, -.8f);
+        assertThat(vector).containsExactly(3, 0, -4);
+        // Squares of such components are out of the range of float.
+        assertThat(Vectors.normalised(new float[] {1e30f, 0})).containsExactly(1, 0);
     }
 
     private static CompletableFuture<Neighbors> nearest(float query, int k) {

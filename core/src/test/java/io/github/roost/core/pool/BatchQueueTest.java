@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Machines;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.policy.GroupRule;
 import io.github.roost.core.task.BatchQueue;
 import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.GroupSearch;
@@ -102,6 +103,20 @@ class BatchQueueTest {
         // The worker is busy, and nobody knows yet how long a query takes: groups are of 4 at most.
         assertThat(groups).hasSize(13).allSatisfy(size -> assertThat(size).isBetween(3, 4));
         assertThat(queue.waiting()).isZero();
+    }
+
+    @Test
+    void withTheRuleOfOneQueryPerGroupNothingThatWaitsIsShared() throws Exception {
+        restart(Machines.orchestrator(1, 1).groupRule(GroupRule.ALONE));
+        occupy();
+        BatchQueue<Integer, Integer> queue = doubling();
+        List<CompletableFuture<Integer>> answers =
+                IntStream.range(0, 50).mapToObj(i -> submit(queue, i)).toList();
+        busyUntil.countDown();
+        for (int i = 0; i < 50; i++) {
+            assertThat(answers.get(i).join()).isEqualTo(2 * i);
+        }
+        assertThat(groups).hasSize(50).containsOnly(1);
     }
 
     @Test

@@ -323,7 +323,7 @@ class NestedWaitingTest {
             // The parked task's entry in the ring, which another worker of the domain would drop.
             Worker worker = Inside.pool(orchestrator).worker(0);
             while (worker.pollRings(true) != null) {
-                Inside.pool(orchestrator).taken(worker);
+                Inside.pool(orchestrator).help().taken(worker);
             }
             reads.expected = 1;
             return plain.join();

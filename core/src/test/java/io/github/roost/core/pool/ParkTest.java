@@ -128,6 +128,29 @@ class ParkTest {
     }
 
     @Test
+    void aDeadlineThatPassesWhileASearchWaitsForSomethingWithANameNamesIt() {
+        Pending never = new Pending(() -> "a reply of the moon");
+        CompletableFuture<Integer> late =
+                submit((query, context) -> new Step.Park<>(never, (same, later) -> Step.done(same)), SOON_LATE);
+        assertThatThrownBy(late::join)
+                .cause()
+                .isInstanceOf(DeadlineExceededException.class)
+                .hasMessage("the deadline passed while the search waited for a reply of the moon");
+        never.complete();
+        assertThat(never.awaited()).isNull();
+    }
+
+    @Test
+    void aNameThatCannotBeMadeKeepsNoSearchFromEndingAtItsDeadline() {
+        Pending never = new Pending(() -> {
+            throw new IllegalStateException("no name");
+        });
+        CompletableFuture<Integer> late =
+                submit((query, context) -> new Step.Park<>(never, (same, later) -> Step.done(same)), SOON_LATE);
+        assertThatThrownBy(late::join).cause().isInstanceOf(DeadlineExceededException.class);
+    }
+
+    @Test
     void aSearchMayParkAgainAndAgainAndCountsAsOne() {
         class Again {
             int left = 50;

@@ -18,13 +18,13 @@ class StaleBacklogTest {
     void aBacklogThatIsNotedTooLateEndsAtTheNextLook() throws Exception {
         WorkerPool pool = StressTasks.pool(
                 WorkerLayout.of(Machines.of(2, 1)), new TrafficMonitor(2), new CrossDomainGate(2, 200_000), 16);
-        AtomicReferenceArray<Backlog> backlogs =
-                (AtomicReferenceArray<Backlog>) MethodHandles.privateLookupIn(WorkerPool.class, MethodHandles.lookup())
-                        .findVarHandle(WorkerPool.class, "backlogs", AtomicReferenceArray.class)
-                        .get(pool);
+        AtomicReferenceArray<Backlog> backlogs = (AtomicReferenceArray<Backlog>)
+                MethodHandles.privateLookupIn(CrossDomainHelp.class, MethodHandles.lookup())
+                        .findVarHandle(CrossDomainHelp.class, "backlogs", AtomicReferenceArray.class)
+                        .get(pool.help());
         backlogs.set(0, new Backlog(System.nanoTime() - 1_000_000_000, Backlog.NEVER, 0));
         // A queue that is empty opens no gate, whatever was noted.
-        assertThat(pool.gateOpens(1, 0)).isFalse();
+        assertThat(pool.help().gateOpens(1, 0)).isFalse();
         // And the watch looks once, not for ever.
         assertThat(pool.watch().watchOnce()).isEqualTo(Long.MAX_VALUE);
         assertThat(backlogs.get(0)).isEqualTo(Backlog.NONE);

@@ -1,11 +1,13 @@
 package io.github.roost.examples.cli;
 
 import io.github.roost.bench.CoreStalls;
+import io.github.roost.bench.FirstCores;
 import io.github.roost.bench.Samples;
 import io.github.roost.bench.hnsw.BuildBench;
 import io.github.roost.bench.hnsw.BuildBench.Round;
 import io.github.roost.bench.hnsw.BuildBench.Settings;
 import io.github.roost.bench.peer.PeerPython;
+import io.github.roost.bench.rivals.Engine;
 import io.github.roost.topology.TopologyReader;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -97,7 +99,8 @@ final class BuildBenchCommand implements Callable<Integer> {
                 : PeerPython.prepare(
                         Path.of(System.getProperty("roost.home", ".")).resolve("bench/target/peers/hnswlib"),
                         PeerPython.HNSWLIB);
-        try (BuildBench bench = new BuildBench(TopologyReader.live().read(), settings, python)) {
+        try (BuildBench bench =
+                new BuildBench(FirstCores.of(TopologyReader.live().read(), Engine.THREADS), settings, python)) {
             streams.out()
                     .printf(
                             Locale.ROOT,

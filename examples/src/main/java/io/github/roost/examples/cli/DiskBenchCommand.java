@@ -2,9 +2,9 @@ package io.github.roost.examples.cli;
 
 import io.github.roost.bench.Samples;
 import io.github.roost.bench.disk.DiskBench;
-import io.github.roost.bench.hnsw.HnswCurves;
 import io.github.roost.bench.peer.PeerPython;
 import io.github.roost.bench.peer.Workload;
+import io.github.roost.bench.rivals.Curves;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -99,7 +99,7 @@ final class DiskBenchCommand implements Callable<Integer> {
                 new DiskBench.Plan(degree, 2 * degree + 36, inFlight, k),
                 python,
                 what -> streams.err().println("... " + what))) {
-            HnswCurves curves = bench.curves(
+            Curves curves = bench.curves(
                     widths.stream().mapToInt(Integer::intValue).toArray(), rounds, Duration.ofMillis(sliceMillis));
             print(bench.memory(), curves);
             List<Map<String, Object>> figures = curves.curves().stream()
@@ -116,7 +116,7 @@ final class DiskBenchCommand implements Callable<Integer> {
         return 0;
     }
 
-    private void print(List<DiskBench.Memory> memory, HnswCurves curves) {
+    private void print(List<DiskBench.Memory> memory, Curves curves) {
         json.line(curves.workload() + ", k=" + k + ", degree " + degree + ", " + inFlight
                 + " searches in flight, reads bypass the page cache");
         memory.forEach(one -> json.line(String.format(
@@ -125,14 +125,14 @@ final class DiskBenchCommand implements Callable<Integer> {
                 one.engine(),
                 one.bytes(),
                 one.share())));
-        for (HnswCurves.Curve curve : curves.curves()) {
+        for (Curves.Curve curve : curves.curves()) {
             json.line(String.format(
                     Locale.ROOT,
                     "%s, built in %.1f s",
                     curve.engine(),
                     curve.build().toMillis() / 1e3));
             json.line("width  recall   searches/s (median, min, max)");
-            for (HnswCurves.Point point : curve.points()) {
+            for (Curves.Point point : curve.points()) {
                 Samples rates = Samples.of(point.rates());
                 json.line(String.format(
                         Locale.ROOT,
@@ -145,7 +145,7 @@ final class DiskBenchCommand implements Callable<Integer> {
             }
         }
         for (double recall : RECALLS) {
-            for (HnswCurves.Comparison comparison : curves.comparisons(recall)) {
+            for (Curves.Comparison comparison : curves.comparisons(recall)) {
                 Samples ratios = Samples.of(comparison.ratios());
                 json.line(
                         Double.isNaN(ratios.median())

@@ -3,12 +3,14 @@ package io.github.roost.examples.cli;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.github.roost.bench.FirstCores;
 import io.github.roost.bench.Samples;
-import io.github.roost.bench.hnsw.HnswBench;
-import io.github.roost.bench.hnsw.HnswCurves;
 import io.github.roost.bench.packages.DebianPackages;
 import io.github.roost.bench.peer.PeerPython;
 import io.github.roost.bench.peer.Workload;
+import io.github.roost.bench.rivals.Curves;
+import io.github.roost.bench.rivals.Engine;
+import io.github.roost.bench.rivals.HnswBench;
 import io.github.roost.core.Vectors;
 import io.github.roost.index.hnsw.GraphLayout;
 import io.github.roost.topology.TopologyReader;
@@ -140,10 +142,10 @@ final class HnswBenchCommand implements Callable<Integer> {
                 ? null
                 : PeerPython.prepare(home.resolve("bench/target/peers/hnswlib"), PeerPython.HNSWLIB);
         int maxNeighbors = ks.stream().mapToInt(Integer::intValue).max().orElseThrow();
-        List<HnswCurves> results = new ArrayList<>();
+        List<Curves> results = new ArrayList<>();
         try (HnswBench bench = new HnswBench(
                 workload,
-                TopologyReader.live().read(),
+                FirstCores.of(TopologyReader.live().read(), Engine.THREADS),
                 elements.stream().distinct().map(Element::layout).toList(),
                 python,
                 m,
@@ -200,7 +202,7 @@ final class HnswBenchCommand implements Callable<Integer> {
                 queries);
     }
 
-    private void report(List<HnswCurves> results, List<HnswBench.Footprint> footprints, Workload workload)
+    private void report(List<Curves> results, List<HnswBench.Footprint> footprints, Workload workload)
             throws IOException {
         if (json) {
             streams.out().println(asJson(results, footprints).toPrettyString());
@@ -211,7 +213,7 @@ final class HnswBenchCommand implements Callable<Integer> {
             results.forEach(this::print);
         }
         if (pictures != null) {
-            for (HnswCurves curves : results) {
+            for (Curves curves : results) {
                 Files.writeString(
                         pictures.resolve("hnsw-" + data + "-k" + curves.k() + ".svg"),
                         curves.plot().svg());
@@ -234,8 +236,8 @@ final class HnswBenchCommand implements Callable<Integer> {
                                 + " bytes on the heap, including its result"));
     }
 
-    private void print(HnswCurves curves) {
-        for (HnswCurves.Curve curve : curves.curves()) {
+    private void print(Curves curves) {
+        for (Curves.Curve curve : curves.curves()) {
             streams.out()
                     .printf(
                             Locale.ROOT,
@@ -243,7 +245,7 @@ final class HnswBenchCommand implements Callable<Integer> {
                             curves.k(),
                             curve.engine(),
                             curve.build().toMillis() / 1e3);
-            for (HnswCurves.Point point : curve.points()) {
+            for (Curves.Point point : curve.points()) {
                 Samples rates = Samples.of(point.rates());
                 streams.out()
                         .printf(
@@ -261,7 +263,7 @@ final class HnswBenchCommand implements Callable<Integer> {
         }
     }
 
-    private static String comparison(int k, HnswCurves.Comparison comparison) {
+    private static String comparison(int k, Curves.Comparison comparison) {
         String table = comparison.table().engine();
         String other = comparison.other().engine();
         Samples ratios = Samples.of(comparison.ratios());
@@ -286,7 +288,7 @@ final class HnswBenchCommand implements Callable<Integer> {
                 ratios.most());
     }
 
-    private static ObjectNode asJson(List<HnswCurves> results, List<HnswBench.Footprint> footprints) {
+    private static ObjectNode asJson(List<Curves> results, List<HnswBench.Footprint> footprints) {
         ObjectNode root = new ObjectMapper().createObjectNode();
         root.put("workload", results.getFirst().workload());
         ArrayNode tables = root.putArray("tables");
@@ -298,14 +300,14 @@ final class HnswBenchCommand implements Callable<Integer> {
             footprint.allocated().forEach((k, bytes) -> allocated.put(String.valueOf(k), bytes));
         }
         ArrayNode curves = root.putArray("curves");
-        for (HnswCurves result : results) {
-            for (HnswCurves.Curve curve : result.curves()) {
+        for (Curves result : results) {
+            for (Curves.Curve curve : result.curves()) {
                 ObjectNode node = curves.addObject();
                 node.put("k", result.k());
                 node.put("engine", curve.engine());
                 node.put("buildSeconds", curve.build().toMillis() / 1e3);
                 ArrayNode points = node.putArray("points");
-                for (HnswCurves.Point point : curve.points()) {
+                for (Curves.Point point : curve.points()) {
                     ObjectNode at = points.addObject();
                     at.put("ef", point.ef());
                     at.put("recall", point.recall());

@@ -61,7 +61,8 @@ final class LiveBenchCommand implements Callable<Integer> {
         BenchCommand.require("--clients", clients, 1, 1_000);
         BenchCommand.require("--ef", ef, LiveLoad.K, Vectors.MAX_EF);
         streams.out().println("seed " + seed + ", " + clients + " clients, k=" + LiveLoad.K + ", ef=" + ef);
-        streams.out().println(" seconds  searches/s  changes/s     rows  parts   recall    fresh   missed by the walk");
+        streams.out()
+                .println(" seconds  searches/s  changes/s     rows  parts   recall    fresh   missed by the graph");
         Report report = new LiveLoad(
                         TopologyReader.live().read(), new Settings(rows, dimension, clients, ef, 1_000, seed))
                 .run(Duration.ofSeconds(seconds), stretches, this::print);

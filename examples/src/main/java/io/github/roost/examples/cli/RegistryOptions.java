@@ -1,9 +1,12 @@
 package io.github.roost.examples.cli;
 
 import io.github.roost.tableservice.etcd.EtcdRegistry;
+import io.github.roost.tableservice.etcd.EtcdTls;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -11,12 +14,28 @@ import picocli.CommandLine.Option;
 /** The options shared by all parts of a table service: the registry, the table, and the token. */
 final class RegistryOptions {
     private static final int MAX_PORT = 65_535;
+    private static final Duration LEASE = Duration.ofSeconds(5);
 
     @Option(
             names = "--registry",
             paramLabel = "URI",
-            description = "Address of etcd; may be given several times; default http://127.0.0.1:2379.")
+            description = "Address of etcd, http or https; may be given several times; default http://127.0.0.1:2379.")
     private List<URI> registry = List.of(URI.create("http://127.0.0.1:2379"));
+
+    @Option(
+            names = "--registry-trusted",
+            paramLabel = "FILE",
+            description = "Certificates (PEM) of the authorities that etcd's is checked against; default the JDK's.")
+    private @Nullable Path trusted;
+
+    @Option(
+            names = "--registry-certificate",
+            paramLabel = "FILE",
+            description = "Certificate (PEM) for an etcd that asks for one.")
+    private @Nullable Path certificate;
+
+    @Option(names = "--registry-key", paramLabel = "FILE", description = "Private key (PEM) of the certificate.")
+    private @Nullable Path key;
 
     @Option(names = "--table", paramLabel = "NAME", description = "Name of the table; default items.")
     private String table = "items";
@@ -28,8 +47,8 @@ final class RegistryOptions {
     /** Connects to the registry; the caller closes it. */
     EtcdRegistry connect() {
         try {
-            return EtcdRegistry.connect(registry);
-        } catch (UncheckedIOException e) {
+            return EtcdRegistry.connect(registry, LEASE, new EtcdTls(trusted, certificate, key));
+        } catch (UncheckedIOException | IllegalArgumentException e) {
             throw new CommandFailure(String.valueOf(e.getMessage()));
         }
     }

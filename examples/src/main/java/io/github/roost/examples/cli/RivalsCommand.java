@@ -2,13 +2,17 @@ package io.github.roost.examples.cli;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.github.roost.bench.FirstCores;
 import io.github.roost.bench.Samples;
-import io.github.roost.bench.hnsw.HnswCurves;
-import io.github.roost.bench.hnsw.RivalsBench;
 import io.github.roost.bench.peer.PeerPython;
 import io.github.roost.bench.peer.Workload;
+import io.github.roost.bench.rivals.Curves;
+import io.github.roost.bench.rivals.Engine;
+import io.github.roost.bench.rivals.EngineSettings;
+import io.github.roost.bench.rivals.RivalsBench;
 import io.github.roost.core.Vectors;
-import io.github.roost.index.hnsw.GraphLayout;
+import io.github.roost.core.task.MappingId;
+import io.github.roost.core.vector.ElementType;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -19,19 +23,34 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code roost bench rivals}: Roost's graph layouts, compared with other libraries. */
+/** {@code roost bench rivals}: Roost's graph layouts and IVF tables, compared with other libraries. */
 @Command(
         name = "rivals",
         description = "Searches per second at equal recall, and bytes per row, compared with other libraries.")
 final class RivalsCommand implements Callable<Integer> {
     private static final double[] RECALLS = {.9, .95, .98, .99, .999};
+    private static final List<Integer> WIDTHS = List.of(10, 14, 20, 28, 40, 56, 80, 112, 160, 240, 400, 800);
+    private static final List<Integer> PROBES = List.of(1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128);
 
     private final Streams streams;
+
+    /** The kind of Roost's tables. */
+    enum Index {
+        hnsw,
+        ivf
+    }
+
+    /** How distances are measured. */
+    enum By {
+        l2,
+        ip
+    }
 
     /** The compared libraries. */
     enum Peer {
@@ -62,14 +81,33 @@ final class RivalsCommand implements Callable<Integer> {
     private int centres;
 
     @Option(
+            names = "--metric",
+            paramLabel = "l2|ip",
+            description = "Squared Euclidean distance (the default) or inner product.")
+    private By metric = By.l2;
+
+    @Option(
+            names = "--index",
+            paramLabel = "hnsw|ivf",
+            description = "Roost's tables: graphs (the default), or IVF tables, which are compared with IVF indexes.")
+    private Index index = Index.hnsw;
+
+    @Option(
             names = "--element",
             paramLabel = "float32|int8|codes",
             split = ",",
-            description = "Element types that Roost's graph searches read; one table each. Default all.")
+            description = {
+                "Element types that Roost's searches read; one table each. Default all.",
+                "For --index ivf codes are 8-bit codes before float32."
+            })
     private List<HnswBenchCommand.Element> elements = List.of(HnswBenchCommand.Element.values());
 
-    @Option(names = "--rival", paramLabel = "NAME", split = ",", description = "Libraries to compare; default all.")
-    private List<String> rivals = RivalsBench.RIVALS;
+    @Option(
+            names = "--rival",
+            paramLabel = "NAME",
+            split = ",",
+            description = "Libraries to compare; default all of the kind.")
+    private @Nullable List<String> chosenRivals;
 
     @Option(names = "--k", paramLabel = "N", split = ",", description = "Neighbours per query; default 10.")
     private List<Integer> ks = List.of(10);
@@ -86,8 +124,23 @@ final class RivalsCommand implements Callable<Integer> {
     @Option(names = "--ef-construction", paramLabel = "N", description = "ef of the build; default 200.")
     private int efConstruction = 200;
 
-    @Option(names = "--ef", paramLabel = "N", split = ",", description = "ef of the searches, ascending.")
-    private List<Integer> widths = List.of(10, 14, 20, 28, 40, 56, 80, 112, 160, 240, 400, 800);
+    @Option(
+            names = "--alone",
+            description = "One search at a time, on all threads that a library uses for it, instead of many at once.")
+    private boolean alone;
+
+    @Option(
+            names = "--nlist",
+            paramLabel = "N",
+            description = "Lists of IVF indexes; default 4 times the square root of the rows.")
+    private int nlist;
+
+    @Option(
+            names = {"--ef", "--nprobe"},
+            paramLabel = "N",
+            split = ",",
+            description = "ef, or nprobe for --index ivf, of the searches, ascending.")
+    private @Nullable List<Integer> chosenWidths;
 
     @Option(names = "--rounds", paramLabel = "N", description = "Rounds of all engines; default 3.")
     private int rounds = 3;
@@ -127,39 +180,29 @@ final class RivalsCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         checkOptions();
         Path home = Path.of(System.getProperty("roost.home", "."));
-        Workload workload = data == HnswBenchCommand.Data.mixture
-                ? Workload.mixture(rows, HnswBenchCommand.QUERIES, dimension, centresOrDefault(), 42)
-                : HnswBenchCommand.packages(home);
-        Path python = peer == Peer.none || rivals.isEmpty()
+        Workload workload = workload(home);
+        Path python = peer == Peer.none
                 ? null
                 : PeerPython.prepareAll(
                         home.resolve("bench/target/peers/rivals"),
                         PeerPython.RIVALS,
                         what -> streams.err().println("... " + what));
         int maxNeighbors = ks.stream().mapToInt(Integer::intValue).max().orElseThrow();
-        List<GraphLayout> layouts = elements.stream()
-                .distinct()
-                .map(HnswBenchCommand.Element::layout)
-                .toList();
+        EngineSettings settings = new EngineSettings(m, efConstruction, lists(workload), threads, alone);
         try (RivalsBench bench = new RivalsBench(
                 workload,
-                TopologyReader.live().read(),
-                layouts,
-                rivals,
+                FirstCores.of(TopologyReader.live().read(), Engine.THREADS),
+                elements.stream().distinct().map(this::table).toList(),
+                rivals(),
                 python,
-                m,
-                efConstruction,
-                threads,
+                settings,
                 maxNeighbors,
-                keptFolder(),
+                keptFolder(settings.nlist()),
                 what -> streams.err().println("... " + what))) {
-            List<HnswCurves> results = new ArrayList<>();
+            List<Curves> results = new ArrayList<>();
             for (int k : ks) {
                 streams.err().println("... searches, k=" + k);
-                int[] wide = widths.stream()
-                        .mapToInt(Integer::intValue)
-                        .filter(width -> width >= k)
-                        .toArray();
+                int[] wide = widths(k).stream().mapToInt(Integer::intValue).toArray();
                 results.add(bench.curves(k, wide, rounds, Duration.ofMillis(sliceMillis)));
             }
             report(workload, bench.sizes(), results);
@@ -167,16 +210,49 @@ final class RivalsCommand implements Callable<Integer> {
         return 0;
     }
 
+    private Workload workload(Path home) throws IOException {
+        Workload workload = data == HnswBenchCommand.Data.mixture
+                ? Workload.mixture(rows, HnswBenchCommand.QUERIES, dimension, centresOrDefault(), 42)
+                : HnswBenchCommand.packages(home);
+        return metric == By.ip ? workload.byInnerProduct() : workload;
+    }
+
+    private RivalsBench.Table table(HnswBenchCommand.Element element) {
+        if (index == Index.hnsw) {
+            return new RivalsBench.Graph(element.layout());
+        }
+        boolean codes = element == HnswBenchCommand.Element.codes;
+        return new RivalsBench.Lists(
+                element == HnswBenchCommand.Element.int8 ? ElementType.INT8 : ElementType.FLOAT32, codes);
+    }
+
+    private List<String> rivals() {
+        return chosenRivals != null ? chosenRivals : index == Index.hnsw ? RivalsBench.RIVALS : RivalsBench.IVF_RIVALS;
+    }
+
+    private int lists(Workload workload) {
+        return nlist == 0 ? (int) Math.max(1, 4 * Math.sqrt(workload.rows().length)) : nlist;
+    }
+
+    /** The widths to search with: a graph search has at least k candidates. */
+    private List<Integer> widths(int k) {
+        List<Integer> all = chosenWidths != null ? chosenWidths : index == Index.hnsw ? WIDTHS : PROBES;
+        return index == Index.ivf
+                ? all
+                : all.stream().filter(width -> width >= k).toList();
+    }
+
     /** One folder per set of indexes. */
-    private @Nullable Path keptFolder() throws IOException {
+    private @Nullable Path keptFolder(int lists) throws IOException {
         if (kept == null) {
             return null;
         }
         String rowsOf = data == HnswBenchCommand.Data.mixture
                 ? "mixture-%d-%d-%d".formatted(rows, dimension, centresOrDefault())
                 : data.name();
+        String built = index == Index.hnsw ? "m%d-ef%d".formatted(m, efConstruction) : "nlist" + lists;
         return Files.createDirectories(
-                kept.resolve("%s-m%d-ef%d".formatted(rowsOf, m, efConstruction)).toAbsolutePath());
+                kept.resolve("%s-%s-%s".formatted(rowsOf, metric, built)).toAbsolutePath());
     }
 
     private int centresOrDefault() {
@@ -193,16 +269,22 @@ final class RivalsCommand implements Callable<Integer> {
         BenchCommand.require("--rounds", rounds, 1, 10_000);
         BenchCommand.require("--slice-millis", sliceMillis, 1, 60_000);
         ks.forEach(k -> BenchCommand.require("--k", k, 1, 10_000));
-        widths.forEach(width -> BenchCommand.require("--ef", width, 1, Vectors.MAX_EF));
+        BenchCommand.require("--nlist", nlist, 0, MappingId.MAX_PER_ORCHESTRATOR);
+        widths(0).forEach(width -> BenchCommand.require("--ef", width, 1, Vectors.MAX_EF));
         for (int k : ks) {
-            if (widths.stream().filter(width -> width >= k).count() < 2) {
+            if (widths(k).size() < 2) {
                 throw new CommandFailure("--ef must have two widths of at least " + k + " for --k " + k);
             }
         }
-        for (String rival : rivals) {
-            if (!RivalsBench.RIVALS.contains(rival)) {
-                throw new CommandFailure(
-                        "--rival must be of " + String.join(", ", RivalsBench.RIVALS) + ", got " + rival);
+        if (index == Index.ivf && threads != Engine.THREADS) {
+            throw new CommandFailure("--threads must be " + Engine.THREADS + " for --index ivf, got " + threads);
+        }
+        List<String> known = Stream.concat(RivalsBench.RIVALS.stream(), RivalsBench.IVF_RIVALS.stream())
+                .distinct()
+                .toList();
+        for (String rival : rivals()) {
+            if (!known.contains(rival)) {
+                throw new CommandFailure("--rival must be of " + String.join(", ", known) + ", got " + rival);
             }
         }
         if (pictures != null && !Files.isDirectory(pictures)) {
@@ -210,38 +292,41 @@ final class RivalsCommand implements Callable<Integer> {
         }
     }
 
-    private void report(Workload workload, List<RivalsBench.Size> sizes, List<HnswCurves> results) throws Exception {
+    private void report(Workload workload, List<RivalsBench.Size> sizes, List<Curves> results) throws Exception {
         if (json) {
             streams.out().println(asJson(workload, sizes, results).toPrettyString());
         } else {
             streams.out()
                     .printf(
                             Locale.ROOT,
-                            "%s, M=%d, efConstruction=%d, %d thread%s, searches per second: median (min to max) of %d rounds%n",
+                            "%s, %s, %d thread%s, %s, searches per second: median (min to max) of %d rounds%n",
                             workload.name(),
-                            m,
-                            efConstruction,
+                            index == Index.hnsw
+                                    ? "M=%d, efConstruction=%d".formatted(m, efConstruction)
+                                    : "nlist=%d".formatted(lists(workload)),
                             threads,
                             threads == 1 ? "" : "s",
+                            alone ? "one search at a time" : "many searches at once",
                             rounds);
             results.forEach(curves -> print(sizes, curves));
         }
         if (pictures != null) {
-            for (HnswCurves curves : results) {
+            for (Curves curves : results) {
                 Files.writeString(
-                        pictures.resolve("rivals-" + data + "-k" + curves.k() + "-threads" + threads + ".svg"),
+                        pictures.resolve(
+                                "rivals-" + index + "-" + data + "-k" + curves.k() + "-threads" + threads + ".svg"),
                         curves.plot().svg());
             }
         }
     }
 
-    private void print(List<RivalsBench.Size> sizes, HnswCurves curves) {
+    private void print(List<RivalsBench.Size> sizes, Curves curves) {
         streams.out().printf(Locale.ROOT, "%n| k=%d | build s | bytes per row |", curves.k());
         Arrays.stream(RECALLS).forEach(recall -> streams.out().printf(Locale.ROOT, " recall %s |", recall));
         streams.out().printf("%n| --- | ---: | ---: |%s%n", " ---: |".repeat(RECALLS.length));
         for (int engine = 0; engine < sizes.size(); engine++) {
             RivalsBench.Size size = sizes.get(engine);
-            HnswCurves.Curve curve = curves.curves().get(engine);
+            Curves.Curve curve = curves.curves().get(engine);
             streams.out()
                     .printf(
                             Locale.ROOT,
@@ -256,14 +341,14 @@ final class RivalsCommand implements Callable<Integer> {
         }
     }
 
-    private String at(HnswCurves.Curve curve, double recall) {
+    private String at(Curves.Curve curve, double recall) {
         Samples rates = Samples.of(rates(curve, recall));
         return Double.isNaN(rates.median())
                 ? "-"
                 : String.format(Locale.ROOT, "%,.0f (%,.0f to %,.0f)", rates.median(), rates.least(), rates.most());
     }
 
-    private List<Double> rates(HnswCurves.Curve curve, double recall) {
+    private List<Double> rates(Curves.Curve curve, double recall) {
         List<Double> rates = new ArrayList<>();
         for (int round = 0; round < rounds; round++) {
             rates.add(curve.rateAt(recall, round));
@@ -271,12 +356,14 @@ final class RivalsCommand implements Callable<Integer> {
         return rates;
     }
 
-    private ObjectNode asJson(Workload workload, List<RivalsBench.Size> sizes, List<HnswCurves> results) {
+    private ObjectNode asJson(Workload workload, List<RivalsBench.Size> sizes, List<Curves> results) {
         ObjectNode root = new ObjectMapper().createObjectNode();
         root.put("workload", workload.name())
                 .put("threads", threads)
+                .put("alone", alone)
                 .put("m", m)
-                .put("efConstruction", efConstruction);
+                .put("efConstruction", efConstruction)
+                .put("nlist", lists(workload));
         var engines = root.putArray("engines");
         for (RivalsBench.Size size : sizes) {
             engines.addObject()
@@ -285,11 +372,11 @@ final class RivalsCommand implements Callable<Integer> {
                     .put("bytesPerRow", size.bytesPerRow());
         }
         var curves = root.putArray("curves");
-        for (HnswCurves result : results) {
-            for (HnswCurves.Curve curve : result.curves()) {
+        for (Curves result : results) {
+            for (Curves.Curve curve : result.curves()) {
                 ObjectNode node = curves.addObject().put("k", result.k()).put("engine", curve.engine());
                 var points = node.putArray("points");
-                for (HnswCurves.Point point : curve.points()) {
+                for (Curves.Point point : curve.points()) {
                     ObjectNode at = points.addObject().put("ef", point.ef()).put("recall", point.recall());
                     point.rates().forEach(at.putArray("searchesPerSecond")::add);
                 }

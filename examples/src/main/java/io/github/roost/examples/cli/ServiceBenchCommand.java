@@ -43,7 +43,8 @@ final class ServiceBenchCommand implements Callable<Integer> {
         BenchCommand.require("--rows", rows, 1, MAX_ROWS);
         keys.forEach(batch -> BenchCommand.require("--keys", batch, 1, MAX_BATCH));
         BenchCommand.require("--rounds", rounds, 1, 10_000);
-        List<Result> results = ServiceBench.measure(rows, keys.stream().sorted().toList(), rounds);
+        List<Result> results =
+                ServiceBench.measure(rows, keys.stream().sorted().toList(), ServiceBench.KEYS_PER_TURN, rounds);
         json.line("%,d values of 1 KB, one connection, one thread that waits for each answer".formatted(rows));
         if (!ServiceBench.hasRedis()) {
             json.line(BatchBenchCommand.WITHOUT_REDIS);

@@ -57,7 +57,7 @@ final class SimCommand implements Callable<Integer> {
             names = "--policy",
             paramLabel = "P,P,..",
             description =
-                    "v0, v1, v2 (as published), v2-gated, v2-homes, v2-staying, v2-mailboxes, roost-whole, roost-undivided, roost; default v0,v1,v2.")
+                    "v0, v1, v2 (as published), v2-gated, v2-homes, v2-staying, v2-batch-queues, roost-whole, roost-undivided, roost; default v0,v1,v2.")
     private String policies = "v0,v1,v2";
 
     @Option(

@@ -18,8 +18,8 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code roost table-service fetch}: rows of some keys, all of one version. */
-@Command(name = "fetch", description = "Prints the rows of keys, all of one version.")
+/** {@code roost table-service fetch}: rows of some keys, all of one version, or of any versions. */
+@Command(name = "fetch", description = "Prints the rows of keys, all of one version unless --any is given.")
 final class TableFetchCommand implements Callable<Integer> {
     private final Streams streams;
 
@@ -36,6 +36,9 @@ final class TableFetchCommand implements Callable<Integer> {
     @Option(names = "--deadline", paramLabel = "MILLIS", description = "Default 5000.")
     private int deadline = 5_000;
 
+    @Option(names = "--any", description = "Accept rows of different versions; prints the version of each.")
+    private boolean any;
+
     @Option(names = "--trusted", paramLabel = "FILE", description = "PEM file of trusted CA certificates.")
     private @Nullable Path trusted;
 
@@ -49,12 +52,16 @@ final class TableFetchCommand implements Callable<Integer> {
         long[] wanted = keys.stream().mapToLong(Long::longValue).toArray();
         try (Registry connected = registry.connect();
                 TableClient client = new TableClient(connected, trusted, registry.token())) {
-            FetchedRows rows = client.fetch(registry.table(), wanted, Duration.ofMillis(deadline))
-                    .join();
-            streams.out().println("version " + rows.version());
+            Duration within = Duration.ofMillis(deadline);
+            FetchedRows rows = any
+                    ? client.fetchAny(registry.table(), wanted, within).join()
+                    : client.fetch(registry.table(), wanted, within).join();
+            if (!any) {
+                streams.out().println("version " + rows.version());
+            }
             for (int i = 0; i < wanted.length; i++) {
                 streams.out()
-                        .println(wanted[i] + " "
+                        .println(wanted[i] + (any ? " of version " + rows.version(i) : "") + " "
                                 + (rows.isPresent(i) ? row(rows.batch(i), rows.row(i)) : "is not there"));
             }
         } catch (CompletionException e) {

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class RivalsCommandTest {
     private static final Object[] SMALL = {
@@ -44,7 +45,7 @@ class RivalsCommandTest {
         assertThat(run.status()).isZero();
         assertThat(run.out())
                 .contains("1 thread,", "| roost |", "| roost int8 |", "| roost neighbor codes |", "| jvector |");
-        assertThat(folder.resolve("rivals-mixture-k10-threads1.svg"))
+        assertThat(folder.resolve("rivals-hnsw-mixture-k10-threads1.svg"))
                 .content()
                 .startsWith("<svg")
                 .contains("roost neighbor codes");
@@ -63,10 +64,51 @@ class RivalsCommandTest {
         assertThat(root.at("/curves/0/atRecall")).hasSize(5);
     }
 
+    @Test
+    void comparesIvfTablesByInnerProductOneSearchAtATime() throws Exception {
+        CommandRun run =
+                small("--index", "ivf", "--metric", "ip", "--alone", "--nlist", 16, "--nprobe", "1,16", "--json");
+        assertThat(run.complaints()).isEmpty();
+        assertThat(run.status()).isZero();
+        JsonNode root = new ObjectMapper().readTree(run.out());
+        assertThat(root.get("workload").asText()).contains("inner product");
+        assertThat(root.get("alone").asBoolean()).isTrue();
+        assertThat(root.get("nlist").asInt()).isEqualTo(16);
+        assertThat(root.get("engines"))
+                .extracting(engine -> engine.get("engine").asText())
+                .containsExactly("roost ivf float32", "roost ivf int8", "roost ivf");
+        for (JsonNode curve : root.get("curves")) {
+            assertThat(curve.at("/points/0/recall").asDouble())
+                    .isLessThan(curve.at("/points/1/recall").asDouble());
+            assertThat(curve.at("/points/1/recall").asDouble()).isGreaterThan(.95);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"hnsw", "ivf"})
+    void aKeptTableIsNotBuiltAgain(String index, @TempDir Path folder) throws Exception {
+        Object[] options = {
+            "--index",
+            index,
+            "--element",
+            "float32",
+            "--rival",
+            index.equals("ivf") ? "scann" : "hnswlib",
+            "--keep",
+            folder,
+            "--json"
+        };
+        JsonNode first = new ObjectMapper().readTree(small(options).out());
+        JsonNode second = new ObjectMapper().readTree(small(options).out());
+        assertThat(second.get("engines")).isEqualTo(first.get("engines"));
+        assertThat(second.at("/curves/0/points/0/recall")).isEqualTo(first.at("/curves/0/points/0/recall"));
+    }
+
     @ParameterizedTest
     @CsvSource({
         "--rival, annoy, --rival must be of jvector",
         "--threads, 3, --threads must be between 1 and 2",
+        "--nlist, -1, --nlist must be between 0 and",
         "--ef, 10, --ef must have two widths of at least 10 for --k 10"
     })
     void whatIsNotAsExpectedIsSaid(String option, String value, String complaint) {

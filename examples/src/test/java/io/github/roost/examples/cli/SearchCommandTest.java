@@ -425,7 +425,7 @@ class SearchCommandTest {
     void truthOfOtherQueriesIsRefused() throws IOException {
         OrdinalRows.write(truth, new int[][] {{1, 2, 3}});
 
-        assertRefused(search("ivf", "--truth", truth), "t.ivecs", "one row a query, 100, got 1");
+        assertRefused(search("ivf", "--truth", truth), "t.ivecs", "one row per query, 100, got 1");
     }
 
     @Test

@@ -97,7 +97,7 @@ public final class DiskTable implements VectorTable {
     /** Null if the table was opened read-only. */
     private final @Nullable UpdateLock lock;
 
-    private final RecallEfforts efforts = new RecallEfforts(this::effortByOwnRows, this::size);
+    private final RecallEfforts efforts;
     private final Registration registration;
     private final MemoryLimit limit = new MemoryLimit();
     /** Set when closing begins; the registration stays open until accepted updates are done, as they need it. */
@@ -130,6 +130,7 @@ public final class DiskTable implements VectorTable {
             throws IOException {
         this.lock = lock;
         this.orchestrator = orchestrator;
+        this.efforts = new RecallEfforts(orchestrator, this::effortByOwnRows, this::size);
         this.io = io;
         this.file = graph.file();
         this.graph = graph;
@@ -269,7 +270,7 @@ public final class DiskTable implements VectorTable {
     /** {@inheritDoc} Each search reads its own pages, so none waits for another. */
     @Override
     public List<CompletableFuture<SearchResult>> searchAll(List<SearchRequest> requests) {
-        List<SearchRequest> all = List.copyOf(requests);
+        List<SearchRequest> all = SearchRequest.copyOf(requests);
         all.forEach(this::check);
         requireOpen();
         orchestrator.indexing().requireOpen();
@@ -358,15 +359,9 @@ public final class DiskTable implements VectorTable {
 
     @Override
     public int effortFor(double recall, int k, float[][] sample) {
-        Vectors.requireRecall(recall);
-        DiskSearch.of(k, k);
-        if (sample.length == 0) {
-            throw new IllegalArgumentException("the sample must have at least one query, got none");
-        }
-        for (int query = 0; query < sample.length; query++) {
-            Vectors.require("query " + query, sample[query], dimension(), metric());
-        }
+        RecallSample.require(recall, k, sample, dimension(), metric());
         requireOpen();
+        orchestrator.indexing().requireOpen("a measurement");
         return Math.max(k, effort(recall, Math.clamp(size(), 1, k), sample));
     }
 
@@ -388,7 +383,6 @@ public final class DiskTable implements VectorTable {
                         derived(search(query, DiskSearch.of(k, width), SubmitOptions.BATCH), DiskAnswer::neighbors));
     }
 
-    /** Uses rows as queries. Each finds itself, as every search does, so k is one more and the recall is adjusted for it. */
     private int effortByOwnRows(double recall, int k) {
         int rows = size();
         float[][] sample;
@@ -405,9 +399,10 @@ public final class DiskTable implements VectorTable {
         if (sample.length == 0) {
             return defaultWidth(k);
         }
-        int withItself = Math.min(Math.min(k + 1, Vectors.MAX_NEIGHBORS), rows);
-        double target = (recall * (withItself - 1) + 1) / withItself;
-        return Math.max(k, effort(target, withItself, sample));
+        return Math.max(
+                k,
+                RecallSample.effortByOwnRows(
+                        recall, k, rows, (target, withItself) -> effort(target, withItself, sample)));
     }
 
     /** {@inheritDoc} Reads the row's page, blocking; also null if the page is damaged, which is logged. */
@@ -553,7 +548,7 @@ public final class DiskTable implements VectorTable {
     private CompletableFuture<Boolean> add(Update update) {
         DiskUpdates to = mutable();
         // Before it is logged: a closed orchestrator would not apply it, but reopening the table would.
-        orchestrator.indexing().requireOpen();
+        orchestrator.indexing().requireOpen("a change");
         if (update.vector() != null) {
             limit.admit(name(), this::memoryBytesWithMore);
         }
@@ -667,7 +662,7 @@ public final class DiskTable implements VectorTable {
     }
 
     private UnsupportedOperationException fixed() {
-        return new UnsupportedOperationException("table " + name() + " was opened for searches alone");
+        return new UnsupportedOperationException("table " + name() + " was opened read-only");
     }
 
     /** {@inheritDoc} This table keeps its file; the copy is a table of its own, with the updates that were durable at the call. */

@@ -95,6 +95,7 @@ public final class DiskTableBuilder {
      * @throws IllegalArgumentException if a row, an id or an option is invalid
      */
     public void build(Orchestrator orchestrator, BlockIo io, Path path, long[] ids, float[][] rows) throws IOException {
+        Objects.requireNonNull(rows, "rows must not be null");
         Vectors.requireTable(rows, metric);
         build(orchestrator, io, path, ids, VectorSource.of(rows));
     }
@@ -159,6 +160,7 @@ public final class DiskTableBuilder {
 
     private TableBuild<DiskTable> start(
             Orchestrator orchestrator, BlockIo io, Path path, long[] ids, VectorSource rows, Opening opening) {
+        Objects.requireNonNull(io, "io must not be null");
         Plan plan = new Plan(layout(ids, rows), metric, buildWidth);
         return work(orchestrator, path).start(work -> {
             try {
@@ -171,15 +173,14 @@ public final class DiskTableBuilder {
     }
 
     private static BuildWork work(Orchestrator orchestrator, Path path) {
+        Objects.requireNonNull(path, "path must not be null");
         return new BuildWork(orchestrator, path.getFileName() + " (build)");
     }
 
     /** Checks everything that does not need the rows themselves. */
     private DiskLayout layout(long[] ids, VectorSource rows) {
         VectorModule.requireArguments();
-        Vectors.requireRange("number of vectors", rows.size(), 1, Integer.MAX_VALUE - 8);
-        Vectors.requireRange("dimension", rows.dimension(), 1, Vectors.MAX_DIMENSIONS);
-        Vectors.requireIds(ids, rows.size());
+        BuildWork.requireRows(ids, rows);
         return layout(rows.dimension());
     }
 

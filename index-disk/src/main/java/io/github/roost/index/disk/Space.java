@@ -1,6 +1,7 @@
 package io.github.roost.index.disk;
 
 import io.github.roost.core.Metric;
+import io.github.roost.core.Vectors;
 
 /**
  * The space of graphs and codes, in which nearness is squared distance: for cosine, vectors are normalised to length one. Stateless.
@@ -8,20 +9,9 @@ import io.github.roost.core.Metric;
 final class Space {
     private Space() {}
 
-    /** A checked vector of a table or a query, in this space. */
+    /** A copy of a checked vector of a table or a query, in this space. */
     static float[] of(Metric metric, float[] vector) {
-        float[] copy = vector.clone();
-        if (metric == Metric.COSINE) {
-            double squares = 0;
-            for (float component : vector) {
-                squares += (double) component * component;
-            }
-            double norm = Math.sqrt(squares);
-            for (int i = 0; i < copy.length; i++) {
-                copy[i] = (float) (vector[i] / norm);
-            }
-        }
-        return copy;
+        return metric == Metric.COSINE ? Vectors.normalised(vector) : vector.clone();
     }
 
     /** The metric's distance for a squared distance: between vectors of length one, this is twice one minus the cosine. */

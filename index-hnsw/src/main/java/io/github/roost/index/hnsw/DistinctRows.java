@@ -8,6 +8,8 @@ import java.util.Arrays;
  */
 final class DistinctRows {
     private static final int NONE = -1;
+    /** Max length of an array in all JVMs; also the max number of rows of a table. */
+    private static final int MAX_SLOTS = Integer.MAX_VALUE - 8;
 
     private final long[] ids;
     /** The first row of each node. */
@@ -31,16 +33,16 @@ final class DistinctRows {
         int[] firstRow = new int[rows.size()];
         int[] nextEqual = new int[rows.size()];
         Arrays.fill(nextEqual, NONE);
-        // A hash table with open addressing, at most half full, of the first row of each node.
-        int[] slots = new int[Math.max(2, Integer.highestOneBit(rows.size()) * 4)];
+        // A hash table with open addressing of the first row of each node.
+        int[] slots = new int[slotsFor(rows.size())];
         Arrays.fill(slots, NONE);
         float[] values = new float[rows.dimension()];
         int nodes = 0;
         for (int row = 0; row < rows.size(); row++) {
             betweenRows.run();
-            int slot = spread(rows.hash(row, values)) & (slots.length - 1);
+            int slot = slot(rows.hash(row, values), slots.length);
             while (slots[slot] != NONE && !rows.isEqual(slots[slot], row)) {
-                slot = (slot + 1) & (slots.length - 1);
+                slot = slot + 1 < slots.length ? slot + 1 : 0;
             }
             if (slots[slot] == NONE) {
                 slots[slot] = row;
@@ -53,8 +55,15 @@ final class DistinctRows {
         return new DistinctRows(ids, Arrays.copyOf(firstRow, nodes), nextEqual);
     }
 
-    private static int spread(int hash) {
-        return ((hash ^ (hash >>> 16)) * 0x9E3779B9) >>> 3;
+    /** Twice as many slots as rows, or as many as an array can have, which is never less than one per row. */
+    static int slotsFor(int rows) {
+        return Math.clamp(2L * rows, 2, MAX_SLOTS);
+    }
+
+    /** The first slot of a hash, from 0 to {@code slots} exclusive: the high bits of the spread hash times the slots. */
+    static int slot(int hash, int slots) {
+        int spread = (hash ^ (hash >>> 16)) * 0x9E3779B9;
+        return (int) ((Integer.toUnsignedLong(spread) * slots) >>> Integer.SIZE);
     }
 
     /** Renumbers the nodes: the new node {@code i} is the old node {@code order[i]}. */

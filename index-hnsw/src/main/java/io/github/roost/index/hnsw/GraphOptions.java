@@ -35,9 +35,14 @@ record GraphOptions(Metric metric, ElementType elementType, int m, int efConstru
 
     /** Bytes, approximately, of a graph of this many distinct rows. */
     long bytesOf(int rows, int dimension) {
+        return shapeOf(rows, dimension).bytes();
+    }
+
+    /** The shape, approximately, of a graph of this many distinct rows. */
+    GraphImage.Shape shapeOf(int rows, int dimension) {
         int[] levels = {Math.max(1, rows / m)};
         boolean coded = elementType == ElementType.INT8;
-        return new GraphImage.Shape(metric, coded, dimension, 2 * m, m, rows, rows, 0, 0, levels).bytes();
+        return new GraphImage.Shape(metric, coded, dimension, 2 * m, m, rows, rows, 0, 0, levels);
     }
 
     GraphOptions withMetric(Metric value) {

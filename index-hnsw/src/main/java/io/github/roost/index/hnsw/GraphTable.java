@@ -46,7 +46,7 @@ abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveT
     private final ElementType elementType;
     private final int dimension;
     private final MemoryLimit limit = new MemoryLimit();
-    private final RecallEfforts efforts = new RecallEfforts(this::effortByOwnRows, this::size);
+    private final RecallEfforts efforts;
     private final SearchFunction<SearchRequest, SearchResult> search = this::find;
 
     GraphTable(
@@ -60,6 +60,7 @@ abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveT
         this.metric = metric;
         this.elementType = elementType;
         this.dimension = dimension;
+        this.efforts = new RecallEfforts(orchestrator, this::effortByOwnRows, this::size);
     }
 
     /** Finds the k nearest rows that a filter allows; the arguments have been checked. */
@@ -102,7 +103,7 @@ abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveT
     /** As {@link #use}, for a change. Refused if the orchestrator is closed, because the change would never be merged. */
     TableUse.Hold change() {
         requireOpen();
-        orchestrator.indexing().requireOpen();
+        orchestrator.indexing().requireOpen("a change");
         return use();
     }
 
@@ -124,7 +125,7 @@ abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveT
 
     @Override
     public List<CompletableFuture<SearchResult>> searchAll(List<SearchRequest> requests) {
-        List<SearchRequest> all = List.copyOf(requests);
+        List<SearchRequest> all = SearchRequest.copyOf(requests);
         all.forEach(this::check);
         requireOpen();
         orchestrator.indexing().requireOpen();
@@ -216,15 +217,9 @@ abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveT
 
     @Override
     public int effortFor(double recall, int k, float[][] sample) {
-        Vectors.requireRecall(recall);
-        requireWidth(k, k);
-        if (sample.length == 0) {
-            throw new IllegalArgumentException("the sample must have at least one query, got none");
-        }
-        for (int query = 0; query < sample.length; query++) {
-            Vectors.require("query " + query, sample[query], dimension, metric);
-        }
+        RecallSample.require(recall, k, sample, dimension, metric);
         requireOpen();
+        orchestrator.indexing().requireOpen("a measurement");
         return Math.max(k, effort(recall, Math.clamp(size(), 1, k), sample));
     }
 
@@ -248,15 +243,15 @@ abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveT
         return orchestrator.submit(sampled, query, mappingId(), SubmitOptions.BATCH);
     }
 
-    /** Measures with rows as queries. Each query also finds itself, so the target is adjusted to k + 1 neighbours, one of them certain. */
     private int effortByOwnRows(double recall, int k) {
         float[][] sample = ownRows();
         if (sample.length == 0) {
             return defaultEf(k);
         }
-        int withItself = Math.min(Math.min(k + 1, Vectors.MAX_NEIGHBORS), size());
-        double target = (recall * (withItself - 1) + 1) / withItself;
-        return Math.max(k, effort(target, withItself, sample));
+        return Math.max(
+                k,
+                RecallSample.effortByOwnRows(
+                        recall, k, size(), (target, withItself) -> effort(target, withItself, sample)));
     }
 
     private float[][] ownRows() {

@@ -2,13 +2,12 @@ package io.github.roost.index.hnsw;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.Vectors;
 import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.core.indexing.MemoryLimit;
 import io.github.roost.core.indexing.TableMemory;
 import io.github.roost.core.vector.ElementType;
-import io.github.roost.core.vector.VectorSource;
 import io.github.roost.core.vector.VectorTable;
+import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.topology.DomainMemory;
 import java.util.Objects;
 
@@ -127,19 +126,17 @@ abstract class GraphTableBuilder<B extends GraphTableBuilder<B>> {
     }
 
     void requireRoom(int rows, int dimension) {
-        MemoryLimit.admit(name, memoryLimit, options.bytesOf(rows, dimension));
+        MemoryLimit.admit(name, memoryLimit, shapeOf(rows, dimension).bytes());
+    }
+
+    /** The shape, approximately, of a graph of this many distinct rows. */
+    GraphImage.Shape shapeOf(int rows, int dimension) {
+        return options.shapeOf(rows, dimension);
     }
 
     /** The build's steps, under the build's name in reports. */
     BuildWork work(Orchestrator orchestrator) {
         return new BuildWork(orchestrator, name + " (build)");
-    }
-
-    /** Checks everything that can be checked before rows are read. */
-    static void requireSource(long[] ids, VectorSource rows) {
-        Vectors.requireRange("number of vectors", rows.size(), 1, Integer.MAX_VALUE - 8);
-        Vectors.requireRange("dimension", rows.dimension(), 1, Vectors.MAX_DIMENSIONS);
-        Vectors.requireIds(ids, rows.size());
     }
 
     /** Sets the limit; closes and refuses a table that exceeds it, because its exact size is known only after the build. */

@@ -1,5 +1,6 @@
 package io.github.roost.index.hnsw;
 
+import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Vectors;
@@ -19,6 +20,7 @@ import io.github.roost.topology.DomainMemory;
 import io.github.roost.topology.Topology;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Objects;
 import java.util.Random;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -79,7 +81,7 @@ public final class HnswTable extends GraphTable {
                 orchestrator,
                 orchestrator.register(name, regions.regions()),
                 shape.metric(),
-                shape.coded() ? ElementType.INT8 : ElementType.FLOAT32,
+                elementType(graph),
                 shape.dimension());
         this.graph = graph;
         this.choice = selected.choice();
@@ -122,7 +124,8 @@ public final class HnswTable extends GraphTable {
                 .limit(Math.min(graph.rows(), (long) count * ROWS_PER_REGION))
                 .mapToObj(graph::vectorOfRow)
                 .toArray(float[][]::new);
-        return RegionRouter.of(sample, count);
+        RegionRouter regions = RegionRouter.of(sample, count);
+        return graph.image().shape().metric() == Metric.SQUARED_L2 ? regions : regions.byDirection();
     }
 
     @Override
@@ -222,6 +225,16 @@ public final class HnswTable extends GraphTable {
         return choice;
     }
 
+    /** The type of the rows in force: a {@link #swap} may change it. */
+    @Override
+    public ElementType elementType() {
+        return elementType(graph);
+    }
+
+    private static ElementType elementType(FrozenGraph graph) {
+        return graph.image().shape().coded() ? ElementType.INT8 : ElementType.FLOAT32;
+    }
+
     private static GraphLayout layout(FrozenGraph graph) {
         GraphImage.Shape shape = graph.image().shape();
         if (shape.hasNeighborCodes()) {
@@ -232,9 +245,10 @@ public final class HnswTable extends GraphTable {
 
     @Override
     public TableStats stats() {
-        GraphImage image = graph.image();
+        FrozenGraph now = graph;
+        GraphImage image = now.image();
         long bytes = registration().isOpen() ? image.bytes() : 0;
-        return new TableStats(name(), "hnsw", image.shape().rows(), dimension(), metric(), elementType(), 1, bytes);
+        return new TableStats(name(), "hnsw", image.shape().rows(), dimension(), metric(), elementType(now), 1, bytes);
     }
 
     /**
@@ -292,6 +306,7 @@ public final class HnswTable extends GraphTable {
      * @throws io.github.roost.core.task.TableFullException if the new rows exceed this table's memory limit
      */
     public void swap(HnswTable next) {
+        Objects.requireNonNull(next, "next must not be null");
         if (next == this) {
             throw new IllegalArgumentException("the rows of table " + name() + " must be replaced by another table's");
         }
@@ -344,6 +359,7 @@ public final class HnswTable extends GraphTable {
          * @return this builder
          */
         public Builder layout(GraphLayout value) {
+            Objects.requireNonNull(value, "layout must not be null");
             elementType(value == GraphLayout.INT8 ? ElementType.INT8 : ElementType.FLOAT32);
             layout = value;
             return this;
@@ -354,6 +370,12 @@ public final class HnswTable extends GraphTable {
             super.elementType(value);
             layout = value == ElementType.INT8 ? GraphLayout.INT8 : GraphLayout.FLOAT32;
             return this;
+        }
+
+        @Override
+        GraphImage.Shape shapeOf(int rows, int dimension) {
+            GraphImage.Shape plain = super.shapeOf(rows, dimension);
+            return layout == GraphLayout.NEIGHBOR_CODES ? plain.withNeighborCodes() : plain;
         }
 
         /**
@@ -372,11 +394,12 @@ public final class HnswTable extends GraphTable {
          * Builds a table as {@link #build(Orchestrator, long[], float[][])} does, with the row numbers, from 0, as ids.
          *
          * @param orchestrator builds and places the table
-         * @param rows at least one, all of one dimension from 1 to 4,096, finite; must not change during the build
+         * @param vectors at least one, all of one dimension from 1 to 4,096, finite; must not change during the build
          * @return the table, to be closed
          */
-        public HnswTable build(Orchestrator orchestrator, float[][] rows) {
-            return build(orchestrator, LongStream.range(0, rows.length).toArray(), rows);
+        public HnswTable build(Orchestrator orchestrator, float[][] vectors) {
+            Objects.requireNonNull(vectors, "vectors must not be null");
+            return build(orchestrator, LongStream.range(0, vectors.length).toArray(), vectors);
         }
 
         /**
@@ -385,16 +408,16 @@ public final class HnswTable extends GraphTable {
          *
          * @param orchestrator builds and places the table
          * @param ids one external id per row, all different
-         * @param rows at least one, all of one dimension from 1 to 4,096, finite; must not change during the build
+         * @param vectors at least one, all of one dimension from 1 to 4,096, finite; must not change during the build
          * @return the table, to be closed
          * @throws IllegalArgumentException if a row or id is invalid
          */
-        public HnswTable build(Orchestrator orchestrator, long[] ids, float[][] rows) {
-            Vectors.requireTable(rows, options().metric());
-            Vectors.requireIds(ids, rows.length);
-            requireRoom(rows.length, rows[0].length);
+        public HnswTable build(Orchestrator orchestrator, long[] ids, float[][] vectors) {
+            Vectors.requireTable(vectors, options().metric());
+            Vectors.requireIds(ids, vectors.length);
+            requireRoom(vectors.length, vectors[0].length);
             BuildWork work = work(orchestrator);
-            GraphImage image = new GraphBuild(work, options()).run(ids, VectorSource.of(rows));
+            GraphImage image = new GraphBuild(work, options()).run(ids, VectorSource.of(vectors));
             return limited(
                     new HnswTable(
                             orchestrator,
@@ -416,7 +439,7 @@ public final class HnswTable extends GraphTable {
          * @throws io.github.roost.core.task.TableFullException if the rows exceed the memory limit
          */
         public TableBuild<HnswTable> start(Orchestrator orchestrator, long[] ids, VectorSource rows) {
-            requireSource(ids, rows);
+            BuildWork.requireRows(ids, rows);
             requireRoom(rows.size(), rows.dimension());
             long max = memoryLimit();
             GraphOptions graph = options();

@@ -1,10 +1,14 @@
 package io.github.roost.index.hnsw;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
 import io.github.roost.core.indexing.BuildWork;
+import io.github.roost.index.hnsw.walk.BuildMemory;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.GraphWalk;
 import io.github.roost.index.hnsw.walk.NodeSet;
 import io.github.roost.index.hnsw.walk.WalkScratch;
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.function.IntConsumer;
 
@@ -24,22 +28,41 @@ final class InnerProductLinks {
     private final GraphImage image;
     private final GraphWalk walk;
     private final int width;
-    /** Each node's neighbours by distance, nearest first as the build left them. */
-    private final int[][] near;
-    /** Each node's neighbours by inner product, largest first. */
-    private final int[][] large;
+    private final int degree;
+    /** Each node's neighbours by distance, nearest first as the build left them: {@code degree} numbers per node, -1 after the last. */
+    private final MemorySegment near;
+    /** Each node's neighbours by inner product, largest first; only {@code degree}, because a list takes no more of them. */
+    private final MemorySegment large;
 
-    InnerProductLinks(BuildWork work, GraphImage image, GraphWalk walk, int width) {
+    private InnerProductLinks(BuildWork work, GraphImage image, GraphWalk walk, int width, BuildMemory memory) {
         this.work = work;
         this.image = image;
         this.walk = walk;
         this.width = width;
-        this.near = new int[image.shape().nodes()][];
-        this.large = new int[near.length][];
+        this.degree = image.shape().degree();
+        long bytes = (long) image.shape().nodes() * degree * Integer.BYTES;
+        this.near = memory.allocate(bytes);
+        this.large = memory.allocate(bytes);
     }
 
-    void add() {
-        onAll(node -> near[node] = neighbors(node));
+    /** Number of nodes that all steps process in total. */
+    static long steps(GraphImage image) {
+        return (1 + 2L * PASSES) * image.shape().nodes();
+    }
+
+    /**
+     * Adds the neighbours.
+     *
+     * @param width width of the searches for them
+     */
+    static void add(BuildWork work, GraphImage image, GraphWalk walk, int width) {
+        try (BuildMemory memory = new BuildMemory()) {
+            new InnerProductLinks(work, image, walk, width, memory).add();
+        }
+    }
+
+    private void add() {
+        onAll(node -> write(near, node, neighbors(node)));
         for (int pass = 0; pass < PASSES; pass++) {
             onAll(this::search);
             // After all searches of the pass, because they read the lists that this writes.
@@ -48,11 +71,20 @@ final class InnerProductLinks {
     }
 
     private void onAll(IntConsumer step) {
-        work.forEach(near.length, RUN, step);
+        work.forEach(image.shape().nodes(), RUN, step);
+    }
+
+    private void write(MemorySegment lists, int node, int[] nodes) {
+        int count = Math.min(degree, nodes.length);
+        long first = (long) node * degree;
+        MemorySegment.copy(nodes, 0, lists, JAVA_INT, first * Integer.BYTES, count);
+        if (count < degree) {
+            lists.setAtIndex(JAVA_INT, first + count, -1);
+        }
     }
 
     private int[] neighbors(int node) {
-        int[] all = new int[image.shape().degree()];
+        int[] all = new int[degree];
         int count = 0;
         while (count < all.length && image.neighbor(0, node, count) >= 0) {
             all[count] = image.neighbor(0, node, count);
@@ -64,7 +96,7 @@ final class InnerProductLinks {
     private void search(int node) {
         WalkScratch scratch = WalkScratch.take();
         try {
-            large[node] = search(node, scratch.begin(image, width));
+            write(large, node, search(node, scratch.begin(image, width)));
         } finally {
             scratch.giveBack();
         }
@@ -82,24 +114,27 @@ final class InnerProductLinks {
 
     /** Fills half of the list with each kind; places that one kind leaves free go to the other. */
     private void link(int node) {
-        int degree = image.shape().degree();
         int[] links = new int[degree];
-        int count = add(links, 0, near[node], degree / 2);
-        count = add(links, count, large[node], degree);
-        count = add(links, count, near[node], degree);
+        int count = add(links, 0, near, node, degree / 2);
+        count = add(links, count, large, node, degree);
+        count = add(links, count, near, node, degree);
         image.setNeighbors(0, node, links, count);
     }
 
-    /** Appends nodes that are not yet in the links until there are {@code max}; returns the new number of links. */
-    private static int add(int[] links, int count, int[] nodes, int max) {
+    /** Appends a node's list without the nodes that are in the links already, until there are {@code max}; returns the new number of links. */
+    private int add(int[] links, int count, MemorySegment lists, int node, int max) {
         int size = count;
-        for (int i = 0; i < nodes.length && size < max; i++) {
+        for (int i = 0; i < degree && size < max; i++) {
+            int other = lists.getAtIndex(JAVA_INT, (long) node * degree + i);
+            if (other < 0) {
+                break;
+            }
             boolean isNew = true;
             for (int j = 0; j < size; j++) {
-                isNew &= links[j] != nodes[i];
+                isNew &= links[j] != other;
             }
             if (isNew) {
-                links[size++] = nodes[i];
+                links[size++] = other;
             }
         }
         return size;

@@ -43,6 +43,7 @@ final class LayoutSelection {
                     told.get().reason());
             return new Selected(floats, told.get());
         }
+        work.phase(1, shape.nodes());
         FrozenGraph codes = new FrozenGraph(coded(work, plain));
         LayoutSample sample = new LayoutSample(work, floats);
         LayoutChoice choice = LayoutRule.bySample(target, sample.cost(floats, target), sample.cost(codes, target));

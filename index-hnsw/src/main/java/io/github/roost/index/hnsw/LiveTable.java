@@ -41,10 +41,12 @@ import org.jspecify.annotations.Nullable;
 public final class LiveTable extends GraphTable {
     static final int MIN_FREEZE_AFTER = 64;
     static final int MAX_FREEZE_AFTER = 1_000_000;
+    /** The share of a freeze's progress that is left for merges that fall due while it runs. */
+    private static final double LATER_MERGES = .05;
 
     private final GraphOptions options;
     private final int freezeAfter;
-    private final BackgroundFreeze freeze;
+    private final BackgroundFreeze<LiveTable> freeze;
 
     /**
      * All parts: the parts with a graph, then the parts without, older ones first. Replaced only under the lock. {@link
@@ -82,7 +84,8 @@ public final class LiveTable extends GraphTable {
         super(orchestrator, orchestrator.register(name), options.metric(), options.elementType(), dimension);
         this.options = options;
         this.freezeAfter = freezeAfter;
-        this.freeze = new BackgroundFreeze(name, this::mergeOnce);
+        this.freeze = new BackgroundFreeze<>(
+                this, name, () -> new BuildWork(orchestrator, name + " (build)"), this::mergeOnce);
         this.memory = TableMemory.keepAtHome(
                 orchestrator, registration(), index -> parts.stream().map(LiveRows::memory), mover);
     }
@@ -309,24 +312,39 @@ public final class LiveTable extends GraphTable {
     }
 
     /**
-     * Freezes all rows, and blocks until that is done and no merge is due. Must not be called on a worker thread, which is
+     * Freezes all rows, as {@link #startFreeze} does. Blocks, and ignores interrupts. Must not be called on a worker thread, which is
      * needed for the work.
      *
      * @throws io.github.roost.core.task.TableClosedException if the table is closed
+     * @throws io.github.roost.core.task.OrchestratorClosedException if the orchestrator is closed
      * @throws IllegalStateException if a graph cannot be built
-     * @throws InterruptedException if the calling thread is interrupted; the freeze continues
      */
-    public void freeze() throws InterruptedException {
+    public void freeze() {
+        startFreeze().join();
+    }
+
+    /**
+     * Starts to freeze all rows that the table has now: builds them into a graph, as batch work on the orchestrator's workers, until no
+     * merge is due.
+     *
+     * @return the running freeze. Its result is this table, once all these rows are in graphs; it fails with an
+     *     {@link IllegalStateException} if a graph cannot be built, and with a
+     *     {@link io.github.roost.core.task.TableClosedException} if the table is closed meanwhile. If it is cancelled, the merge under
+     *     way ends, unless the table or another caller waits for it too, and its rows are searched one by one until the next merge
+     * @throws io.github.roost.core.task.TableClosedException if the table is closed
+     * @throws io.github.roost.core.task.OrchestratorClosedException if the orchestrator is closed
+     */
+    public TableBuild<LiveTable> startFreeze() {
         synchronized (places) {
             requireOpen();
+            orchestrator().indexing().requireOpen("a freeze");
             sealAll();
         }
-        freeze.request();
-        freeze.await();
+        return freeze.start();
     }
 
     /** Does one merge that is due; returns false if none is. Run only by the background thread. */
-    private boolean mergeOnce() {
+    private boolean mergeOnce(BuildWork work) {
         List<LiveRows> merged;
         synchronized (places) {
             List<LiveRows> sealed = parts.stream().filter(LiveRows::isSealed).toList();
@@ -337,9 +355,13 @@ public final class LiveTable extends GraphTable {
         if (merged.isEmpty()) {
             return false;
         }
+        BuildWork build = work.part(name() + " (build)");
+        work.phase(1 - LATER_MERGES * (1 - work.progress()), build);
         AliveRows alive = new AliveRows(merged, dimension(), this::use);
-        // The build holds the table only row by row, so closing it need not wait for the build.
-        LiveRows built = alive.size() == 0 ? null : build(alive);
+        // The build holds the table only row by row, so closing it, which cancels the build, need not wait for it.
+        LiveRows built = alive.size() == 0
+                ? null
+                : LiveRows.frozen(new FrozenGraph(new GraphBuild(build, options).run(alive.ids(), alive)));
         try (var _ = use()) {
             synchronized (places) {
                 replace(merged, built);
@@ -349,11 +371,6 @@ public final class LiveTable extends GraphTable {
             memory.isNew(0, built.memory());
         }
         return true;
-    }
-
-    private LiveRows build(AliveRows alive) {
-        BuildWork work = new BuildWork(orchestrator(), name() + " (build)");
-        return LiveRows.frozen(new FrozenGraph(new GraphBuild(work, options).run(alive.ids(), alive)));
     }
 
     /**
@@ -502,7 +519,7 @@ public final class LiveTable extends GraphTable {
 
     @Override
     public void close() {
-        // Closed first, so that a build that ends because the table closes is not reported as a failure.
+        // Closed first, so that a merge that ends because the table closes is not reported as a failure.
         freeze.close();
         orchestrator().indexing().closeTable(registration(), this::free);
     }
@@ -559,18 +576,18 @@ public final class LiveTable extends GraphTable {
          *
          * @param orchestrator builds and places the table
          * @param ids one external id per row, all different
-         * @param rows at least one, all of one dimension from 1 to 4,096, finite; must not change during the build
+         * @param vectors at least one, all of one dimension from 1 to 4,096, finite; must not change during the build
          * @return the table, to be closed
          * @throws IllegalArgumentException if a row or id is invalid
          */
-        public LiveTable build(Orchestrator orchestrator, long[] ids, float[][] rows) {
-            int dimension = Vectors.requireTable(rows, options().metric());
-            Vectors.requireIds(ids, rows.length);
-            requireRoom(rows.length, dimension);
-            FrozenGraph graph = FrozenGraph.build(work(orchestrator), options(), ids, rows);
-            LiveTable table = build(orchestrator, dimension);
+        public LiveTable build(Orchestrator orchestrator, long[] ids, float[][] vectors) {
+            int dimension = Vectors.requireTable(vectors, options().metric());
+            Vectors.requireIds(ids, vectors.length);
+            requireRoom(vectors.length, dimension);
+            FrozenGraph graph = FrozenGraph.build(work(orchestrator), options(), ids, vectors);
+            LiveTable table = new LiveTable(orchestrator, name(), options(), dimension, freezeAfter, mover());
             table.begin(List.of(LiveRows.frozen(graph)));
-            return table;
+            return limited(table, memoryLimit());
         }
 
         /**
@@ -585,7 +602,7 @@ public final class LiveTable extends GraphTable {
          * @throws io.github.roost.core.task.TableFullException if the rows exceed the memory limit
          */
         public TableBuild<LiveTable> start(Orchestrator orchestrator, long[] ids, VectorSource rows) {
-            requireSource(ids, rows);
+            BuildWork.requireRows(ids, rows);
             requireRoom(rows.size(), rows.dimension());
             long max = memoryLimit();
             GraphOptions graph = options();

@@ -4,13 +4,14 @@ import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.index.hnsw.walk.BuildMemory;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.NeighborCodes;
+import io.github.roost.topology.DomainMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
  * Converts a graph of vectors to {@link GraphLayout#NEIGHBOR_CODES}, with the same nodes under the same numbers. All
  * steps are batch work on the workers of an orchestrator, which make the writes of one step visible to the next. During the
- * conversion both graphs and the rotated vectors are in memory. Stateless.
+ * conversion both graphs and the rotated vectors are in memory; then the graph of vectors is freed. Stateless.
  */
 final class NeighborCoding {
     /** Nodes written per step of batch work. */
@@ -18,9 +19,11 @@ final class NeighborCoding {
 
     private NeighborCoding() {}
 
+    /** @param plain must not be used afterwards */
     static GraphImage of(BuildWork work, GraphImage plain) {
         GraphImage coded = GraphImage.allocate(plain.shape().withNeighborCodes());
         int nodes = plain.shape().nodes();
+        work.phase(1, 2L * nodes);
         int dimension = plain.shape().dimension();
         int length = NeighborCodes.length(dimension);
         try (BuildMemory memory = new BuildMemory()) {
@@ -48,6 +51,7 @@ final class NeighborCoding {
                 }
             });
         }
+        DomainMemory.release(plain.memory());
         return coded;
     }
 }

@@ -1,5 +1,6 @@
 package io.github.roost.index.hnsw;
 
+import io.github.roost.core.Vectors;
 import java.util.SplittableRandom;
 
 /**
@@ -18,12 +19,15 @@ final class RegionRouter {
     private static final long SEED = 25;
 
     /** One region for all queries. */
-    static final RegionRouter ONE = new RegionRouter(new float[1][0]);
+    static final RegionRouter ONE = new RegionRouter(new float[1][0], false);
 
     private final float[][] centroids;
+    /** Whether the centroids have length 1 and the nearest is the one in whose direction a query points. */
+    private final boolean byDirection;
 
-    private RegionRouter(float[][] centroids) {
+    private RegionRouter(float[][] centroids, boolean byDirection) {
         this.centroids = centroids;
+        this.byDirection = byDirection;
     }
 
     /**
@@ -59,7 +63,7 @@ final class RegionRouter {
                 .limit(count)
                 .mapToObj(row -> sample[row].clone())
                 .toArray(float[][]::new);
-        RegionRouter router = new RegionRouter(centroids);
+        RegionRouter router = new RegionRouter(centroids, false);
         for (int i = 0; i < ITERATIONS; i++) {
             router = router.moved(sample);
         }
@@ -82,7 +86,38 @@ final class RegionRouter {
         for (int region = 0; region < next.length; region++) {
             next[region] = counts[region] == 0 ? centroids[region] : mean(sums[region], counts[region]);
         }
-        return new RegionRouter(next);
+        return new RegionRouter(next, false);
+    }
+
+    /**
+     * Returns a router for metrics under which a query's neighbours do not depend on its length: neither does its region. By distance all queries
+     * much shorter than the rows would have the region of the shortest centroid.
+     */
+    RegionRouter byDirection() {
+        if (centroids.length == 1) {
+            return this;
+        }
+        float[][] directions = new float[centroids.length][];
+        for (int region = 0; region < directions.length; region++) {
+            directions[region] = ofLengthOne(centroids[region]);
+        }
+        return new RegionRouter(directions, true);
+    }
+
+    /** The zero vector stays as it is. */
+    private static float[] ofLengthOne(float[] vector) {
+        double squares = 0;
+        for (float value : vector) {
+            squares += (double) value * value;
+        }
+        float[] scaled = vector.clone();
+        if (squares > 0) {
+            double length = Math.sqrt(squares);
+            for (int d = 0; d < scaled.length; d++) {
+                scaled[d] = (float) (vector[d] / length);
+            }
+        }
+        return scaled;
     }
 
     private static float[] mean(double[] sum, int count) {
@@ -108,7 +143,9 @@ final class RegionRouter {
         if (centroids.length > 1) {
             float min = Float.POSITIVE_INFINITY;
             for (int region = 0; region < centroids.length; region++) {
-                float distance = squaredDistance(query, centroids[region]);
+                float distance = byDirection
+                        ? -Vectors.product(query, centroids[region])
+                        : Vectors.squaredDistance(query, centroids[region]);
                 if (distance < min) {
                     min = distance;
                     nearest = region;
@@ -116,14 +153,5 @@ final class RegionRouter {
             }
         }
         return nearest;
-    }
-
-    private static float squaredDistance(float[] one, float[] other) {
-        float sum = 0;
-        for (int d = 0; d < one.length; d++) {
-            float difference = one[d] - other[d];
-            sum += difference * difference;
-        }
-        return sum;
     }
 }

@@ -4,33 +4,140 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.core.task.OrchestratorClosedException;
+import io.github.roost.core.task.TableClosedException;
+import io.github.roost.core.vector.TableBuild;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 class BackgroundFreezeTest {
+    private final Orchestrator orchestrator =
+            Orchestrator.builder().topology(Fixtures.twoDomains()).build();
+    private final LiveTable table = LiveTable.builder().build(orchestrator, 1);
+
+    @AfterEach
+    void close() {
+        orchestrator.close();
+    }
+
+    private BackgroundFreeze<LiveTable> freeze(Predicate<BuildWork> step) {
+        return new BackgroundFreeze<>(table, "test", () -> new BuildWork(orchestrator, "test"), step);
+    }
+
+    /** A step that goes on until the work of its run is cancelled or it is let go on. */
+    private static final class Endless implements Predicate<BuildWork> {
+        private final Semaphore begun = new Semaphore(0);
+        private final Semaphore ends = new Semaphore(0);
+        private final Semaphore cancelled = new Semaphore(0);
+
+        @Override
+        public boolean test(BuildWork work) {
+            begun.release();
+            while (!ends.tryAcquire()) {
+                try {
+                    work.yieldToSearches();
+                } catch (CancellationException end) {
+                    cancelled.release();
+                    throw end;
+                }
+                Thread.onSpinWait();
+            }
+            return false;
+        }
+    }
+
+    @Test
+    @Timeout(60)
+    void aRunIsCancelledWithTheLastFreezeThatItServes() {
+        Endless step = new Endless();
+        try (BackgroundFreeze<LiveTable> freeze = freeze(step)) {
+            TableBuild<LiveTable> first = freeze.start();
+            step.begun.acquireUninterruptibly();
+            // Both are served by the next run.
+            TableBuild<LiveTable> second = freeze.start();
+            TableBuild<LiveTable> third = freeze.start();
+            assertThat(first.cancel()).isTrue();
+            step.cancelled.acquireUninterruptibly();
+            assertThatThrownBy(first::join).isInstanceOf(CancellationException.class);
+            assertThat(first.cancel()).isTrue();
+
+            step.begun.acquireUninterruptibly();
+            assertThat(second.cancel()).isTrue();
+            assertThat(third.result()).isNotDone();
+            step.ends.release();
+            assertThat(third.join()).isSameAs(table);
+            assertThat(third.progress()).isEqualTo(1);
+            assertThat(third.cancel()).isFalse();
+            assertThat(step.cancelled.availablePermits()).isZero();
+        }
+    }
+
+    @Test
+    @Timeout(60)
+    void aRunThatTheTableHasAskedForOutlivesAFreezeThatIsCancelled() {
+        Endless step = new Endless();
+        try (BackgroundFreeze<LiveTable> freeze = freeze(step)) {
+            freeze.request();
+            step.begun.acquireUninterruptibly();
+            freeze.request();
+            TableBuild<LiveTable> cancelled = freeze.start();
+            step.ends.release();
+            step.begun.acquireUninterruptibly();
+            assertThat(cancelled.cancel()).isTrue();
+            TableBuild<LiveTable> unbegun = freeze.start();
+            assertThat(unbegun.cancel()).isTrue();
+            step.ends.release();
+            TableBuild<LiveTable> last = freeze.start();
+            step.begun.acquireUninterruptibly();
+            step.ends.release();
+            assertThat(last.join()).isSameAs(table);
+            assertThat(step.cancelled.availablePermits()).isZero();
+            assertThat(step.begun.availablePermits()).isZero();
+        }
+    }
+
+    @Test
+    @Timeout(60)
+    void closingEndsTheRunUnderWayAndNoneBeginsAfterwards() {
+        Endless step = new Endless();
+        BackgroundFreeze<LiveTable> freeze = freeze(step);
+        TableBuild<LiveTable> first = freeze.start();
+        step.begun.acquireUninterruptibly();
+        TableBuild<LiveTable> second = freeze.start();
+        freeze.close();
+        assertThatThrownBy(first::join).isInstanceOf(TableClosedException.class);
+        assertThatThrownBy(second::join).isInstanceOf(TableClosedException.class);
+        assertThatThrownBy(freeze::start).isInstanceOf(TableClosedException.class);
+        step.cancelled.acquireUninterruptibly();
+        freeze.request();
+        assertThat(step.begun.availablePermits()).isZero();
+    }
+
     @Test
     @Timeout(60)
     void anErrorIsToldToThoseWhoWaitAndTheNextRequestIsServed() throws Exception {
         Error error = new OutOfMemoryError("for this test");
         AtomicInteger steps = new AtomicInteger();
-        try (BackgroundFreeze freeze = new BackgroundFreeze("test", () -> {
+        try (BackgroundFreeze<LiveTable> freeze = freeze(work -> {
             if (steps.incrementAndGet() == 1) {
                 throw error;
             }
             return false;
         })) {
-            freeze.request();
-            assertThatThrownBy(freeze::await)
+            assertThatThrownBy(() -> freeze.start().join())
                     .isInstanceOf(IllegalStateException.class)
                     .hasCause(error);
-            freeze.request();
-            freeze.await();
+            freeze.start().join();
             assertThat(steps).hasValue(2);
         }
     }
@@ -50,17 +157,15 @@ class BackgroundFreezeTest {
         CountDownLatch ended = new CountDownLatch(1);
         Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
         Thread.setDefaultUncaughtExceptionHandler((thread, uncaught) -> ended.countDown());
-        try (BackgroundFreeze freeze = new BackgroundFreeze("test", () -> {
+        try (BackgroundFreeze<LiveTable> freeze = freeze(work -> {
             if (steps.incrementAndGet() == 1) {
                 throw error;
             }
             return false;
         })) {
-            freeze.request();
-            assertThatThrownBy(freeze::await).isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(() -> freeze.start().join()).isInstanceOf(IllegalStateException.class);
             // A thread that died has come to this, or is still on its way.
-            freeze.request();
-            freeze.await();
+            freeze.start().join();
             assertThat(steps).hasValue(2);
             assertThat(ended.getCount()).isOne();
         } finally {
@@ -88,22 +193,21 @@ class BackgroundFreezeTest {
     }
 
     /** What is logged while a step fails. */
-    private static String loggedWhile(Runnable failing) throws InterruptedException {
+    private String loggedWhile(Runnable failing) {
         PrintStream err = System.err;
         ByteArrayOutputStream logged = new ByteArrayOutputStream();
         System.setErr(new PrintStream(logged, true, StandardCharsets.UTF_8));
         AtomicInteger steps = new AtomicInteger();
-        try (BackgroundFreeze freeze = new BackgroundFreeze("test", () -> {
+        try (BackgroundFreeze<LiveTable> freeze = freeze(work -> {
             if (steps.incrementAndGet() == 1) {
                 failing.run();
             }
             return false;
         })) {
-            freeze.request();
-            assertThatThrownBy(freeze::await).isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(() -> freeze.start().join())
+                    .isInstanceOfAny(IllegalStateException.class, OrchestratorClosedException.class);
             // The thread logs before it looks for the next request.
-            freeze.request();
-            freeze.await();
+            freeze.start().join();
         } finally {
             System.setErr(err);
         }

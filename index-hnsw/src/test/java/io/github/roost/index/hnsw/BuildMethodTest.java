@@ -118,6 +118,27 @@ class BuildMethodTest {
         }
     }
 
+    /** Under inner product, most of the time goes to links that are added when all rows have been inserted. */
+    @Test
+    void theProgressOfABuildDoesNotWaitAtItsEnd() throws Exception {
+        VectorSource rows = VectorSource.of(gaussian(ROWS, DIMENSION, new Random(6)));
+        long[] ids = LongStream.range(0, ROWS).toArray();
+        try (Orchestrator orchestrator = Fixtures.roundRobin()) {
+            TableBuild<HnswTable> build =
+                    HnswTable.builder().metric(Metric.INNER_PRODUCT).start(orchestrator, ids, rows);
+            int looks = 0;
+            int atEnd = 0;
+            while (!build.result().isDone()) {
+                looks++;
+                atEnd += build.progress() > .985 ? 1 : 0;
+                Thread.sleep(1);
+            }
+            build.join().close();
+            assertThat(build.progress()).isEqualTo(1);
+            assertThat(atEnd).isLessThan(10 + looks / 4);
+        }
+    }
+
     @Test
     @SuppressWarnings("NullAway") // what is under test
     void noMethodIsRefused() {

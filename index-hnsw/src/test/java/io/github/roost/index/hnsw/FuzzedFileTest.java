@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.TableFileException;
+import io.github.roost.core.vector.ElementType;
 import io.github.roost.core.vector.VectorTable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -37,6 +38,11 @@ class FuzzedFileTest {
     private static final int ROWS = 120;
     private static final int DIMENSION = 5;
     private static final int HEAD_BYTES = 192;
+    /** Of a live table's file: its head, the place of the front's length, and an entry of the directory without its bits. */
+    private static final int LIVE_HEAD_BYTES = 48;
+
+    private static final int LIVE_FRONT_BYTES_AT = 12;
+    private static final int LIVE_ENTRY_BYTES = 24;
 
     @SuppressWarnings("NullAway.Init")
     private static Orchestrator orchestrator;
@@ -45,8 +51,10 @@ class FuzzedFileTest {
     private static Path folder;
 
     private static byte[] frozen = {};
+    private static byte[] scaled = {};
     private static byte[] coded = {};
     private static byte[] live = {};
+    private static byte[] scaledLive = {};
 
     /** A number written over what a file has at a place. */
     record Edit(double place, boolean isInHead, int value, int bytes) {
@@ -67,24 +75,27 @@ class FuzzedFileTest {
         folder = Files.createTempDirectory("roost-fuzzed");
         float[][] rows = gaussian(ROWS, DIMENSION, new Random(5));
         Path file = folder.resolve("good");
-        try (HnswTable table = HnswTable.builder().m(4).efConstruction(20).build(orchestrator, rows)) {
-            table.save(file);
-            frozen = Files.readAllBytes(file);
-        }
-        try (HnswTable table = HnswTable.builder()
-                .m(4)
-                .efConstruction(20)
-                .layout(GraphLayout.NEIGHBOR_CODES)
-                .build(orchestrator, rows)) {
-            table.save(file);
-            coded = Files.readAllBytes(file);
-        }
+        frozen = saved(HnswTable.builder(), rows, file);
+        scaled = saved(HnswTable.builder().elementType(ElementType.INT8), rows, file);
+        coded = saved(HnswTable.builder().layout(GraphLayout.NEIGHBOR_CODES), rows, file);
         long[] ids = new long[ROWS];
         Arrays.setAll(ids, row -> row);
-        try (LiveTable table = LiveTable.builder().m(4).efConstruction(20).build(orchestrator, ids, rows)) {
+        live = saved(LiveTable.builder(), ids, rows, file);
+        scaledLive = saved(LiveTable.builder().elementType(ElementType.INT8), ids, rows, file);
+    }
+
+    private static byte[] saved(HnswTable.Builder builder, float[][] rows, Path file) throws IOException {
+        try (HnswTable table = builder.m(4).efConstruction(20).build(orchestrator, rows)) {
+            table.save(file);
+            return Files.readAllBytes(file);
+        }
+    }
+
+    private static byte[] saved(LiveTable.Builder builder, long[] ids, float[][] rows, Path file) throws IOException {
+        try (LiveTable table = builder.m(4).efConstruction(20).build(orchestrator, ids, rows)) {
             table.remove(7);
             table.save(file);
-            live = Files.readAllBytes(file);
+            return Files.readAllBytes(file);
         }
     }
 
@@ -115,6 +126,12 @@ class FuzzedFileTest {
     }
 
     @Property(tries = 400)
+    void aTableOfScalarCodesIsRefusedOrSearched(@ForAll("edits") Edit one, @ForAll("edits") Edit other)
+            throws IOException {
+        refusedOrSearched(edited(scaled, List.of(one, other)));
+    }
+
+    @Property(tries = 400)
     void aTableOfNeighborCodesIsRefusedOrSearched(@ForAll("edits") Edit one, @ForAll("edits") Edit other)
             throws IOException {
         refusedOrSearched(edited(coded, List.of(one, other)));
@@ -130,10 +147,21 @@ class FuzzedFileTest {
         }
     }
 
-    @Property(tries = 200)
+    @Property(tries = 400)
     void aLiveTableIsRefusedOrSearched(@ForAll @Size(min = 1, max = 3) List<@From("edits") Edit> edits)
             throws IOException {
-        Path fuzzed = Files.write(folder.resolve("fuzzed"), edited(live, edits));
+        liveRefusedOrSearched(edited(live, edits));
+    }
+
+    @Property(tries = 400)
+    void aLiveTableOfScalarCodesIsRefusedOrSearched(@ForAll @Size(min = 1, max = 3) List<@From("edits") Edit> edits)
+            throws IOException {
+        liveRefusedOrSearched(edited(scaledLive, edits));
+    }
+
+    private static void liveRefusedOrSearched(byte[] file) throws IOException {
+        signLive(file);
+        Path fuzzed = Files.write(folder.resolve("fuzzed"), file);
         try (LiveTable table = LiveTable.open(orchestrator, "fuzzed", fuzzed)) {
             assertSearched(table);
         } catch (TableFileException refused) {
@@ -160,9 +188,32 @@ class FuzzedFileTest {
     }
 
     private static void sign(byte[] file) {
+        sign(file, 0, file.length);
+    }
+
+    /** Makes the checksums of the front and of the images right, as far as the directory still names places in the file. */
+    private static void signLive(byte[] file) {
+        ByteBuffer numbers = ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN);
+        int front = numbers.getInt(LIVE_FRONT_BYTES_AT);
+        if (front >= LIVE_HEAD_BYTES + Long.BYTES && front <= file.length) {
+            sign(file, 0, front);
+        }
+        int entry = LIVE_HEAD_BYTES;
+        while (entry >= 0 && entry + LIVE_ENTRY_BYTES <= Math.min(front, file.length)) {
+            long at = numbers.getLong(entry);
+            long length = numbers.getLong(entry + Long.BYTES);
+            if (at >= front && length >= Long.BYTES && at + length <= file.length) {
+                sign(file, (int) at, (int) (at + length));
+            }
+            int words = (numbers.getInt(entry + 2 * Long.BYTES) + Long.SIZE - 1) / Long.SIZE;
+            entry = words < 0 ? -1 : entry + LIVE_ENTRY_BYTES + words * Long.BYTES;
+        }
+    }
+
+    private static void sign(byte[] file, int from, int to) {
         CRC32C checksum = new CRC32C();
-        checksum.update(file, 0, file.length - Long.BYTES);
-        ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN).putLong(file.length - Long.BYTES, checksum.getValue());
+        checksum.update(file, from, to - from - Long.BYTES);
+        ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN).putLong(to - Long.BYTES, checksum.getValue());
     }
 
     private static void assertSearched(VectorTable table) {

@@ -257,8 +257,8 @@ class HnswTableTest {
         try (HnswTable table = HnswTable.builder()
                 .m(8)
                 .efConstruction(10)
-                .build(ORCHESTRATOR, gaussian(30_000, 256, new Random(34)))) {
-            assertThat(table.bytes()).isGreaterThan(30L << 20);
+                .build(ORCHESTRATOR, gaussian(15_000, 256, new Random(34)))) {
+            assertThat(table.bytes()).isGreaterThan(15L << 20);
             long grown = usedHeap() - before;
             // A worker may still hold the last piece of the build.
             for (int look = 0; look < 10 && grown > table.bytes() / 20; look++) {

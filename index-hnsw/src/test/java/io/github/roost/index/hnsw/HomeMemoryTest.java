@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Where tables' memory is moved on machines of one NUMA node and of two, of two domains with a core each. */
 @Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class HomeMemoryTest {
-    private static final int ROWS = 2_000;
+    private static final int ROWS = 600;
     private static final int DIMENSION = 512;
 
     private record Move(long bytes, int node) {}
@@ -62,6 +62,11 @@ class HomeMemoryTest {
                 .build();
     }
 
+    /** Tables of many bytes that are built soon. */
+    private static HnswTable.Builder cheap() {
+        return HnswTable.builder().m(8).efConstruction(10);
+    }
+
     private void rehome(Orchestrator orchestrator, MappingId id, int domain) {
         try (Registration weight = orchestrator.register("weight")) {
             orchestrator.indexing().touched(weight.id(), 1, 1_000);
@@ -85,7 +90,7 @@ class HomeMemoryTest {
     @Test
     void aTablesGraphLiesOnItsHomesNodeAndFollowsItToAnother() throws InterruptedException {
         try (Orchestrator orchestrator = machine(1);
-                HnswTable table = HnswTable.builder().mover(recording).build(orchestrator, rows)) {
+                HnswTable table = cheap().mover(recording).build(orchestrator, rows)) {
             int home = orchestrator.homes(table.mappingId()).getFirst();
             awaitMoved(table.bytes(), home);
 
@@ -99,11 +104,10 @@ class HomeMemoryTest {
     @Test
     void aGraphThatTakesAnothersPlaceIsMovedToo() throws InterruptedException {
         try (Orchestrator orchestrator = machine(1);
-                HnswTable table = HnswTable.builder().mover(recording).build(orchestrator, rows)) {
+                HnswTable table = cheap().mover(recording).build(orchestrator, rows)) {
             int home = orchestrator.homes(table.mappingId()).getFirst();
             awaitMoved(table.bytes(), home);
-            HnswTable other = HnswTable.builder()
-                    .mover((memory, elsewhere) -> new MemoryResult(true, ""))
+            HnswTable other = cheap().mover((memory, elsewhere) -> new MemoryResult(true, ""))
                     .build(orchestrator, Arrays.copyOf(rows, 500));
 
             table.swap(other);
@@ -116,9 +120,8 @@ class HomeMemoryTest {
     void aGraphOfAFileIsLeftWhereItIs(@TempDir Path folder) throws Exception {
         Path file = folder.resolve("table");
         Orchestrator orchestrator = machine(1);
-        try (HnswTable table = HnswTable.builder()
-                .mover((memory, home) -> new MemoryResult(true, ""))
-                .build(orchestrator, rows)) {
+        try (HnswTable table =
+                cheap().mover((memory, home) -> new MemoryResult(true, "")).build(orchestrator, rows)) {
             table.save(file);
         }
         HnswTable opened = new HnswTable(orchestrator, "opened", new FrozenGraph(ImageFile.open(file)), recording);
@@ -166,7 +169,7 @@ class HomeMemoryTest {
     @Test
     void onOneNodeNothingIsMoved() throws InterruptedException {
         Orchestrator orchestrator = machine(0);
-        try (HnswTable table = HnswTable.builder().mover(recording).build(orchestrator, rows);
+        try (HnswTable table = cheap().mover(recording).build(orchestrator, rows);
                 LiveTable live =
                         LiveTable.builder().mover(recording).freezeAfter(64).build(orchestrator, DIMENSION)) {
             live.put(1, rows[1]);

@@ -92,6 +92,29 @@ class LayoutSelectionTest {
     }
 
     @Test
+    void aSwapTakesTheLayoutAndTheElementTypeOfTheNewRows() {
+        float[][] rows = gaussian(100, DIMENSION, new Random(2));
+        try (HnswTable table = builder().layout(GraphLayout.FLOAT32).build(ORCHESTRATOR, rows)) {
+            table.swap(builder().layout(GraphLayout.INT8).build(ORCHESTRATOR, rows));
+            assertThat(table.layout()).isEqualTo(GraphLayout.INT8);
+            assertThat(table.elementType()).isEqualTo(ElementType.INT8);
+            assertThat(table.stats().elementType()).isEqualTo(ElementType.INT8);
+        }
+    }
+
+    @Test
+    @SuppressWarnings("NullAway") // what is under test
+    void theLayoutMustNotBeNull() {
+        HnswTable.Builder builder = builder().layout(GraphLayout.INT8);
+        assertThatThrownBy(() -> builder.layout(null))
+                .isInstanceOf(NullPointerException.class)
+                .hasMessage("layout must not be null");
+        try (HnswTable table = builder.build(ORCHESTRATOR, new float[][] {{1}, {2}})) {
+            assertThat(table.layout()).isEqualTo(GraphLayout.INT8);
+        }
+    }
+
+    @Test
     void theRecallMustBeOne() {
         assertThatThrownBy(() -> HnswTable.builder().targetRecall(1.5))
                 .isInstanceOf(IllegalArgumentException.class)

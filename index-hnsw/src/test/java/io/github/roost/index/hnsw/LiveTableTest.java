@@ -14,9 +14,13 @@ import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.task.TableClosedException;
+import io.github.roost.core.task.TableFullException;
 import io.github.roost.core.vector.ElementType;
 import io.github.roost.core.vector.IdFilter;
 import io.github.roost.core.vector.SearchRequest;
+import io.github.roost.core.vector.TableBuild;
+import io.github.roost.core.vector.VectorSource;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -25,6 +29,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -39,6 +44,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -128,6 +134,70 @@ class LiveTableTest {
             table.freeze();
             assertThat(table.frozenParts()).isZero();
             assertThat(table.search(rows[0], 10, 10).join().size()).isZero();
+        }
+    }
+
+    /** Its graph takes minutes: nothing here waits for it. */
+    private static LiveTable slowToFreeze(Orchestrator orchestrator) {
+        LiveTable table = LiveTable.builder()
+                .name("slow")
+                .efConstruction(10_000)
+                .freezeAfter(1_000_000)
+                .build(orchestrator, 16);
+        float[][] rows = gaussian(20_000, 16, new Random(63));
+        for (int row = 0; row < rows.length; row++) {
+            table.put(row, rows[row]);
+        }
+        return table;
+    }
+
+    private static void awaitGraph(TableBuild<LiveTable> freeze) {
+        // By then the rows are read: it is the graph that is being built.
+        while (freeze.progress() < .05) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private static void awaitNoBuild(Orchestrator orchestrator) {
+        while (orchestrator.stats().tables().stream()
+                .anyMatch(table -> table.name().equals("slow (build)"))) {
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    @Timeout(120)
+    void aFreezeThatIsCancelledEndsItsMergeAndTheRowsAreSearchedAsBefore() {
+        try (Orchestrator orchestrator =
+                        Orchestrator.builder().topology(Fixtures.twoDomains()).build();
+                LiveTable table = slowToFreeze(orchestrator)) {
+            TableBuild<LiveTable> freeze = table.startFreeze();
+            awaitGraph(freeze);
+            assertThat(freeze.cancel()).isTrue();
+            assertThatThrownBy(freeze::join).isInstanceOf(CancellationException.class);
+            awaitNoBuild(orchestrator);
+            assertThat(freeze.progress()).isLessThan(.9);
+            assertThat(table.frozenParts()).isZero();
+            assertThat(table.search(Objects.requireNonNull(table.vector(777)), 1)
+                            .join()
+                            .ids())
+                    .containsExactly(777);
+        }
+    }
+
+    @Test
+    @Timeout(120)
+    void closingATableEndsTheMergeUnderWay() {
+        try (Orchestrator orchestrator =
+                Orchestrator.builder().topology(Fixtures.twoDomains()).build()) {
+            LiveTable table = slowToFreeze(orchestrator);
+            TableBuild<LiveTable> freeze = table.startFreeze();
+            awaitGraph(freeze);
+            table.close();
+            assertThatThrownBy(freeze::join).isInstanceOf(TableClosedException.class);
+            awaitNoBuild(orchestrator);
+            assertThat(freeze.progress()).isLessThan(.9);
+            assertThatThrownBy(table::startFreeze).isInstanceOf(TableClosedException.class);
         }
     }
 
@@ -609,6 +679,25 @@ class LiveTableTest {
                 .boxed()
                 .sorted(Comparator.naturalOrder())
                 .toList();
+    }
+
+    /** The map from ids to rows counts too, though a graph alone is within the limit. */
+    @Test
+    void aTableBuiltWithRowsIsRefusedBeyondItsLimit() {
+        float[][] rows = gaussian(1_000, 8, new Random(72));
+        long[] ids = LongStream.range(0, rows.length).toArray();
+        long bytes;
+        try (LiveTable table = LiveTable.builder().build(ORCHESTRATOR, ids, rows)) {
+            bytes = table.bytes();
+        }
+        LiveTable.Builder limited = LiveTable.builder().memoryLimit(bytes - 1);
+        assertThatThrownBy(() -> limited.build(ORCHESTRATOR, ids, rows)).isInstanceOf(TableFullException.class);
+        assertThatThrownBy(() ->
+                        limited.start(ORCHESTRATOR, ids, VectorSource.of(rows)).join())
+                .isInstanceOf(TableFullException.class);
+        try (LiveTable table = LiveTable.builder().memoryLimit(bytes).build(ORCHESTRATOR, ids, rows)) {
+            assertThat(table.size()).isEqualTo(rows.length);
+        }
     }
 
     @Test

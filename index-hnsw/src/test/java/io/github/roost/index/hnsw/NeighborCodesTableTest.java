@@ -11,8 +11,10 @@ import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.TableFileException;
 import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.task.TableFullException;
 import io.github.roost.core.vector.ElementType;
 import io.github.roost.core.vector.IdFilter;
+import io.github.roost.core.vector.VectorSource;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -21,6 +23,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.LongStream;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
@@ -194,6 +197,23 @@ class NeighborCodesTableTest {
     void anElementTypeSetAfterwardsTakesTheLayoutBack() {
         try (HnswTable table = coded().elementType(ElementType.INT8).build(ORCHESTRATOR, new float[][] {{1}, {2}})) {
             assertThat(table.layout()).isEqualTo(GraphLayout.INT8);
+        }
+    }
+
+    @Test
+    void aTableLargerThanItsLimitIsRefusedBeforeItsBuildBegins() {
+        float[][] rows = gaussian(500, 32, new Random(100));
+        long[] ids = LongStream.range(0, rows.length).toArray();
+        long bytes;
+        try (HnswTable table = coded().build(ORCHESTRATOR, rows)) {
+            bytes = table.bytes();
+        }
+        HnswTable.Builder limited = coded().memoryLimit(bytes * 9 / 10);
+        assertThatThrownBy(() -> limited.start(ORCHESTRATOR, ids, VectorSource.of(rows)))
+                .isInstanceOf(TableFullException.class);
+        assertThatThrownBy(() -> limited.build(ORCHESTRATOR, ids, rows)).isInstanceOf(TableFullException.class);
+        try (HnswTable table = coded().memoryLimit(bytes * 11 / 10).build(ORCHESTRATOR, ids, rows)) {
+            assertThat(table.size()).isEqualTo(rows.length);
         }
     }
 }

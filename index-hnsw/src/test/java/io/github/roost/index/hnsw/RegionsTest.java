@@ -3,6 +3,7 @@ package io.github.roost.index.hnsw;
 import static io.github.roost.fixtures.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.vector.SearchRequest;
@@ -14,6 +15,8 @@ import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** A table with regions answers as one without, and has its searches submitted by region. */
 class RegionsTest {
@@ -50,6 +53,37 @@ class RegionsTest {
                 assertThat(ids).hasSizeGreaterThan(REGIONS / 2);
                 assertThat(homes).as("new ids are spread over the domains").hasSize(2);
             }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Metric.class,
+            names = {"COSINE", "INNER_PRODUCT"})
+    void theRegionDoesNotDependOnTheLengthOfAQueryIfItsNeighborsDoNot(Metric metric, @TempDir Path folder)
+            throws Exception {
+        Random random = new Random(25);
+        float[][] rows = gaussian(2_000, 16, random);
+        Path file = folder.resolve("rows.roost");
+        try (Orchestrator orchestrator =
+                        Orchestrator.builder().topology(Fixtures.twoDomains()).build();
+                HnswTable table =
+                        HnswTable.builder().name("rows").metric(metric).build(orchestrator, rows)) {
+            table.save(file);
+            RegionRouter regions = HnswTable.regions(new FrozenGraph(ImageFile.open(file)), REGIONS);
+            Set<Integer> found = new HashSet<>();
+            for (float[] query : gaussian(200, 16, random)) {
+                int region = regions.region(query);
+                found.add(region);
+                for (float length : new float[] {1e-6f, 1e-3f, 1e3f}) {
+                    float[] scaled = query.clone();
+                    for (int d = 0; d < scaled.length; d++) {
+                        scaled[d] *= length;
+                    }
+                    assertThat(regions.region(scaled)).isEqualTo(region);
+                }
+            }
+            assertThat(found).hasSizeGreaterThan(REGIONS / 2);
         }
     }
 }

@@ -471,8 +471,10 @@ final class IvfRows {
     /**
      * Begins to note changes, and copies the rows list by list; unless it fails, {@link #exchange} or {@link #giveUp} must
      * follow.
+     *
+     * @param copied called after each list; may throw to give up
      */
-    RowCopy copyForRebuild() {
+    RowCopy copyForRebuild(Runnable copied) {
         synchronized (this) {
             if (touched != null) {
                 throw new IllegalStateException("a rebuild is under way already");
@@ -486,6 +488,7 @@ final class IvfRows {
             try {
                 for (int list = 0; list < lists.count(); list++) {
                     copyList(list, copy);
+                    copied.run();
                 }
                 return copy;
             } catch (Throwable failed) {

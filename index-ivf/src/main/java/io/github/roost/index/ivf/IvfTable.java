@@ -39,6 +39,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BooleanSupplier;
@@ -86,6 +87,8 @@ public final class IvfTable implements VectorTable {
     private static final SearchResult NOTHING_PROBED = new SearchResult(Neighbors.EMPTY, SearchCost.NONE, false);
     /** Rows used as queries to find the nprobe for a target recall. */
     private static final int SAMPLE = 64;
+    /** Progress of a rebuild after its rows are copied. */
+    private static final double COPIED = .05;
 
     private final Orchestrator orchestrator;
     private final Registration registration;
@@ -99,9 +102,11 @@ public final class IvfTable implements VectorTable {
     private final double rerank;
     private final TableMemory memory;
     private final MemoryLimit limit = new MemoryLimit();
-    private final RecallEfforts efforts = new RecallEfforts(this::effortByOwnRows, this::size);
+    private final RecallEfforts efforts;
     /** The rebuild under way, or the last one; guarded by {@link #training}. */
     private @Nullable TableBuild<IvfTable> rebuild;
+    /** Whether closing has begun: no rebuild begins any more. Guarded by {@link #training}. */
+    private boolean isClosing;
 
     private IvfTable(
             Orchestrator orchestrator,
@@ -120,6 +125,7 @@ public final class IvfTable implements VectorTable {
         this.rows = rows;
         this.nprobe = nprobe;
         this.rerank = rerank;
+        this.efforts = new RecallEfforts(orchestrator, this::effortByOwnRows, this::size);
         ScanKernel kernel = training.kernel();
         this.scanner = switch (training.element()) {
             case FLOAT32 -> new FloatScanner(kernel, metric(), dimension(), Float.BYTES);
@@ -236,7 +242,7 @@ public final class IvfTable implements VectorTable {
      */
     @Override
     public List<CompletableFuture<SearchResult>> searchAll(List<SearchRequest> requests) {
-        List<SearchRequest> all = List.copyOf(requests);
+        List<SearchRequest> all = SearchRequest.copyOf(requests);
         float[][] prepared = new float[all.size()][];
         for (int query = 0; query < prepared.length; query++) {
             requireNprobe(all.get(query));
@@ -285,14 +291,9 @@ public final class IvfTable implements VectorTable {
 
     @Override
     public int effortFor(double recall, int k, float[][] sample) {
-        Vectors.requireRecall(recall);
-        Vectors.requireRange("k", k, 1, Vectors.MAX_NEIGHBORS);
-        if (sample.length == 0) {
-            throw new IllegalArgumentException("the sample must have at least one query, got none");
-        }
-        for (int query = 0; query < sample.length; query++) {
-            Vectors.require("query " + query, sample[query], dimension(), metric());
-        }
+        RecallSample.require(recall, k, sample, dimension(), metric());
+        requireOpen();
+        orchestrator.indexing().requireOpen("a measurement");
         return measuredEffort(recall, k, sample);
     }
 
@@ -307,7 +308,6 @@ public final class IvfTable implements VectorTable {
         return submit(IvfRequest.nearest(prepared, k), probes, SubmitOptions.BATCH, SearchResult::neighbors);
     }
 
-    /** Uses rows as queries. Each finds itself, as every search does, so k is one more and the recall is adjusted for it. */
     private int effortByOwnRows(double recall, int k) {
         float[][] sample;
         try (var _ = use()) {
@@ -316,8 +316,8 @@ public final class IvfTable implements VectorTable {
         if (sample.length == 0) {
             return nprobe;
         }
-        int withItself = Math.min(Math.min(k + 1, Vectors.MAX_NEIGHBORS), Math.max(1, size()));
-        return measuredEffort((recall * (withItself - 1) + 1) / withItself, withItself, sample);
+        return RecallSample.effortByOwnRows(
+                recall, k, size(), (target, withItself) -> measuredEffort(target, withItself, sample));
     }
 
     /**
@@ -469,6 +469,8 @@ public final class IvfTable implements VectorTable {
      *     nothing is added, and searches go on
      */
     public void add(long[] ids, float[][] vectors) {
+        Objects.requireNonNull(ids, "ids must not be null");
+        Objects.requireNonNull(vectors, "vectors must not be null");
         try (var _ = change()) {
             float[][] stored = preparation.prepareRows(vectors);
             Vectors.requireIds(ids, vectors.length);
@@ -603,12 +605,13 @@ public final class IvfTable implements VectorTable {
      * about to end.
      *
      * @return the running rebuild; its result is this table, once the new lists are in force. If it is cancelled or fails, the old
-     *     lists stay in force
-     * @throws io.github.roost.core.task.TableClosedException if the table is closed
+     *     lists stay in force; closing the table ends it with a {@link TableClosedException}
+     * @throws TableClosedException if the table is closed
+     * @throws io.github.roost.core.task.OrchestratorClosedException if the orchestrator is closed
      */
     public TableBuild<IvfTable> rebuild() {
-        requireOpen();
         synchronized (training) {
+            requireNotClosing();
             TableBuild<IvfTable> last = rebuild;
             if (last != null && !last.result().isDone()) {
                 return last;
@@ -621,7 +624,24 @@ public final class IvfTable implements VectorTable {
     }
 
     private IvfTable rebuild(BuildWork work) {
-        RowCopy copy = copyForRebuild();
+        try {
+            return rebuilt(work);
+        } catch (CancellationException cancelled) {
+            requireNotClosing();
+            throw cancelled;
+        }
+    }
+
+    private void requireNotClosing() {
+        synchronized (training) {
+            if (isClosing) {
+                throw new TableClosedException(name());
+            }
+        }
+    }
+
+    private IvfTable rebuilt(BuildWork work) {
+        RowCopy copy = copyForRebuild(work);
         try (copy) {
             Locations locations = new Locations(copy.count());
             boolean isDone = false;
@@ -649,9 +669,10 @@ public final class IvfTable implements VectorTable {
         return this;
     }
 
-    private RowCopy copyForRebuild() {
+    private RowCopy copyForRebuild(BuildWork work) {
+        work.phase(COPIED, nlist());
         try (var _ = use()) {
-            return rows.copyForRebuild();
+            return rows.copyForRebuild(() -> work.done(1));
         }
     }
 
@@ -801,6 +822,17 @@ public final class IvfTable implements VectorTable {
 
     @Override
     public void close() {
+        // A rebuild begins under the same lock, only if closing has not begun. So a rebuild that is not seen here
+        // never begins. One that is seen ends at its next step, unless its lists are being put in force: that is done
+        // before the memory is freed.
+        TableBuild<IvfTable> underWay;
+        synchronized (training) {
+            isClosing = true;
+            underWay = rebuild;
+        }
+        if (underWay != null) {
+            underWay.cancel();
+        }
         orchestrator.indexing().closeTable(registration, rows::release);
     }
 
@@ -812,7 +844,7 @@ public final class IvfTable implements VectorTable {
     /** {@link #use} for a change; a closed orchestrator would not run the maintenance that follows. */
     private TableUse.Hold change() {
         requireOpen();
-        orchestrator.indexing().requireOpen();
+        orchestrator.indexing().requireOpen("a change");
         return use();
     }
 
@@ -997,6 +1029,7 @@ public final class IvfTable implements VectorTable {
          * @return the table, to be closed
          */
         public IvfTable build(Orchestrator orchestrator, float[][] vectors) {
+            Objects.requireNonNull(vectors, "vectors must not be null");
             long[] ordinals = new long[vectors.length];
             Arrays.setAll(ordinals, i -> i);
             return build(orchestrator, ordinals, vectors);
@@ -1032,9 +1065,7 @@ public final class IvfTable implements VectorTable {
          * @throws IllegalArgumentException if ids, dimension or options are invalid
          */
         public TableBuild<IvfTable> start(Orchestrator orchestrator, long[] ids, VectorSource rows) {
-            Vectors.requireRange("number of vectors", rows.size(), 1, Integer.MAX_VALUE - 8);
-            Vectors.requireRange("dimension", rows.dimension(), 1, Vectors.MAX_DIMENSIONS);
-            Vectors.requireIds(ids, rows.size());
+            BuildWork.requireRows(ids, rows);
             RowPreparation preparation = new RowPreparation(metric, rows.dimension(), elementType);
             RowSource stored = row -> preparation.stored(rows.row(row));
             Function<BuildWork, IvfTable> build = plan(orchestrator, ids, preparation, stored);

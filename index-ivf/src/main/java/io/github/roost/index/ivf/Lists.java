@@ -36,12 +36,21 @@ record Lists(
         work.run(ids.length, ROWS_PER_STEP, (from, to) -> quantizer.assign(source, from, to, list));
         int[] sizes = new int[count];
         int[] place = new int[ids.length];
-        for (int row = 0; row < ids.length; row++) {
-            place[row] = sizes[list[row]]++;
-            locations.put(ids[row], list[row], place[row]);
-        }
+        // By one worker, as locations take one thread at a time.
+        work.run(1, 1, (from, to) -> {
+            for (int row = 0; row < ids.length; row++) {
+                work.yieldToSearches();
+                place[row] = sizes[list[row]]++;
+                locations.put(ids[row], list[row], place[row]);
+            }
+        });
         RowList[] rows = new RowList[count];
-        Arrays.setAll(rows, i -> RowList.withRoomFor(layout, sizes[i]));
+        Arrays.setAll(rows, i -> {
+            // Outside a worker, only the check for cancellation: the memory of a long list takes too long to clear for
+            // a worker.
+            work.yieldToSearches();
+            return RowList.withRoomFor(layout, sizes[i]);
+        });
         work.run(ids.length, ROWS_PER_STEP, (from, to) -> {
             for (int row = from; row < to; row++) {
                 rows[list[row]].write(place[row], ids[row], source.row(row));

@@ -46,7 +46,7 @@ record RowPreparation(Metric metric, int dimension, ElementType element) {
 
     /** The stored form of a checked row. */
     float[] stored(float[] row) {
-        return metric == Metric.COSINE ? normalised(row) : row;
+        return metric == Metric.COSINE ? Vectors.normalised(row) : row;
     }
 
     /** Checks rows and returns their stored form. */
@@ -64,19 +64,6 @@ record RowPreparation(Metric metric, int dimension, ElementType element) {
         float[] copy =
                 Objects.requireNonNull(query, () -> what + " must not be null").clone();
         Vectors.require(what, copy, dimension, metric);
-        return metric == Metric.COSINE ? normalised(copy) : copy;
-    }
-
-    private static float[] normalised(float[] vector) {
-        double squares = 0;
-        for (float component : vector) {
-            squares += (double) component * component;
-        }
-        double norm = Math.sqrt(squares);
-        float[] unit = new float[vector.length];
-        for (int i = 0; i < unit.length; i++) {
-            unit[i] = (float) (vector[i] / norm);
-        }
-        return unit;
+        return metric == Metric.COSINE ? Vectors.normalised(copy) : copy;
     }
 }

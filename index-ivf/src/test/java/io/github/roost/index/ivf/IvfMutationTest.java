@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.task.TableClosedException;
 import io.github.roost.core.vector.IdFilter;
 import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.core.vector.TableBuild;
@@ -279,6 +280,28 @@ class IvfMutationTest {
             assertThat(again.progress()).isEqualTo(1);
             assertThat(again.cancel()).isFalse();
             assertThat(table.search(constant(77), 1, 5).join().ids()).containsExactly(77);
+        }
+    }
+
+    /** Without the end of the training its workers would go on for minutes. */
+    @Test
+    @Timeout(120)
+    void closingATableEndsTheRebuildUnderWay() {
+        Random random = new Random(6);
+        float[][] rows = new float[15_000][];
+        Arrays.setAll(rows, i -> vector(random));
+        IvfTable table = IvfTable.builder().name("slow").nlist(1_500).nprobe(1).build(orchestrator, rows);
+        TableBuild<IvfTable> rebuild = table.rebuild();
+        // By then the rows are copied: it is the training that runs.
+        while (rebuild.progress() < .1) {
+            Thread.onSpinWait();
+        }
+        table.close();
+        assertThatThrownBy(rebuild::join).isInstanceOf(TableClosedException.class);
+        assertThat(rebuild.progress()).isLessThan(.9);
+        while (orchestrator.stats().tables().stream()
+                .anyMatch(other -> other.name().equals("slow (rebuild)"))) {
+            Thread.onSpinWait();
         }
     }
 

@@ -202,7 +202,7 @@ class IvfTableTest {
         }
     }
 
-    /** Many queries at once share scans through the mailboxes; each must get its own answer. */
+    /** Many queries at once share scans through the batch queues; each must get its own answer. */
     @Test
     void queriesThatScanTogetherDoNotMix() {
         Random random = new Random(6);

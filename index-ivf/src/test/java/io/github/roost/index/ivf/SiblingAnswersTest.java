@@ -47,7 +47,7 @@ class SiblingAnswersTest {
             List<CompletableFuture<Neighbors>> answers = Asking.all(table, List.of(rows[3], rows[3]), 5, NLIST);
             CompletableFuture<Neighbors> other = answers.get(1 - waiting);
             CompletableFuture<Neighbors> both = answers.get(waiting).thenApply(ownAnswer -> other.join());
-            // Before this all lists wait for the worker, so the queries lie in the same mailboxes.
+            // Before this all lists wait for the worker, so the queries lie in the same batch queues.
             busy.close();
             assertThat(both.get(5, TimeUnit.SECONDS))
                     .isEqualTo(answers.get(waiting).get(5, TimeUnit.SECONDS));

@@ -1,6 +1,5 @@
 package io.github.roost.index.remote;
 
-import io.github.roost.core.Orchestrator;
 import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.core.vector.VectorSource;
 import io.github.roost.index.hnsw.HnswGraph;
@@ -20,12 +19,16 @@ final class PairRebuild {
     /** Wait for readers that hold free space, four terms: a dead reader is detected after one term of the lease. */
     private static final int MAX_PAUSES = 4 * PAUSES_PER_TERM;
 
-    private final Orchestrator orchestrator;
+    /** Progress of a rebuild after its rows are read, and after each of its graphs is built; then it is published. */
+    private static final double READ = .1;
+
+    private static final double EVEN_BUILT = .5;
+    private static final double ODD_BUILT = .9;
+
     private final OpenPool pool;
     private final PoolWriter writer;
 
-    PairRebuild(Orchestrator orchestrator, OpenPool pool, PoolWriter writer) {
-        this.orchestrator = orchestrator;
+    PairRebuild(OpenPool pool, PoolWriter writer) {
         this.pool = pool;
         this.writer = writer;
     }
@@ -36,37 +39,43 @@ final class PairRebuild {
     /**
      * Rebuilds a pair.
      *
+     * @param work runs the builds of the graphs; if it is cancelled while the pair is published, the pair may be rebuilt all the same
      * @return false if another writer has rebuilt it meanwhile
+     * @throws java.util.concurrent.CancellationException if the work is cancelled
      */
-    boolean run(int pair) throws RemoteMemoryException {
+    boolean run(BuildWork work, int pair) throws RemoteMemoryException {
         PairPublication.Built built = null;
         while (built == null) {
+            work.yieldToSearches();
             pool.refresh();
-            built = build(pair);
+            built = build(work, pair);
         }
-        return publish(built);
+        return publish(work, built);
     }
 
     /** Builds both graphs; null if the directory is out of date. */
-    private PairPublication.@Nullable Built build(int pair) throws RemoteMemoryException {
+    private PairPublication.@Nullable Built build(BuildWork work, int pair) throws RemoteMemoryException {
         Directory directory = pool.enter();
         try {
             LogTails tails = tails(pair, directory);
             if (tails == null) {
                 return null;
             }
+            work.phase(READ, 2);
             MemorySegment buffer = WholePartition.roomFor(directory);
             Rows even = rows(directory, 2 * pair, tails, buffer);
+            work.done(1);
             Rows odd = 2 * pair + 1 < directory.partitions().size()
                     ? rows(directory, 2 * pair + 1, tails, buffer)
                     : new Rows(new long[0], new float[0][]);
-            return new PairPublication.Built(pair, tails, build(2 * pair, even), build(2 * pair + 1, odd));
+            return new PairPublication.Built(
+                    pair, tails, build(work, EVEN_BUILT, 2 * pair, even), build(work, ODD_BUILT, 2 * pair + 1, odd));
         } finally {
             pool.leave(directory);
         }
     }
 
-    private boolean publish(PairPublication.Built built) throws RemoteMemoryException {
+    private boolean publish(BuildWork work, PairPublication.Built built) throws RemoteMemoryException {
         long pauseNanos = TimeUnit.MILLISECONDS.toNanos(pool.head().leaseMillis()) / PAUSES_PER_TERM;
         PairPublication.Published.NoSpace lacking = null;
         for (int pause = 0; pause < MAX_PAUSES; pause++) {
@@ -84,6 +93,7 @@ final class PairRebuild {
                 // Even if all readers release their holds there is not enough room.
                 break;
             }
+            work.yieldToSearches();
             LockSupport.parkNanos(pauseNanos);
         }
         throw new NoSpaceException(
@@ -122,17 +132,15 @@ final class PairRebuild {
         return new Rows(ids.stream().mapToLong(id -> id).toArray(), vectors.toArray(new float[0][]));
     }
 
-    private @Nullable HnswGraph build(int partition, Rows rows) {
+    /** @param share the progress of the rebuild when the graph is built */
+    private @Nullable HnswGraph build(BuildWork work, double share, int partition, Rows rows) {
+        BuildWork part = work.part("partition " + partition + " (build)");
+        work.phase(share, part);
         if (rows.ids().length == 0) {
             return null;
         }
         PoolHead head = pool.head();
         return HnswGraph.build(
-                new BuildWork(orchestrator, "partition " + partition + " (build)"),
-                head.metric(),
-                head.m(),
-                head.efConstruction(),
-                rows.ids(),
-                VectorSource.of(rows.vectors()));
+                part, head.metric(), head.m(), head.efConstruction(), rows.ids(), VectorSource.of(rows.vectors()));
     }
 }

@@ -94,7 +94,7 @@ public final class PartitionedIndex {
             throw new IllegalArgumentException(
                     "metric of a partitioned index must be SQUARED_L2 or COSINE, got INNER_PRODUCT");
         }
-        this.metric = value;
+        this.metric = Objects.requireNonNull(value, "metric must not be null");
         return this;
     }
 
@@ -143,6 +143,7 @@ public final class PartitionedIndex {
      * @return this builder
      */
     public PartitionedIndex queries(float[][] value) {
+        Objects.requireNonNull(value, "queries must not be null");
         Vectors.requireRange("queries", value.length, 1, MAX_QUERIES);
         this.queries = value.clone();
         return this;
@@ -269,8 +270,9 @@ public final class PartitionedIndex {
      * @throws IllegalArgumentException if a row, an id or an option is invalid
      */
     public Pool build(Orchestrator orchestrator, long[] ids, VectorSource rows, Path file) throws IOException {
+        Objects.requireNonNull(file, "file must not be null");
         int count = count(ids, rows);
-        return build(orchestrator, work(orchestrator, file), ids, rows, count, file);
+        return build(work(orchestrator, file), ids, rows, count, file);
     }
 
     /**
@@ -293,11 +295,13 @@ public final class PartitionedIndex {
             VectorSource rows,
             Path file,
             RemoteTable.Builder options) {
+        Objects.requireNonNull(file, "file must not be null");
+        Objects.requireNonNull(options, "options must not be null");
         int count = count(ids, rows);
         Path place = file.toAbsolutePath();
         return work(orchestrator, file).start(work -> {
             try {
-                build(orchestrator, work, ids, rows, count, place);
+                build(work, ids, rows, count, place);
                 return options.open(
                         orchestrator,
                         name,
@@ -324,9 +328,7 @@ public final class PartitionedIndex {
 
     /** Checks the options and ids; returns the number of partitions. */
     private int count(long[] ids, VectorSource rows) {
-        Vectors.requireRange("number of vectors", rows.size(), 1, Integer.MAX_VALUE - 8);
-        Vectors.requireRange("dimension", rows.dimension(), 1, Vectors.MAX_DIMENSIONS);
-        Vectors.requireIds(ids, rows.size());
+        BuildWork.requireRows(ids, rows);
         float[][] given = queries;
         for (int i = 0; given != null && i < given.length; i++) {
             Vectors.require("query " + i, given[i], rows.dimension(), metric);
@@ -340,8 +342,7 @@ public final class PartitionedIndex {
         return count;
     }
 
-    private Pool build(Orchestrator orchestrator, BuildWork work, long[] ids, VectorSource rows, int count, Path file)
-            throws IOException {
+    private Pool build(BuildWork work, long[] ids, VectorSource rows, int count, Path file) throws IOException {
         work.phase(READ, rows.size());
         work.run(rows.size(), ROWS_PER_CHECK, (from, to) -> {
             float[] row = new float[rows.dimension()];
@@ -355,18 +356,17 @@ public final class PartitionedIndex {
         // Rows in the training set have more of their neighbours in few partitions than other queries have: recall
         // measured with them would be too high.
         int[] heldOut = rows.size() - sample.length >= count ? sample : new int[0];
-        Partitioner.Partitions found =
-                new Partitioner(work, () -> work(orchestrator, file), rows, metric, count, seed, heldOut).run(boundary);
+        Partitioner.Partitions found = new Partitioner(
+                        work, () -> work.part(file.getFileName() + " (build)"), rows, metric, count, seed, heldOut)
+                .run(boundary);
         work.phase(1, (count + 1) / 2);
         Pool[] pool = new Pool[1];
-        WholeFile.replace(
-                file, channel -> pool[0] = new Writing(orchestrator, work, channel, ids, rows, found, count).write());
+        WholeFile.replace(file, channel -> pool[0] = new Writing(work, channel, ids, rows, found, count).write());
         return pool[0];
     }
 
     /** The file of one build. It is written in order; the head comes last, when all else is written. */
     private final class Writing {
-        private final Orchestrator orchestrator;
         private final BuildWork work;
         private final FileChannel channel;
         private final long[] ids;
@@ -380,14 +380,12 @@ public final class PartitionedIndex {
         private final @Nullable NeighborRanks ranks;
 
         Writing(
-                Orchestrator orchestrator,
                 BuildWork work,
                 FileChannel channel,
                 long[] ids,
                 VectorSource rows,
                 Partitioner.Partitions found,
                 int count) {
-            this.orchestrator = orchestrator;
             this.work = work;
             this.channel = channel;
             this.ids = ids;
@@ -429,7 +427,7 @@ public final class PartitionedIndex {
                 long bytes = Bytes.aligned(end + Math.max(3 * largest, (long) (spare * (end - blocksAt))), PAGE);
                 if (bytes / Root.PAGE > Root.MAX_PAGE) {
                     throw new IllegalArgumentException("a pool must have at most " + Root.MAX_PAGE * Root.PAGE
-                            + " bytes, that of these rows would have " + bytes);
+                            + " bytes; a pool of these rows would have " + bytes);
                 }
                 // Epochs start at 1: epoch 0 is in reader words that were never written.
                 Directory directory = new Directory(1, places, gaps, List.of(), end);
@@ -518,7 +516,7 @@ public final class PartitionedIndex {
 
         private void measure(int partition, @Nullable HnswGraph graph) {
             if (ranks != null && graph != null) {
-                ranks.add(new BuildWork(orchestrator, "partition " + partition + " (recall)"), partition, graph);
+                ranks.add(work.part("partition " + partition + " (recall)"), partition, graph);
             }
         }
 
@@ -552,7 +550,7 @@ public final class PartitionedIndex {
             }
             long[] memberIds = Arrays.stream(members).mapToLong(row -> ids[row]).toArray();
             return HnswGraph.build(
-                    new BuildWork(orchestrator, "partition " + partition + " (build)"),
+                    work.part("partition " + partition + " (build)"),
                     metric,
                     m,
                     efConstruction,

@@ -2,6 +2,7 @@ package io.github.roost.index.remote;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
+import io.github.roost.core.Vectors;
 import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.vector.IdFilter;
@@ -127,19 +128,7 @@ final class Partitioner {
 
     /** A row or query in the space of the centroids: normalized for cosine. */
     static float[] inSpace(Metric metric, float[] vector) {
-        if (metric != Metric.COSINE) {
-            return vector;
-        }
-        double squares = 0;
-        for (float value : vector) {
-            squares += (double) value * value;
-        }
-        float[] scaled = new float[vector.length];
-        double length = Math.sqrt(squares);
-        for (int d = 0; d < scaled.length; d++) {
-            scaled[d] = (float) (vector[d] / length);
-        }
-        return scaled;
+        return metric == Metric.COSINE ? Vectors.normalised(vector) : vector;
     }
 
     private float[][] train() {

@@ -5,6 +5,7 @@ import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Vectors;
 import io.github.roost.core.file.WholeFile;
+import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.core.indexing.RecallEfforts;
 import io.github.roost.core.indexing.RecallSample;
 import io.github.roost.core.policy.GroupRule;
@@ -22,6 +23,7 @@ import io.github.roost.core.task.TableUse;
 import io.github.roost.core.vector.ElementType;
 import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.core.vector.SearchResult;
+import io.github.roost.core.vector.TableBuild;
 import io.github.roost.core.vector.TableStats;
 import io.github.roost.core.vector.VectorTable;
 import java.io.IOException;
@@ -32,6 +34,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
@@ -100,22 +104,27 @@ public final class RemoteTable implements VectorTable {
      */
     private final Map<Integer, CompletableFuture<Void>> rebuilding = new ConcurrentHashMap<>();
 
+    /** Rebuilds under way that callers have asked for; {@link #close} cancels them. */
+    private final Set<BuildWork> rebuilds = ConcurrentHashMap.newKeySet();
+
+    private volatile boolean isClosing;
     private final PartitionSearch[] searches;
     private final List<BatchQueue<Asked, Found>> queues;
     private final int ef;
     private final LongAdder damaged = new LongAdder();
     private final LongAdder partial = new LongAdder();
-    private final RecallEfforts efforts = new RecallEfforts(this::effortByOwnRows, this::size);
+    private final RecallEfforts efforts;
     /** Fetches partitions; frees pool and cache when it ends. */
     private final Thread loader;
 
     private RemoteTable(Orchestrator orchestrator, String name, OpenPool pool, ReaderHold hold, Builder options) {
         this.orchestrator = orchestrator;
+        this.efforts = new RecallEfforts(orchestrator, this::effortByOwnRows, this::size);
         this.pool = pool;
         this.hold = hold;
         this.ef = options.ef;
         this.writer = new PoolWriter(pool, options.transferTimeout.toNanos(), this::rebuildLater);
-        this.rebuild = new PairRebuild(orchestrator, pool, writer);
+        this.rebuild = new PairRebuild(pool, writer);
         this.rebuildsFullLogs = options.rebuildsFullLogs;
         PoolHead head = pool.head();
         this.registration = orchestrator.register(name, head.partitions());
@@ -287,7 +296,7 @@ public final class RemoteTable implements VectorTable {
      */
     @Override
     public List<CompletableFuture<SearchResult>> searchAll(List<SearchRequest> requests) {
-        List<SearchRequest> all = List.copyOf(requests);
+        List<SearchRequest> all = SearchRequest.copyOf(requests);
         for (int i = 0; i < all.size(); i++) {
             check("query " + i, all.get(i));
         }
@@ -400,15 +409,9 @@ public final class RemoteTable implements VectorTable {
     /** {@inheritDoc} The ground truth comes from searches of all partitions with a larger ef. */
     @Override
     public int effortFor(double recall, int k, float[][] sample) {
-        Vectors.requireRecall(recall);
-        Vectors.requireRange("k", k, 1, Vectors.MAX_NEIGHBORS);
-        if (sample.length == 0) {
-            throw new IllegalArgumentException("the sample must have at least one query, got none");
-        }
-        for (int i = 0; i < sample.length; i++) {
-            requireQuery("query " + i, sample[i]);
-        }
+        RecallSample.require(recall, k, sample, dimension(), metric());
         requireOpen();
+        orchestrator.indexing().requireOpen("a measurement");
         return measuredEffort(recall, k, sample);
     }
 
@@ -424,11 +427,10 @@ public final class RemoteTable implements VectorTable {
         return submit(asked, this::whole);
     }
 
-    /** Measures with stored rows as queries. Each row finds itself, so the search asks for one neighbour more and the target is adjusted. */
     private int effortByOwnRows(double recall, int k) {
         float[][] sample = pool.sample();
-        int withItself = Math.min(Math.min(k + 1, Vectors.MAX_NEIGHBORS), Math.max(1, size()));
-        return measuredEffort((recall * (withItself - 1) + 1) / withItself, withItself, sample);
+        return RecallSample.effortByOwnRows(
+                recall, k, size(), (target, withItself) -> measuredEffort(target, withItself, sample));
     }
 
     @Override
@@ -471,7 +473,7 @@ public final class RemoteTable implements VectorTable {
     /**
      * Rebuilds the pair of a partition from its live rows: its logs are empty then, and the next epoch begins. Runs as batch work, concurrently
      * with searches and changes. By default tables do this by themselves as logs fill, see {@link Builder#rebuildsFullLogs}. Blocks: do not call
-     * it on a worker.
+     * it on a worker; {@link #startRebuild} does not block.
      *
      * @param partition its number, from 0
      * @return true if the pair was rebuilt; false if another table has rebuilt it meanwhile
@@ -479,12 +481,57 @@ public final class RemoteTable implements VectorTable {
      *     another writer has taken over; the pair is unchanged then
      */
     public boolean rebuild(int partition) {
+        return rebuild(rebuildOf(partition), partition / 2);
+    }
+
+    /**
+     * Starts to rebuild the pair of a partition, as {@link #rebuild(int)} does.
+     *
+     * @param partition its number, from 0
+     * @return the running rebuild. Its result is this table, once the pair has been rebuilt, by this or another table; it fails as
+     *     {@link #rebuild(int)} does, and with a {@link TableClosedException} if the table is closed meanwhile. If it is cancelled, the pair is
+     *     unchanged, unless it was being published at that moment
+     * @throws TableClosedException if the table is closed
+     * @throws OrchestratorClosedException if the orchestrator is closed
+     */
+    public TableBuild<RemoteTable> startRebuild(int partition) {
+        return rebuildOf(partition).start(work -> {
+            rebuild(work, partition / 2);
+            return this;
+        });
+    }
+
+    private BuildWork rebuildOf(int partition) {
         Vectors.requireRange("partition", partition, 0, searches.length - 1L);
         requireMutable();
+        requireOpen();
+        return new BuildWork(orchestrator, name() + " (rebuild)");
+    }
+
+    /**
+     * A rebuild enters the set and then looks whether the table closes; closing is first set and then cancels what is in the set. So at least one of
+     * them sees the other, and closing does not wait for the graphs of a rebuild.
+     */
+    private boolean rebuild(BuildWork work, int pair) {
+        rebuilds.add(work);
         try (var _ = use()) {
-            return rebuild.run(partition / 2);
+            requireNotClosing();
+            boolean rebuilt = rebuild.run(work, pair);
+            work.finish();
+            return rebuilt;
+        } catch (CancellationException cancelled) {
+            requireNotClosing();
+            throw cancelled;
         } catch (RemoteMemoryException failed) {
             throw new UncheckedIOException(failed);
+        } finally {
+            rebuilds.remove(work);
+        }
+    }
+
+    private void requireNotClosing() {
+        if (isClosing) {
+            throw new TableClosedException(name());
         }
     }
 
@@ -497,7 +544,8 @@ public final class RemoteTable implements VectorTable {
         Thread.ofVirtual().name("roost-rebuild-" + name()).start(() -> {
             // A change that was accepted before the table was closed may be waiting for this rebuild.
             try (var _ = registration.use().holdFromInside()) {
-                rebuild.run(pair);
+                // Not cancelled when the table is closed, for the same reason.
+                rebuild.run(new BuildWork(orchestrator, name() + " (rebuild)"), pair);
                 rebuilding.remove(pair);
                 rebuilt.complete(null);
                 return;
@@ -521,7 +569,7 @@ public final class RemoteTable implements VectorTable {
     private boolean change(Change change) {
         requireMutable();
         // After shutdown no worker would rebuild a pair whose log fills up.
-        orchestrator.indexing().requireOpen();
+        orchestrator.indexing().requireOpen("a change");
         try (var _ = use()) {
             for (int rebuilds = 0; ; rebuilds++) {
                 try {
@@ -699,6 +747,8 @@ public final class RemoteTable implements VectorTable {
     /** {@inheritDoc} Waits for a transfer in progress, but not longer than {@link Builder#transferTimeout}. */
     @Override
     public void close() {
+        isClosing = true;
+        rebuilds.forEach(BuildWork::cancel);
         orchestrator.indexing().closeTable(registration, this::free);
     }
 

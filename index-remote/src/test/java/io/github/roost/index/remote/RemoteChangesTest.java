@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.OrchestratorClosedException;
+import io.github.roost.core.task.TableClosedException;
 import io.github.roost.core.task.TableFullException;
+import io.github.roost.core.vector.TableBuild;
 import io.github.roost.fixtures.Exact;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -25,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
@@ -536,6 +539,59 @@ class RemoteChangesTest {
                 assertThat(next.rebuild(pair)).isTrue();
                 requireSame(next, model);
             }
+        }
+    }
+
+    /** Holds a rebuild up where it reads its rows. */
+    private CompletableFuture<Void> holdReads(CountDownLatch reading) {
+        CompletableFuture<Void> goOn = new CompletableFuture<>();
+        stepped.beforeEachRead(transfers -> {
+            reading.countDown();
+            return goOn;
+        });
+        return goOn;
+    }
+
+    @Test
+    void aRebuildThatWasStartedIsAwaitedOrCancelledAndEndsWithItsTable() throws Exception {
+        try (RemoteTable table = open(stepped)) {
+            stepped.beforeEach(number -> {});
+            put(table, 9_000, others[5]);
+            int partition = table.partitionsOf(others[5], 1)[0];
+            TableBuild<RemoteTable> rebuild = table.startRebuild(partition);
+            assertThat(rebuild.join()).isSameAs(table);
+            assertThat(rebuild.progress()).isEqualTo(1);
+            assertThat(rebuild.cancel()).isFalse();
+            requireSame(table, model);
+            long epoch = table.remoteStats().epoch();
+
+            CountDownLatch reading = new CountDownLatch(1);
+            CompletableFuture<Void> goOn = holdReads(reading);
+            TableBuild<RemoteTable> cancelled = table.startRebuild(partition);
+            await(reading);
+            assertThat(cancelled.cancel()).isTrue();
+            goOn.complete(null);
+            assertThatThrownBy(cancelled::join).isInstanceOf(CancellationException.class);
+            assertThat(table.remoteStats().epoch()).isEqualTo(epoch);
+            requireSame(table, model);
+
+            CountDownLatch readingAgain = new CountDownLatch(1);
+            CompletableFuture<Void> goOnAgain = holdReads(readingAgain);
+            TableBuild<RemoteTable> ended = table.startRebuild(partition);
+            await(readingAgain);
+            Thread closing = Thread.ofVirtual().start(table::close);
+            while (table.registration().isOpen()) {
+                Thread.onSpinWait();
+            }
+            goOnAgain.complete(null);
+            assertThatThrownBy(ended::join).isInstanceOf(TableClosedException.class);
+            closing.join();
+            assertThatThrownBy(() -> table.startRebuild(partition)).isInstanceOf(TableClosedException.class);
+        } finally {
+            stepped.beforeEachRead(transfers -> CompletableFuture.completedFuture(null));
+        }
+        try (RemoteTable table = open(plain)) {
+            requireSame(table, model);
         }
     }
 

@@ -30,7 +30,10 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.assertj.core.api.ThrowableAssert;
@@ -419,6 +422,61 @@ class RemoteTableTest {
             assertThat(answer.missing()).isEqualTo(3);
             stepped.beforeEachRead(transfers -> CompletableFuture.completedFuture(null));
             assertThat(table.answer(batch(3).getFirst()).join().isPartial()).isFalse();
+        }
+    }
+
+    @Test
+    void aPartitionIsSearchedWhileTheNextIsFetchedAndAnsweredBeforeTheLastHasArrived() throws Exception {
+        int[] first = firstOfThreePartitions();
+        SteppedMemory stepped = new SteppedMemory(new MappedMemory(folder));
+        CountDownLatch nextIsAskedFor = new CountDownLatch(1);
+        CompletableFuture<Void> isSearching = new CompletableFuture<>();
+        CompletableFuture<Void> isAnswered = new CompletableFuture<>();
+        List<CompletableFuture<?>> gates = List.of(CompletableFuture.completedFuture(null), isSearching, isAnswered);
+        AtomicInteger asked = new AtomicInteger();
+        try (RemoteTable table = RemoteTable.builder().readsPerDoorbell(1).open(orchestrator, "piped", stepped, POOL)) {
+            stepped.beforeEachRead(transfers -> {
+                if (transfers.getFirst().local().byteSize() <= 4_096) {
+                    return CompletableFuture.completedFuture(null);
+                }
+                int number = asked.getAndIncrement();
+                if (number == 1) {
+                    nextIsAskedFor.countDown();
+                }
+                return gates.get(number);
+            });
+            // Asked during the search of the partition that arrives first: no other arrives before it has been
+            // searched.
+            IdFilter filter = IdFilter.of(id -> {
+                isSearching.complete(null);
+                return await(nextIsAskedFor);
+            });
+            List<CompletableFuture<SearchResult>> answers = table.searchAll(IntStream.of(first)
+                    .mapToObj(query ->
+                            SearchRequest.of(queries[query], K).effort(1).filter(filter))
+                    .toList());
+            CompletableFuture.anyOf(answers.toArray(CompletableFuture[]::new)).get(20, TimeUnit.SECONDS);
+            assertThat(answers.stream().filter(CompletableFuture::isDone).count())
+                    .isLessThan(3);
+            assertThat(isAnswered.isDone()).isFalse();
+            isAnswered.complete(null);
+            for (CompletableFuture<SearchResult> answer : answers) {
+                assertThat(answer.get(20, TimeUnit.SECONDS).neighbors().size()).isEqualTo(K);
+            }
+            assertThat(asked).hasValue(3);
+        } finally {
+            isSearching.complete(null);
+            isAnswered.complete(null);
+        }
+    }
+
+    /** Whether something happens within the time of a test. */
+    private static boolean await(CountDownLatch latch) {
+        try {
+            return latch.await(10, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
         }
     }
 

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
+import io.etcd.jetcd.ClientBuilder;
 import io.etcd.jetcd.KeyValue;
 import io.etcd.jetcd.Txn;
 import io.etcd.jetcd.Watch;
@@ -42,6 +43,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -71,6 +73,8 @@ public final class EtcdRegistry implements Registry {
 
     private final List<URI> endpoints;
     private final Duration lease;
+    /** Null for connections without TLS. */
+    private final @Nullable EtcdTls tls;
     /** Distinguishes entries of this process from entries of other processes. */
     private final String owner = UUID.randomUUID().toString();
 
@@ -91,41 +95,57 @@ public final class EtcdRegistry implements Registry {
     private volatile Map<String, InetSocketAddress> told = Map.of();
     private volatile boolean isClosed;
 
-    private EtcdRegistry(List<URI> endpoints, Duration lease) {
-        this.endpoints = List.copyOf(endpoints);
+    private EtcdRegistry(List<URI> endpoints, Duration lease, @Nullable EtcdTls tls) {
+        this.endpoints = endpoints;
         this.lease = lease;
+        this.tls = tls;
         this.client = newClient();
     }
 
     /**
-     * Connects to etcd, with a lease of five seconds.
+     * Connects to etcd, with a lease of five seconds; to {@code https} endpoints with {@link EtcdTls#DEFAULT}.
      *
      * @param endpoints for example {@code http://127.0.0.1:2379}
      * @return the registry; the caller closes it
+     * @throws IllegalArgumentException as {@link #connect(List, Duration, EtcdTls)}
      * @throws UncheckedIOException if etcd does not answer
      */
     public static EtcdRegistry connect(List<URI> endpoints) {
-        return connect(endpoints, Duration.ofSeconds(5));
+        return connect(endpoints, Duration.ofSeconds(5), EtcdTls.DEFAULT);
     }
 
     /**
      * Connects to etcd.
      *
-     * @param endpoints 1 to 16 URIs, for example {@code http://127.0.0.1:2379}
+     * @param endpoints 1 to 16 URIs, all {@code http} or all {@code https}, for example {@code http://127.0.0.1:2379}; the certificate of an
+     *     {@code https} endpoint must be of its host
      * @param lease how long a server stays registered after its process has ended, from 2 s to 1 h
+     * @param tls of connections to {@code https} endpoints; {@code http} endpoints need {@link EtcdTls#DEFAULT}
      * @return the registry; the caller closes it
-     * @throws IllegalArgumentException if there is no endpoint, one is not an {@code http} URI with a port, or the lease is out of range
-     * @throws UncheckedIOException if etcd does not answer
+     * @throws IllegalArgumentException if there is no endpoint, one is not such a URI with a port, files are given for {@code http} endpoints, a
+     *     file of {@code tls} has no certificate or key, or the lease is out of range
+     * @throws UncheckedIOException if etcd does not answer, or is not trusted, or does not trust this process's certificate
      */
-    public static EtcdRegistry connect(List<URI> endpoints, Duration lease) {
+    public static EtcdRegistry connect(List<URI> endpoints, Duration lease, EtcdTls tls) {
         Vectors.requireRange("endpoints", endpoints.size(), 1, 16);
         Vectors.requireRange("lease seconds", lease.toSeconds(), 2, 3_600);
+        String scheme = endpoints.getFirst().getScheme();
         for (URI endpoint : endpoints) {
-            if (!"http".equals(endpoint.getScheme()) || endpoint.getHost() == null || endpoint.getPort() < 0) {
-                throw new IllegalArgumentException("endpoint must be as http://127.0.0.1:2379, got " + endpoint);
+            if (!("http".equals(endpoint.getScheme()) || "https".equals(endpoint.getScheme()))
+                    || endpoint.getHost() == null
+                    || endpoint.getPort() < 0) {
+                throw new IllegalArgumentException(
+                        "endpoint must be as http://127.0.0.1:2379 or https://etcd.example:2379, got " + endpoint);
+            }
+            if (!endpoint.getScheme().equals(scheme)) {
+                throw new IllegalArgumentException("endpoints must be all http or all https, got " + endpoints);
             }
         }
-        EtcdRegistry registry = new EtcdRegistry(endpoints, lease);
+        boolean encrypted = "https".equals(scheme);
+        if (!encrypted && !tls.equals(EtcdTls.DEFAULT)) {
+            throw new IllegalArgumentException("endpoints must be https for TLS, got " + endpoints);
+        }
+        EtcdRegistry registry = new EtcdRegistry(List.copyOf(endpoints), lease, encrypted ? tls : null);
         boolean done = false;
         try {
             registry.told = registry.servers(CONNECT_MILLIS);
@@ -147,14 +167,32 @@ public final class EtcdRegistry implements Registry {
     }
 
     private Client newClient() {
-        return Client.builder()
+        ClientBuilder builder = Client.builder()
                 .endpoints(endpoints)
                 .waitForReady(false)
                 .retryMaxAttempts(0)
                 .connectTimeout(Duration.ofMillis(CALL_MILLIS))
                 .keepaliveTime(Duration.ofSeconds(10))
-                .keepaliveTimeout(Duration.ofMillis(CALL_MILLIS))
-                .build();
+                .keepaliveTimeout(Duration.ofMillis(CALL_MILLIS));
+        if (tls != null) {
+            secure(builder, tls);
+        }
+        return builder.build();
+    }
+
+    private static void secure(ClientBuilder builder, EtcdTls tls) {
+        try {
+            builder.sslContext(context -> {
+                if (tls.trusted() != null) {
+                    context.trustManager(tls.trusted().toFile());
+                }
+                if (tls.certificate() != null && tls.key() != null) {
+                    context.keyManager(tls.certificate().toFile(), tls.key().toFile());
+                }
+            });
+        } catch (SSLException | IllegalArgumentException e) {
+            throw new IllegalArgumentException("PEM files of certificates and of a key are needed, got " + tls, e);
+        }
     }
 
     /** One round of the keeper. */
@@ -186,9 +224,17 @@ public final class EtcdRegistry implements Registry {
             LOG.warn("{}; the known servers stay", why.getMessage());
             isLost = true;
         }
+        Client next;
+        try {
+            next = newClient();
+        } catch (IllegalArgumentException e) {
+            // A certificate is being renewed: the next round tries again.
+            LOG.warn("{}", e.getMessage());
+            return;
+        }
         Client before = client;
         watcher = null;
-        client = newClient();
+        client = next;
         before.close();
     }
 

@@ -46,8 +46,8 @@ class EtcdRegistryTest extends RegistryContract {
     @BeforeEach
     void start() throws Exception {
         etcd = LocalEtcd.start(folder.resolve("etcd"));
-        one = EtcdRegistry.connect(List.of(etcd.endpoint()), LEASE);
-        other = EtcdRegistry.connect(List.of(etcd.endpoint()), LEASE);
+        one = EtcdRegistry.connect(List.of(etcd.endpoint()), LEASE, EtcdTls.DEFAULT);
+        other = EtcdRegistry.connect(List.of(etcd.endpoint()), LEASE, EtcdTls.DEFAULT);
     }
 
     @AfterEach
@@ -79,7 +79,7 @@ class EtcdRegistryTest extends RegistryContract {
     void aServerWhoseProcessHasEndedIsForgottenWhenItsLeaseEnds() throws Exception {
         LinkedBlockingQueue<Map<String, InetSocketAddress>> told = new LinkedBlockingQueue<>();
         try (Registration watch = one.watch(told::add)) {
-            EtcdRegistry third = EtcdRegistry.connect(List.of(etcd.endpoint()), LEASE);
+            EtcdRegistry third = EtcdRegistry.connect(List.of(etcd.endpoint()), LEASE, EtcdTls.DEFAULT);
             third.register("server 0", HERE);
             await(told, Map.of("server 0", HERE));
             third.abandon();
@@ -89,7 +89,7 @@ class EtcdRegistryTest extends RegistryContract {
 
     @Test
     void theSuccessorOfAServerThatWasKilledHasItsNameWhenTheLeaseHasEnded() {
-        EtcdRegistry third = EtcdRegistry.connect(List.of(etcd.endpoint()), LEASE);
+        EtcdRegistry third = EtcdRegistry.connect(List.of(etcd.endpoint()), LEASE, EtcdTls.DEFAULT);
         third.register("server 0", HERE);
         third.abandon();
         InetSocketAddress elsewhere = new InetSocketAddress(InetAddress.getLoopbackAddress(), 4_713);
@@ -154,13 +154,14 @@ class EtcdRegistryTest extends RegistryContract {
 
     @Test
     void whatCannotBeARegistryIsRefused() {
-        for (String wrong : List.of("https://127.0.0.1:2379", "localhost:2379", "http://127.0.0.1")) {
+        for (String wrong : List.of("ftp://127.0.0.1:2379", "localhost:2379", "http://127.0.0.1")) {
             assertThatThrownBy(() -> EtcdRegistry.connect(List.of(URI.create(wrong))))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("got " + wrong);
         }
         assertThatThrownBy(() -> EtcdRegistry.connect(List.of())).isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> EtcdRegistry.connect(List.of(etcd.endpoint()), Duration.ofMillis(1_999)))
+        assertThatThrownBy(
+                        () -> EtcdRegistry.connect(List.of(etcd.endpoint()), Duration.ofMillis(1_999), EtcdTls.DEFAULT))
                 .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> EtcdRegistry.connect(List.of(URI.create("http://127.0.0.1:1"))))
                 .isInstanceOf(UncheckedIOException.class);

@@ -49,7 +49,7 @@ import org.junit.jupiter.api.io.TempDir;
  * what they tell, so that it is known in which phase that is.
  */
 @Tag("program")
-@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 300, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @SuppressWarnings({"NullAway.Init", "try"})
 class KilledRollTest {
     private static final String ITEMS = "items";
@@ -57,6 +57,9 @@ class KilledRollTest {
     private static final int KEYS = 300;
     private static final Duration LEASE = Duration.ofSeconds(2);
     private static final Duration GRACE = Duration.ofMillis(300);
+    /** Of a coordinator that is held while it waits for clients: on a slow machine the other grace may be over before it waits. */
+    private static final Duration LONG_GRACE = Duration.ofSeconds(5);
+
     private static final Duration DEADLINE = Duration.ofSeconds(10);
     /** Batches that are waited for, so that what has happened is seen by some. */
     private static final int SOME = 10;
@@ -105,7 +108,8 @@ class KilledRollTest {
 
         public static void main(String[] arguments) throws Exception {
             String name = arguments[0];
-            try (EtcdRegistry registry = EtcdRegistry.connect(List.of(URI.create(arguments[3])), LEASE);
+            try (EtcdRegistry registry =
+                            EtcdRegistry.connect(List.of(URI.create(arguments[3])), LEASE, EtcdTls.DEFAULT);
                     TableNode node = TableNode.open(name, Path.of(arguments[2]));
                     TableServer server = TableServer.start(
                             Map.of(ITEMS, node),
@@ -119,13 +123,14 @@ class KilledRollTest {
         }
     }
 
-    /** A coordinator, which waits for a line after each thing that it tells: registry, version. */
+    /** A coordinator, which waits for a line after each thing that it tells: registry, version, grace. */
     static final class CoordinatorProcess {
         private CoordinatorProcess() {}
 
         public static void main(String[] arguments) throws Exception {
-            try (EtcdRegistry registry = EtcdRegistry.connect(List.of(URI.create(arguments[0])), LEASE);
-                    Coordinator coordinator = coordinator(registry, teller())) {
+            try (EtcdRegistry registry =
+                            EtcdRegistry.connect(List.of(URI.create(arguments[0])), LEASE, EtcdTls.DEFAULT);
+                    Coordinator coordinator = coordinator(registry, Duration.parse(arguments[2]), teller())) {
                 coordinator.roll(Long.parseLong(arguments[1]), shards(Long.parseLong(arguments[1])));
             }
         }
@@ -144,9 +149,13 @@ class KilledRollTest {
         }
     }
 
-    private static Coordinator coordinator(Registry registry, Coordinator.Observer observer) {
+    private static Duration grace(@Nullable String hold) {
+        return hold != null && hold.startsWith("waiting") ? LONG_GRACE : GRACE;
+    }
+
+    private static Coordinator coordinator(Registry registry, Duration grace, Coordinator.Observer observer) {
         return new Coordinator(
-                registry, ITEMS, new Coordinator.Options(2, GRACE, Duration.ofMinutes(1), null, null, observer));
+                registry, ITEMS, new Coordinator.Options(2, grace, Duration.ofMinutes(1), null, null, observer));
     }
 
     /** A coordinator of this process, which is held where it tells a line. */
@@ -159,7 +168,7 @@ class KilledRollTest {
         Rolling(long version, String hold) {
             this.hold = hold;
             this.roll = new FutureTask<>(() -> {
-                try (Coordinator coordinator = coordinator(registry, this)) {
+                try (Coordinator coordinator = coordinator(registry, grace(hold), this)) {
                     coordinator.roll(version, shards(version));
                     return true;
                 }
@@ -294,7 +303,7 @@ class KilledRollTest {
     void start() throws Exception {
         assumeTrue(LocalEtcd.program().isPresent(), "needs etcd: apt-get install etcd-server");
         etcd = LocalEtcd.start(folder.resolve("etcd"));
-        registry = EtcdRegistry.connect(List.of(etcd.endpoint()), LEASE);
+        registry = EtcdRegistry.connect(List.of(etcd.endpoint()), LEASE, EtcdTls.DEFAULT);
         for (int i = 0; i < SERVERS; i++) {
             servers.add(server(i));
         }
@@ -339,7 +348,7 @@ class KilledRollTest {
 
     /** A coordinator in a process, up to what it tells. */
     private Child rollUpTo(long version, String told) throws Exception {
-        Child child = new Child(CoordinatorProcess.class, told, etcd.endpoint(), version);
+        Child child = new Child(CoordinatorProcess.class, told, etcd.endpoint(), version, grace(told));
         coordinators.add(child);
         child.awaitHeld();
         return child;
@@ -348,7 +357,7 @@ class KilledRollTest {
     /** Another coordinator brings all servers to a version, which is then the only one at any of them. */
     private void finish(long version) throws InterruptedException {
         List<String> seen = new ArrayList<>();
-        try (Coordinator next = coordinator(registry, new Coordinator.Observer() {
+        try (Coordinator next = coordinator(registry, GRACE, new Coordinator.Observer() {
             @Override
             public void saw(int versions, long bytes) {
                 seen.add(versions + " versions");
@@ -402,7 +411,7 @@ class KilledRollTest {
 
     private void killCoordinators() throws Exception {
         servers.get(1).hold("loading 5");
-        Child loading = new Child(CoordinatorProcess.class, null, etcd.endpoint(), 5);
+        Child loading = new Child(CoordinatorProcess.class, null, etcd.endpoint(), 5, GRACE);
         coordinators.add(loading);
         servers.get(1).awaitHeld();
         loading.kill();

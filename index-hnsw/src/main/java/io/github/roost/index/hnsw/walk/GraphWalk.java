@@ -74,11 +74,11 @@ public interface GraphWalk {
         int nodes = image.shape().nodes();
         int step = Math.max(TILE, budget(image.vectorBytes()) * PIECES_IN_ONE / scratch.queries());
         int compared = 0;
-        for (int from = 0; from < nodes; from += step) {
+        for (long from = 0; from < nodes; from += step) {
             if (from > 0) {
                 betweenPieces.run();
             }
-            compared += scanTogether(image, scratch, allowed, from, Math.min(nodes, from + step));
+            compared += scanTogether(image, scratch, allowed, (int) from, (int) Math.min(nodes, from + step));
         }
         return compared;
     }

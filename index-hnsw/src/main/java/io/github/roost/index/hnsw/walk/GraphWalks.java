@@ -49,6 +49,6 @@ public final class GraphWalks {
     }
 
     private static List<GraphWalk> natively() {
-        return Kernels.orNone("The native HNSW walk cannot be loaded, graphs are walked in Java", NativeWalk::all);
+        return Kernels.orNone("The native graph search cannot be loaded, graphs are searched in Java", NativeWalk::all);
     }
 }

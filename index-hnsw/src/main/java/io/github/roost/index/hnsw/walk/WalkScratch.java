@@ -90,7 +90,7 @@ public final class WalkScratch implements FoundNodes, QueryValues {
         int imageNodes = image.shape().nodes();
         if (imageNodes > nodes) {
             // Without estimates a node is a candidate at most once; each list has one spare entry.
-            int roomFor = imageNodes + imageNodes / 4;
+            int roomFor = roomFor(imageNodes);
             MemorySegment moreVisited = zeroes((roomFor / Long.SIZE + 1L) * Long.BYTES);
             long room = Math.max(roomFor, CANDIDATES_PER_NODE * (long) estimated);
             MemorySegment moreCandidates = zeroes((room + 1L) * ENTRY_BYTES);
@@ -103,7 +103,7 @@ public final class WalkScratch implements FoundNodes, QueryValues {
         }
         byEstimates = image.shape().hasNeighborCodes();
         if (byEstimates && imageNodes > estimated) {
-            int roomFor = imageNodes + imageNodes / 4;
+            int roomFor = roomFor(imageNodes);
             MemorySegment moreEstimates = zeroes((long) roomFor * ESTIMATE_BYTES);
             candidates = zeroes((CANDIDATES_PER_NODE * (long) Math.max(roomFor, nodes) + 1) * ENTRY_BYTES);
             estimates = moreEstimates;
@@ -120,6 +120,11 @@ public final class WalkScratch implements FoundNodes, QueryValues {
             query.setAtIndex(JAVA_FLOAT, i, 0);
         }
         return this;
+    }
+
+    /** A quarter more than the nodes of an image, so that a table that grows does not need new memory each time. */
+    static int roomFor(int nodes) {
+        return (int) Math.min(Integer.MAX_VALUE, nodes + nodes / 4L);
     }
 
     /** Clears the marks of a search that is not run to its end. */

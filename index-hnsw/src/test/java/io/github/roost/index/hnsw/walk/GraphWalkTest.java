@@ -331,4 +331,11 @@ class GraphWalkTest {
         }
         return sum;
     }
+
+    /** A quarter more than the most nodes of a graph is no positive int. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3, 1_000, 1_717_986_919, Integer.MAX_VALUE - 8})
+    void aScratchHasRoomForUpToTheMostNodesOfAGraph(int nodes) {
+        assertThat(WalkScratch.roomFor(nodes)).isGreaterThanOrEqualTo(nodes);
+    }
 }

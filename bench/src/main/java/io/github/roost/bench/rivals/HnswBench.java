@@ -1,4 +1,4 @@
-package io.github.roost.bench.hnsw;
+package io.github.roost.bench.rivals;
 
 import io.github.roost.bench.peer.Workload;
 import io.github.roost.index.hnsw.GraphLayout;
@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
  * so that drift of the machine affects all engines alike.
  */
 public final class HnswBench implements AutoCloseable {
-    private final List<HnswEngine> engines = new ArrayList<>();
+    private final List<Engine> engines = new ArrayList<>();
     /** Roost's engines, which are the first of {@code engines}. */
-    private final List<RoostEngine> tables = new ArrayList<>();
+    private final List<HnswEngine> tables = new ArrayList<>();
 
     private final CurveMeasurement measurement;
 
@@ -46,17 +46,18 @@ public final class HnswBench implements AutoCloseable {
             throws Exception {
         progress.accept("exact neighbours");
         this.measurement = new CurveMeasurement(workload, maxNeighbors);
+        EngineSettings settings = EngineSettings.graph(m, efConstruction);
         for (GraphLayout layout : layouts) {
-            progress.accept("build of " + RoostEngine.name(layout));
-            RoostEngine engine = new RoostEngine(workload, topology, layout, m, efConstruction, HnswEngine.THREADS);
+            progress.accept("build of " + HnswEngine.name(layout));
+            HnswEngine engine = new HnswEngine(workload, topology, layout, settings);
             tables.add(engine);
             engines.add(engine);
         }
         progress.accept("build of jvector");
-        engines.add(new JvectorEngine(workload, m, efConstruction, HnswEngine.THREADS));
+        engines.add(new JvectorEngine(workload, settings));
         if (python != null) {
             progress.accept("build of hnswlib");
-            engines.add(new RivalEngine("hnswlib", workload, python, m, efConstruction, HnswEngine.THREADS));
+            engines.add(new RivalEngine("hnswlib", workload, python, settings));
         }
     }
 
@@ -76,7 +77,7 @@ public final class HnswBench implements AutoCloseable {
      */
     public List<Footprint> footprints(List<Integer> ks) throws Exception {
         List<Footprint> footprints = new ArrayList<>();
-        for (RoostEngine table : tables) {
+        for (HnswEngine table : tables) {
             SortedMap<Integer, Long> allocated = new TreeMap<>();
             for (int k : ks) {
                 allocated.put(k, table.allocatedBytes(k, k));
@@ -93,13 +94,13 @@ public final class HnswBench implements AutoCloseable {
      * @param widths values of ef, ascending, each at least k
      * @param slice how long each engine searches at each ef in a round
      */
-    public HnswCurves curves(int k, int[] widths, int rounds, Duration slice) throws Exception {
+    public Curves curves(int k, int[] widths, int rounds, Duration slice) throws Exception {
         return measurement.curves(engines, tables.size(), k, widths, rounds, slice);
     }
 
     @Override
     public void close() throws IOException {
-        for (HnswEngine engine : engines) {
+        for (Engine engine : engines) {
             engine.close();
         }
     }

@@ -1,6 +1,7 @@
-package io.github.roost.bench.hnsw;
+package io.github.roost.bench.rivals;
 
 import io.github.roost.bench.peer.Workload;
+import io.github.roost.core.vector.ElementType;
 import io.github.roost.index.hnsw.GraphLayout;
 import io.github.roost.topology.Topology;
 import java.io.IOException;
@@ -8,19 +9,20 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Question: how do Roost's layouts compare with other libraries, at equal recall, on one or two threads? Each library runs in its own process,
- * except jvector. In each round every engine runs at every ef, in an order that is reversed from round to round, so that drift of the machine
- * affects all engines alike. All engines have the same M and efConstruction, if these apply, and two build threads.
+ * Question: how do Roost's graph layouts, or its IVF tables, compare with other libraries, at equal recall, on one or two threads? Each library runs
+ * in its own process, except jvector. In each round every engine runs at every ef, in an order that is reversed from round to round, so that drift of
+ * the machine affects all engines alike. All engines have the same M and efConstruction or the same number of lists, and two build threads.
  */
 public final class RivalsBench implements AutoCloseable {
     private static final String JVECTOR = "jvector";
 
-    /** All supported libraries, in the order of the report. */
+    /** The libraries that graphs are compared with, in the order of the report. */
     public static final List<String> RIVALS = List.of(
             JVECTOR,
             "hnswlib",
@@ -30,20 +32,50 @@ public final class RivalsBench implements AutoCloseable {
             "glass-sq8",
             "svs-lvq4x8",
             "symphonyqg",
+            "symphonyqg-4bit",
             "symphonyqg-8bit");
 
+    /** The libraries that IVF tables are compared with, in the order of the report. */
+    public static final List<String> IVF_RIVALS =
+            List.of("faiss-ivf", "faiss-ivf-rabitq", "rabitq-ivf-4bit", "rabitq-ivf-8bit", "scann");
+
     private final Workload workload;
-    private final List<HnswEngine> engines = new ArrayList<>();
+    private final List<Engine> engines = new ArrayList<>();
     private final int tables;
     private final CurveMeasurement measurement;
+
+    /** One of Roost's tables. */
+    public sealed interface Table {
+        /** Its name in the report. */
+        String engine();
+    }
+
+    /** A frozen graph. */
+    public record Graph(GraphLayout layout) implements Table {
+        @Override
+        public String engine() {
+            return HnswEngine.name(layout);
+        }
+    }
+
+    /**
+     * An IVF table.
+     *
+     * @param codes whether 8-bit codes are scanned first, and the best candidates are compared by their vectors
+     */
+    public record Lists(ElementType elementType, boolean codes) implements Table {
+        @Override
+        public String engine() {
+            return codes ? "roost ivf" : "roost ivf " + elementType.name().toLowerCase(Locale.ROOT);
+        }
+    }
 
     /**
      * Builds every engine's index, one after the other. A library that is not available is left out, and {@code progress} is told why.
      *
-     * @param layouts one Roost table each, at least one
-     * @param rivals from {@link #RIVALS}
+     * @param tables Roost's, at least one
+     * @param rivals from {@link #RIVALS} and {@link #IVF_RIVALS}
      * @param python interpreter with the libraries, null to leave out all but jvector
-     * @param threads search threads, 1 or 2
      * @param maxNeighbors the max k that will be measured
      * @param kept folder of indexes of these rows with the same build parameters; an index is loaded if it exists there, and saved otherwise; null
      *     for none. jvector is always built
@@ -52,24 +84,26 @@ public final class RivalsBench implements AutoCloseable {
     public RivalsBench(
             Workload workload,
             Topology topology,
-            List<GraphLayout> layouts,
+            List<Table> tables,
             List<String> rivals,
             @Nullable Path python,
-            int m,
-            int efConstruction,
-            int threads,
+            EngineSettings settings,
             int maxNeighbors,
             @Nullable Path kept,
             Consumer<String> progress)
             throws Exception {
         this.workload = workload;
-        this.tables = layouts.size();
+        this.tables = tables.size();
         progress.accept("exact neighbours");
         this.measurement = new CurveMeasurement(workload, maxNeighbors);
-        for (GraphLayout layout : layouts) {
-            String name = RoostEngine.name(layout);
-            progress.accept("build of " + name);
-            engines.add(new RoostEngine(workload, topology, layout, m, efConstruction, threads, in(kept, name)));
+        for (Table table : tables) {
+            progress.accept("build of " + table.engine());
+            Path in = in(kept, table.engine());
+            engines.add(
+                    switch (table) {
+                        case Graph graph -> new HnswEngine(workload, topology, graph.layout(), settings, in);
+                        case Lists lists -> new IvfEngine(workload, topology, lists, settings, in);
+                    });
         }
         for (String rival : rivals) {
             boolean isInJava = rival.equals(JVECTOR);
@@ -80,15 +114,9 @@ public final class RivalsBench implements AutoCloseable {
             try {
                 engines.add(
                         isInJava
-                                ? new JvectorEngine(workload, m, efConstruction, threads)
+                                ? new JvectorEngine(workload, settings)
                                 : new RivalEngine(
-                                        rival,
-                                        workload,
-                                        Objects.requireNonNull(python),
-                                        m,
-                                        efConstruction,
-                                        threads,
-                                        in(kept, rival)));
+                                        rival, workload, Objects.requireNonNull(python), settings, in(kept, rival)));
             } catch (IOException e) {
                 progress.accept(rival + " is left out: " + e.getMessage());
             }
@@ -111,7 +139,7 @@ public final class RivalsBench implements AutoCloseable {
     /** The sizes of all engines' indexes. */
     public List<Size> sizes() throws IOException {
         List<Size> sizes = new ArrayList<>();
-        for (HnswEngine engine : engines) {
+        for (Engine engine : engines) {
             sizes.add(new Size(engine.name(), engine.buildTime(), (double) engine.bytes() / workload.rows().length));
         }
         return sizes;
@@ -124,13 +152,13 @@ public final class RivalsBench implements AutoCloseable {
      * @param widths values of ef, ascending, each at least k
      * @param slice how long each engine searches at each ef in a round
      */
-    public HnswCurves curves(int k, int[] widths, int rounds, Duration slice) throws Exception {
+    public Curves curves(int k, int[] widths, int rounds, Duration slice) throws Exception {
         return measurement.curves(engines, tables, k, widths, rounds, slice);
     }
 
     @Override
     public void close() throws IOException {
-        for (HnswEngine engine : engines) {
+        for (Engine engine : engines) {
             engine.close();
         }
     }

@@ -1,4 +1,4 @@
-package io.github.roost.bench.hnsw;
+package io.github.roost.bench.rivals;
 
 import java.time.Duration;
 import java.util.ArrayList;

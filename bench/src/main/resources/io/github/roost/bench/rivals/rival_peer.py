@@ -1,11 +1,13 @@
 """Graph and IVF libraries of others as peers: builds an index of FOLDER/rows, then obeys orders on standard input.
 
-Arguments: FOLDER DIMENSION NAME M EF_CONSTRUCTION BUILD_THREADS SEARCH_THREADS [KEPT]. Prints the seconds that the build took.
+Arguments: FOLDER DIMENSION NAME l2|ip M EF_CONSTRUCTION NLIST BUILD_THREADS SEARCH_THREADS [KEPT]. Prints the seconds that the build took.
 With KEPT the index is saved there, or, where KEPT is there, loaded from it and the seconds that its build took printed.
 Order "bytes": prints by how much the process has grown by the index, in bytes.
 Order "search K EF 0": the ids found for FOLDER/queries go to FOLDER/found as 32-bit integers; prints 0.
-Order "rate K EF SECONDS": searches for all queries over and over; prints searches a second.
-All queries are one batch, which the library shares out among its threads. EF is what a library has in its place.
+Order "rate K EF SECONDS": searches for all queries over and over; prints searches per second. All queries are one batch,
+which the library distributes to its threads.
+Order "alone K EF SECONDS": the same with one query after the other.
+EF is the parameter that a library has in its place: for lists, the number of lists that a search probes.
 """
 import gc
 import os
@@ -15,9 +17,10 @@ import time
 
 import numpy
 
-folder, name = sys.argv[1], sys.argv[3]
-dimension, m, ef_construction, build_threads, threads = map(int, sys.argv[2:3] + sys.argv[4:8])
-kept = sys.argv[8] if len(sys.argv) > 8 else None
+folder, name, metric = sys.argv[1], sys.argv[3], sys.argv[4]
+dimension, m, ef_construction, nlist, build_threads, threads = map(int, sys.argv[2:3] + sys.argv[5:10])
+kept = sys.argv[10] if len(sys.argv) > 10 else None
+by_product = metric == "ip"
 
 
 def resident():
@@ -34,7 +37,7 @@ class Hnswlib:
     def make(self):
         import hnswlib
 
-        self.index = hnswlib.Index(space="l2", dim=dimension)
+        self.index = hnswlib.Index(space=metric, dim=dimension)
         self.index.set_num_threads(build_threads)
 
     def save(self, path):
@@ -50,6 +53,20 @@ class Hnswlib:
 
 
 class Faiss:
+    def build_as(self, description, rows):
+        import faiss
+
+        faiss.omp_set_num_threads(build_threads)
+        self.index = faiss.index_factory(
+            dimension, description, faiss.METRIC_INNER_PRODUCT if by_product else faiss.METRIC_L2)
+        self.tune()
+        self.index.train(rows)
+        self.index.add(rows)
+        faiss.omp_set_num_threads(threads)
+
+    def tune(self):
+        pass
+
     def save(self, path):
         import faiss
 
@@ -64,39 +81,97 @@ class Faiss:
 
 class FaissHnsw(Faiss):
     def build(self, rows):
-        import faiss
+        self.build_as("HNSW%d,Flat" % m, rows)
 
-        faiss.omp_set_num_threads(build_threads)
-        self.index = faiss.IndexHNSWFlat(dimension, m)
+    def tune(self):
         self.index.hnsw.efConstruction = ef_construction
-        self.index.add(rows)
-        faiss.omp_set_num_threads(threads)
 
     def search(self, queries, k, ef):
         self.index.hnsw.efSearch = ef
         return self.index.search(queries, k)[1]
 
 
+class FaissIvf(Faiss):
+    def build(self, rows):
+        self.build_as("IVF%d,Flat" % nlist, rows)
+
+    def search(self, queries, k, ef):
+        self.index.nprobe = min(ef, nlist)
+        # Mode 1 distributes the lists of each query to the threads, mode 0 the queries.
+        self.index.parallel_mode = 1 if len(queries) == 1 else 0
+        return self.index.search(queries, k)[1]
+
+
 class FaissIvfRabitq(Faiss):
-    """A list for every 4 roots of the rows; EF lists are scanned, and 4 k of what is found are compared by vectors."""
+    """4 k of the rows found by codes are compared by vectors."""
 
     def build(self, rows):
-        import faiss
-
-        faiss.omp_set_num_threads(build_threads)
-        self.index = faiss.index_factory(
-            dimension, "IVF%d,RaBitQfs,Refine(Flat)" % int(4 * len(rows) ** 0.5))
-        self.index.train(rows)
-        self.index.add(rows)
-        faiss.omp_set_num_threads(threads)
+        self.build_as("IVF%d,RaBitQfs,Refine(Flat)" % nlist, rows)
 
     def search(self, queries, k, ef):
         import faiss
 
-        lists = int(4 * self.index.ntotal ** 0.5)
-        inner = faiss.SearchParametersIVF(nprobe=min(ef, lists))
+        inner = faiss.SearchParametersIVF(nprobe=min(ef, nlist))
         parameters = faiss.IndexRefineSearchParameters(k_factor=4, base_index_params=inner)
         return self.index.search(queries, k, params=parameters)[1]
+
+
+class RabitqIvf:
+    """Its k-means counts as a part of the build."""
+
+    def __init__(self, bits):
+        self.bits = bits
+
+    def build(self, rows):
+        import rabitqlib
+
+        clusters = rabitqlib.RaBitQKMeans(dimension, nlist, num_threads=build_threads)
+        clusters.train(rows)
+        self.index = rabitqlib.IvfIndex(dimension, len(rows), nlist, self.bits, metric)
+        self.index.build(rows, clusters.centroids, clusters.assignments, build_threads)
+
+    def save(self, path):
+        self.index.save(path + "/index")
+
+    def load(self, path, rows):
+        import rabitqlib
+
+        self.index = rabitqlib.IvfIndex.load(path + "/index")
+
+    def search(self, queries, k, ef):
+        found = self.index.search(queries, k, min(ef, nlist), num_threads=threads)
+        return [part for part in found if numpy.asarray(part).dtype.kind in "iu"][0]
+
+
+class Scann:
+    """4-bit codes of pairs of components; 10 k of the rows found by codes are compared by vectors."""
+
+    def build(self, rows):
+        from scann.scann_ops.py import scann_ops_pybind as scann
+
+        self.index = (
+            scann.builder(rows, 10, "dot_product" if by_product else "squared_l2")
+            .tree(num_leaves=nlist, num_leaves_to_search=1, training_sample_size=len(rows))
+            .score_ah(2, anisotropic_quantization_threshold=0.2 if by_product else float("nan"))
+            .reorder(100)
+            .set_n_training_threads(build_threads)
+            .build())
+        self.index.set_num_threads(threads)
+
+    def save(self, path):
+        self.index.serialize(path)
+
+    def load(self, path, rows):
+        from scann.scann_ops.py import scann_ops_pybind as scann
+
+        self.index = scann.load_searcher(path)
+        self.index.set_num_threads(threads)
+
+    def search(self, queries, k, ef):
+        if len(queries) == 1:
+            found = self.index.search(queries[0], k, 10 * k, min(ef, nlist))
+            return found[0][None]
+        return self.index.search_batched_parallel(queries, k, 10 * k, min(ef, nlist))[0]
 
 
 class Usearch:
@@ -107,7 +182,7 @@ class Usearch:
     def make(self):
         from usearch.index import Index
 
-        self.index = Index(ndim=dimension, metric="l2sq", dtype="f32", connectivity=m, expansion_add=ef_construction)
+        self.index = Index(ndim=dimension, metric="ip" if by_product else "l2sq", dtype="f32", connectivity=m, expansion_add=ef_construction)
 
     def save(self, path):
         self.index.save(path + "/index")
@@ -126,18 +201,21 @@ class GlassSq8:
         import glass
 
         glass.set_num_threads(build_threads)
-        self.use(glass.Index("HNSW", "L2", "FP32", 2 * m, ef_construction).build(rows), rows)
+        graph = glass.Index("HNSW", metric.upper(), "FP32", 2 * m, ef_construction).build(rows)
+        if kept is not None:
+            # A searcher takes the graph's content.
+            graph.save(folder + "/graph")
+        self.use(graph, rows)
 
     def use(self, graph, rows):
         import glass
 
-        self.graph = graph
-        self.searcher = glass.Searcher(graph, rows, "L2", "SQ8U", "FP32")
+        self.searcher = glass.Searcher(graph, rows, metric.upper(), "SQ8U", "FP32")
         self.searcher.set_ef(64)
         self.searcher.optimize(threads)
 
     def save(self, path):
-        self.graph.save(path + "/graph")
+        shutil.move(folder + "/graph", path + "/graph")
 
     def load(self, path, rows):
         import glass
@@ -158,9 +236,10 @@ class SvsLvq:
     def build(self, rows):
         import svs
 
+        distance = svs.DistanceType.MIP if by_product else svs.DistanceType.L2
         parameters = svs.VamanaBuildParameters(
-            graph_max_degree=2 * m, window_size=ef_construction, alpha=1.2)
-        floats = svs.Vamana.build(parameters, rows, svs.DistanceType.L2, num_threads=build_threads)
+            graph_max_degree=2 * m, window_size=ef_construction, alpha=0.95 if by_product else 1.2)
+        floats = svs.Vamana.build(parameters, rows, distance, num_threads=build_threads)
         for part in self.PARTS:
             os.mkdir(folder + "/" + part)
         floats.save(*(folder + "/" + part for part in self.PARTS))
@@ -185,7 +264,8 @@ class SvsLvq:
             svs.VectorDataLoader(path + "/data", svs.DataType.float32), primary=4, residual=8,
             strategy=svs.LVQStrategy.Turbo)
         self.index = svs.Vamana(
-            path + "/config", svs.GraphLoader(path + "/graph"), loader, svs.DistanceType.L2, num_threads=threads)
+            path + "/config", svs.GraphLoader(path + "/graph"), loader,
+            svs.DistanceType.MIP if by_product else svs.DistanceType.L2, num_threads=threads)
 
     def search(self, queries, k, ef):
         self.index.search_window_size = ef
@@ -199,7 +279,7 @@ class SymphonyQg:
     def build(self, rows):
         import rabitqlib
 
-        self.index = rabitqlib.SymqgIndex(dimension, 2 * m, "l2", self.bits)
+        self.index = rabitqlib.SymqgIndex(dimension, 2 * m, metric, self.bits)
         self.index.build(rows, ef_construction, build_threads)
 
     def save(self, path):
@@ -218,11 +298,16 @@ class SymphonyQg:
 ENGINES = {
     "hnswlib": Hnswlib,
     "faiss-hnsw": FaissHnsw,
+    "faiss-ivf": FaissIvf,
     "faiss-ivf-rabitq": FaissIvfRabitq,
+    "rabitq-ivf-4bit": lambda: RabitqIvf(4),
+    "rabitq-ivf-8bit": lambda: RabitqIvf(8),
+    "scann": Scann,
     "usearch": Usearch,
     "glass-sq8": GlassSq8,
     "svs-lvq4x8": SvsLvq,
     "symphonyqg": lambda: SymphonyQg(0),
+    "symphonyqg-4bit": lambda: SymphonyQg(4),
     "symphonyqg-8bit": lambda: SymphonyQg(8),
 }
 
@@ -273,11 +358,13 @@ for line in sys.stdin:
         numpy.asarray(engine.search(queries, k, ef)).astype("<i4").tofile(folder + "/found")
         answer(0)
         continue
+    batches = [queries[i : i + 1] for i in range(len(queries))] if what == "alone" else [queries]
     began = time.perf_counter()
     searches = 0
     while True:
-        engine.search(queries, k, ef)
-        searches += len(queries)
+        batch = batches[searches % len(batches)]
+        engine.search(batch, k, ef)
+        searches += len(batch)
         elapsed = time.perf_counter() - began
         if elapsed >= seconds:
             break

@@ -1,4 +1,4 @@
-package io.github.roost.bench.hnsw;
+package io.github.roost.bench.rivals;
 
 import io.github.jbellis.jvector.graph.GraphIndexBuilder;
 import io.github.jbellis.jvector.graph.GraphSearcher;
@@ -12,6 +12,7 @@ import io.github.jbellis.jvector.vector.VectorSimilarityFunction;
 import io.github.jbellis.jvector.vector.VectorizationProvider;
 import io.github.jbellis.jvector.vector.types.VectorFloat;
 import io.github.roost.bench.peer.Workload;
+import io.github.roost.core.Metric;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
@@ -22,10 +23,11 @@ import java.util.concurrent.ForkJoinPool;
  * Plain jvector, used as in its documentation: built by its own parallel build, with one searcher per thread. Its graph
  * has the same degrees as Roost's: twice M in layer 0.
  */
-final class JvectorEngine implements HnswEngine {
+public final class JvectorEngine implements Engine {
     private static final float NEIGHBOR_OVERFLOW = 1.2f;
     private static final float ALPHA = 1.2f;
 
+    private final VectorSimilarityFunction similarity;
     private final List<VectorFloat<?>> queries;
     private final ListRandomAccessVectorValues rows;
     private final ImmutableGraphIndex graph;
@@ -33,16 +35,20 @@ final class JvectorEngine implements HnswEngine {
     private final Duration buildTime;
     private final SearchThreads threads;
 
-    JvectorEngine(Workload workload, int m, int efConstruction, int searchThreads) throws Exception {
+    /** Builds the graph. */
+    public JvectorEngine(Workload workload, EngineSettings settings) throws Exception {
+        this.similarity = workload.metric() == Metric.INNER_PRODUCT
+                ? VectorSimilarityFunction.DOT_PRODUCT
+                : VectorSimilarityFunction.EUCLIDEAN;
         this.queries = vectors(workload.queries());
         this.rows = new ListRandomAccessVectorValues(vectors(workload.rows()), workload.dimension());
         long began = System.nanoTime();
         try (ForkJoinPool pool = new ForkJoinPool(THREADS);
                 GraphIndexBuilder builder = GraphIndexBuilder.builder(
-                                BuildScoreProvider.randomAccessScoreProvider(rows, VectorSimilarityFunction.EUCLIDEAN),
+                                BuildScoreProvider.randomAccessScoreProvider(rows, similarity),
                                 workload.dimension(),
-                                List.of(2 * m, m))
-                        .withBeamWidth(efConstruction)
+                                List.of(2 * settings.m(), settings.m()))
+                        .withBeamWidth(settings.efConstruction())
                         .withNeighborOverflow(NEIGHBOR_OVERFLOW)
                         .withAlpha(ALPHA)
                         .withSimdExecutor(pool)
@@ -51,6 +57,7 @@ final class JvectorEngine implements HnswEngine {
             this.graph = builder.build(rows);
         }
         this.buildTime = Duration.ofNanos(System.nanoTime() - began);
+        int searchThreads = settings.searchThreads();
         this.searchers = new GraphSearcher[searchThreads];
         for (int i = 0; i < searchThreads; i++) {
             searchers[i] = new GraphSearcher(graph);
@@ -81,12 +88,7 @@ final class JvectorEngine implements HnswEngine {
 
     private SearchResult search(int thread, int query, int k, int ef) {
         return searchers[thread].search(
-                DefaultSearchScoreProvider.exact(queries.get(query), VectorSimilarityFunction.EUCLIDEAN, rows),
-                k,
-                ef,
-                0f,
-                0f,
-                Bits.ALL);
+                DefaultSearchScoreProvider.exact(queries.get(query), similarity, rows), k, ef, 0f, 0f, Bits.ALL);
     }
 
     @Override

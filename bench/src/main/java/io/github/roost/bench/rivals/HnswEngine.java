@@ -1,4 +1,4 @@
-package io.github.roost.bench.hnsw;
+package io.github.roost.bench.rivals;
 
 import com.sun.management.ThreadMXBean;
 import io.github.roost.bench.peer.Workload;
@@ -11,7 +11,6 @@ import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.topology.Topology;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
@@ -22,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * Roost's table; its search functions are called directly on as many threads as the other engines use, without
  * dispatch.
  */
-final class RoostEngine implements HnswEngine {
+final class HnswEngine implements Engine {
     private static final SearchContext UNCOUNTED = SearchContext.outside((nodes, bytes) -> {});
 
     private static final int WARM_UP_ROUNDS = 5;
@@ -33,9 +32,8 @@ final class RoostEngine implements HnswEngine {
     private final Duration buildTime;
     private final SearchThreads threads;
 
-    RoostEngine(Workload workload, Topology topology, GraphLayout layout, int m, int efConstruction, int searchThreads)
-            throws IOException {
-        this(workload, topology, layout, m, efConstruction, searchThreads, null);
+    HnswEngine(Workload workload, Topology topology, GraphLayout layout, EngineSettings settings) throws IOException {
+        this(workload, topology, layout, settings, null);
     }
 
     /**
@@ -43,35 +41,22 @@ final class RoostEngine implements HnswEngine {
      *
      * @param kept file from which the table is loaded if it exists, and to which it is saved otherwise; null for none
      */
-    RoostEngine(
-            Workload workload,
-            Topology topology,
-            GraphLayout layout,
-            int m,
-            int efConstruction,
-            int searchThreads,
-            @Nullable Path kept)
+    HnswEngine(Workload workload, Topology topology, GraphLayout layout, EngineSettings settings, @Nullable Path kept)
             throws IOException {
         this.workload = workload;
         this.orchestrator = Orchestrator.builder().topology(topology).build();
-        Path seconds = kept == null ? null : kept.resolveSibling(kept.getFileName() + ".seconds");
-        if (kept != null && seconds != null && Files.exists(kept)) {
-            this.table = HnswTable.load(orchestrator, "hnsw", kept);
-            this.buildTime = Duration.ofNanos((long) (1e9 * Double.parseDouble(Files.readString(seconds))));
-        } else {
-            long began = System.nanoTime();
-            this.table = HnswTable.builder()
-                    .layout(layout)
-                    .m(m)
-                    .efConstruction(efConstruction)
-                    .build(orchestrator, workload.rows());
-            this.buildTime = Duration.ofNanos(System.nanoTime() - began);
-            if (kept != null && seconds != null) {
-                Files.writeString(seconds, String.valueOf(buildTime.toNanos() / 1e9));
-                table.save(kept);
-            }
-        }
-        this.threads = new SearchThreads(searchThreads, workload.queries().length);
+        BuiltTable<HnswTable> built = BuiltTable.of(
+                kept,
+                file -> HnswTable.load(orchestrator, "hnsw", file),
+                () -> HnswTable.builder()
+                        .metric(workload.metric())
+                        .layout(layout)
+                        .m(settings.m())
+                        .efConstruction(settings.efConstruction())
+                        .build(orchestrator, workload.rows()));
+        this.table = built.table();
+        this.buildTime = built.build();
+        this.threads = new SearchThreads(settings.searchThreads(), workload.queries().length);
     }
 
     static String name(GraphLayout layout) {

@@ -1,7 +1,8 @@
-package io.github.roost.bench.hnsw;
+package io.github.roost.bench.rivals;
 
 import io.github.roost.bench.peer.PeerProcess;
 import io.github.roost.bench.peer.Workload;
+import io.github.roost.core.Metric;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -11,18 +12,20 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** A third-party library in a Python process; batches run on the library's own threads. */
-final class RivalEngine implements HnswEngine {
+public final class RivalEngine implements Engine {
     private final String name;
     private final PeerProcess process;
     private final Duration buildTime;
+    private final boolean alone;
 
     /**
+     * Builds the index.
+     *
      * @param name of an engine in {@code rival_peer.py}
      * @throws IOException if the library is missing, or cannot index such rows on this machine; the message says why
      */
-    RivalEngine(String name, Workload workload, Path python, int m, int efConstruction, int threads)
-            throws IOException {
-        this(name, workload, python, m, efConstruction, threads, null);
+    public RivalEngine(String name, Workload workload, Path python, EngineSettings settings) throws IOException {
+        this(name, workload, python, settings, null);
     }
 
     /**
@@ -31,16 +34,18 @@ final class RivalEngine implements HnswEngine {
      * @param kept folder from which the index is loaded if it exists there, and to which it is saved otherwise; null
      *     for none
      */
-    RivalEngine(
-            String name, Workload workload, Path python, int m, int efConstruction, int threads, @Nullable Path kept)
+    RivalEngine(String name, Workload workload, Path python, EngineSettings settings, @Nullable Path kept)
             throws IOException {
         this.name = name;
+        this.alone = settings.alone();
         List<String> arguments = new ArrayList<>(List.of(
                 name,
-                String.valueOf(m),
-                String.valueOf(efConstruction),
+                workload.metric() == Metric.INNER_PRODUCT ? "ip" : "l2",
+                String.valueOf(settings.m()),
+                String.valueOf(settings.efConstruction()),
+                String.valueOf(settings.nlist()),
                 String.valueOf(THREADS),
-                String.valueOf(threads)));
+                String.valueOf(settings.threads())));
         if (kept != null) {
             arguments.add(kept.toString());
         }
@@ -80,7 +85,8 @@ final class RivalEngine implements HnswEngine {
 
     @Override
     public double rate(int k, int ef, Duration time) throws IOException {
-        return process.order(String.format(Locale.ROOT, "rate %d %d %.3f", k, ef, time.toNanos() / 1e9));
+        return process.order(
+                String.format(Locale.ROOT, "%s %d %d %.3f", alone ? "alone" : "rate", k, ef, time.toNanos() / 1e9));
     }
 
     @Override

@@ -1,4 +1,4 @@
-package io.github.roost.bench.hnsw;
+package io.github.roost.bench.rivals;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -34,11 +34,11 @@ class HnswBenchTest {
         Workload workload = Workload.mixture(3_000, 40, 16, 20, 1);
         try (HnswBench bench = new HnswBench(
                 workload, ONE_CORE, List.of(GraphLayout.FLOAT32, GraphLayout.INT8), null, 8, 60, 10, what -> {})) {
-            HnswCurves curves = bench.curves(10, new int[] {10, 200}, 2, Duration.ofMillis(5));
+            Curves curves = bench.curves(10, new int[] {10, 200}, 2, Duration.ofMillis(5));
             assertThat(curves.curves())
-                    .extracting(HnswCurves.Curve::engine)
+                    .extracting(Curves.Curve::engine)
                     .containsExactly("roost", "roost int8", "jvector");
-            for (HnswCurves.Curve curve : curves.curves()) {
+            for (Curves.Curve curve : curves.curves()) {
                 assertThat(curve.points().get(1).recall())
                         .isGreaterThan(.98)
                         .isGreaterThanOrEqualTo(curve.points().get(0).recall());
@@ -53,13 +53,13 @@ class HnswBenchTest {
 
     @Test
     void aRateBetweenTwoPointsIsInterpolated() {
-        HnswCurves.Curve curve = new HnswCurves.Curve(
+        Curves.Curve curve = new Curves.Curve(
                 "x",
                 Duration.ZERO,
                 List.of(
-                        new HnswCurves.Point(10, .9, List.of(1_000.0)),
-                        new HnswCurves.Point(20, .99, List.of(100.0)),
-                        new HnswCurves.Point(30, .99, List.of(80.0))));
+                        new Curves.Point(10, .9, List.of(1_000.0)),
+                        new Curves.Point(20, .99, List.of(100.0)),
+                        new Curves.Point(30, .99, List.of(80.0))));
         assertThat(curve.rateAt(.9, 0)).isCloseTo(1_000, within(1e-6));
         assertThat(curve.rateAt(.99, 0)).isCloseTo(100, within(1e-6));
         assertThat(curve.rateAt(1 - Math.sqrt(.001), 0)).isCloseTo(Math.sqrt(1e5), within(1e-6));
@@ -69,16 +69,15 @@ class HnswBenchTest {
 
     @Test
     void thePictureIsXmlThatNamesTheEnginesAndMarksEachPoint() throws Exception {
-        List<HnswCurves.Point> points = List.of(
-                new HnswCurves.Point(10, .9, List.of(1_000.0, 1_100.0)),
-                new HnswCurves.Point(20, 1, List.of(9.0, 8.0)));
-        String svg = new HnswCurves(
+        List<Curves.Point> points = List.of(
+                new Curves.Point(10, .9, List.of(1_000.0, 1_100.0)), new Curves.Point(20, 1, List.of(9.0, 8.0)));
+        String svg = new Curves(
                         "w",
                         10,
                         1,
                         List.of(
-                                new HnswCurves.Curve("a", Duration.ZERO, points),
-                                new HnswCurves.Curve("b", Duration.ZERO, points)))
+                                new Curves.Curve("a", Duration.ZERO, points),
+                                new Curves.Curve("b", Duration.ZERO, points)))
                 .plot()
                 .svg();
         Document document = DocumentBuilderFactory.newInstance()
@@ -94,7 +93,7 @@ class HnswBenchTest {
     @EnumSource(GraphLayout.class)
     void aSearchAllocatesAtMostAKilobyteBeyondItsResult(GraphLayout element) throws Exception {
         Workload workload = Workload.mixture(3_000, 500, 128, 20, 2);
-        try (RoostEngine engine = new RoostEngine(workload, ONE_CORE, element, 8, 40, 1)) {
+        try (HnswEngine engine = new HnswEngine(workload, ONE_CORE, element, EngineSettings.graph(8, 40))) {
             int k = 10;
             long result = (long) k * (Long.BYTES + Float.BYTES) + 3 * 24;
             assertThat(engine.allocatedBytes(k, 100)).isLessThanOrEqualTo(result + 1_024);

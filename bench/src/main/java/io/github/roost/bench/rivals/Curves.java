@@ -1,4 +1,4 @@
-package io.github.roost.bench.hnsw;
+package io.github.roost.bench.rivals;
 
 import io.github.roost.bench.Samples;
 import io.github.roost.bench.plot.Axis;
@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
  * @param tables number of Roost's engines, which come first
  * @param curves one per engine
  */
-public record HnswCurves(String workload, int k, int tables, List<Curve> curves) {
+public record Curves(String workload, int k, int tables, List<Curve> curves) {
     /**
      * The curve of one engine.
      *

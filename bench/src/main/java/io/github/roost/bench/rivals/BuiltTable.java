@@ -1,0 +1,43 @@
+package io.github.roost.bench.rivals;
+
+import io.github.roost.core.vector.VectorTable;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One of Roost's tables.
+ *
+ * @param build its build time, in this run or in the one that saved it
+ */
+record BuiltTable<T extends VectorTable>(T table, Duration build) {
+    /** Reads a saved table. */
+    interface Reader<T> {
+        T read(Path file) throws IOException;
+    }
+
+    /**
+     * Reads a table, or builds it.
+     *
+     * @param kept file from which the table is read if it exists, and to which it is saved otherwise, with its build time beside it; null for none
+     */
+    static <T extends VectorTable> BuiltTable<T> of(@Nullable Path kept, Reader<T> reader, Supplier<T> builder)
+            throws IOException {
+        Path seconds = kept == null ? null : kept.resolveSibling(kept.getFileName() + ".seconds");
+        if (kept != null && seconds != null && Files.exists(kept)) {
+            Duration build = Duration.ofNanos((long) (1e9 * Double.parseDouble(Files.readString(seconds))));
+            return new BuiltTable<>(reader.read(kept), build);
+        }
+        long began = System.nanoTime();
+        T table = builder.get();
+        Duration build = Duration.ofNanos(System.nanoTime() - began);
+        if (kept != null && seconds != null) {
+            Files.writeString(seconds, String.valueOf(build.toNanos() / 1e9));
+            table.save(kept);
+        }
+        return new BuiltTable<>(table, build);
+    }
+}

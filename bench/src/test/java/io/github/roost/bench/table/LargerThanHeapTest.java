@@ -1,0 +1,128 @@
+package io.github.roost.bench.table;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.vector.TableBuild;
+import io.github.roost.core.vector.VectorFile;
+import io.github.roost.core.vector.VectorTable;
+import io.github.roost.index.hnsw.HnswTable;
+import io.github.roost.index.hnsw.LiveTable;
+import io.github.roost.index.ivf.IvfTable;
+import io.github.roost.index.remote.PartitionedIndex;
+import io.github.roost.index.remote.RemoteTable;
+import io.github.roost.topology.TopologyReader;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Tables of more bytes of vectors than the heap holds, each built from a file in a JVM of its own. Tables on disk are not among them: their build
+ * holds its graph on the heap.
+ */
+@Tag("program")
+@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class LargerThanHeapTest {
+    private static final int ROWS = 14_000;
+    private static final int DIMENSION = 960;
+    private static final int HEAP_MIB = 48;
+    /** Lists and partitions; a search visits all of them. */
+    private static final int PARTS = 40;
+
+    @TempDir
+    @SuppressWarnings("NullAway.Init")
+    private static Path folder;
+
+    @BeforeAll
+    static void writeRows() throws IOException {
+        assertThat((long) ROWS * DIMENSION * Float.BYTES).isGreaterThan((long) HEAP_MIB << 20);
+        SplittableRandom random = new SplittableRandom(24);
+        ByteBuffer row = ByteBuffer.allocate(DIMENSION * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        try (FileChannel file = FileChannel.open(
+                folder.resolve("rows.fbin"), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+            ByteBuffer head = ByteBuffer.allocate(2 * Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+            file.write(head.putInt(ROWS).putInt(DIMENSION).flip());
+            for (int i = 0; i < ROWS; i++) {
+                row.clear();
+                for (int component = 0; component < DIMENSION; component++) {
+                    // 200 clusters, so that a graph search finds its way.
+                    row.putFloat(Math.floorMod(component * 31 + i % 200 * component, 101) + random.nextFloat());
+                }
+                file.write(row.flip());
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"hnsw", "live", "ivf", "remote"})
+    void aTableThatTheHeapCannotHoldIsBuiltAndSearched(String index) throws Exception {
+        Process child = new ProcessBuilder(
+                        ProcessHandle.current().info().command().orElse("java"),
+                        "--enable-native-access=ALL-UNNAMED",
+                        "--add-modules=jdk.incubator.vector",
+                        "-Djvector.vectorization_provider=panama",
+                        "-Xmx" + HEAP_MIB + "m",
+                        "-XX:MaxDirectMemorySize=1g",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Builder.class.getName(),
+                        index,
+                        folder.toString())
+                .redirectErrorStream(true)
+                .start();
+        List<String> lines;
+        try (BufferedReader output = child.inputReader()) {
+            lines = output.lines().toList();
+        }
+        assertThat(child.waitFor()).as(String.join("\n", lines)).isZero();
+        assertThat(lines).contains("found itself");
+    }
+
+    /** What the JVM of its own runs. */
+    static final class Builder {
+        private Builder() {}
+
+        public static void main(String[] arguments) throws IOException {
+            Path folder = Path.of(arguments[1]);
+            try (Orchestrator orchestrator = Orchestrator.builder()
+                            .topology(TopologyReader.synthetic("pack:1 l3:1 core:2 pu:1")
+                                    .read())
+                            .build();
+                    VectorFile rows = VectorFile.open(folder.resolve("rows.fbin"));
+                    VectorTable table =
+                            start(arguments[0], orchestrator, folder, rows).join()) {
+                long found = table.search(rows.row(7), 1, PARTS).join().ids()[0];
+                System.out.println(table.size() == ROWS && found == 7 ? "found itself" : "found " + found);
+            }
+        }
+
+        private static TableBuild<? extends VectorTable> start(
+                String index, Orchestrator orchestrator, Path folder, VectorFile rows) {
+            long[] ids = LongStream.range(0, rows.size()).toArray();
+            return switch (index) {
+                case "hnsw" -> HnswTable.builder().m(8).efConstruction(20).start(orchestrator, ids, rows);
+                case "live" -> LiveTable.builder().m(8).efConstruction(20).start(orchestrator, ids, rows);
+                case "ivf" -> IvfTable.builder().nlist(PARTS).start(orchestrator, ids, rows);
+                case "remote" ->
+                    PartitionedIndex.builder()
+                            .partitions(PARTS)
+                            .start(orchestrator, "remote", ids, rows, folder.resolve("pool"), RemoteTable.builder());
+                default -> throw new IllegalArgumentException("no index " + index);
+            };
+        }
+    }
+}
