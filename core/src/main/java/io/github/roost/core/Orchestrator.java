@@ -259,7 +259,8 @@ public final class Orchestrator implements AutoCloseable {
 
     /**
      * Runs one query in several parts, each at the home of its mapping id. The thread that finishes the last part merges the results, so no
-     * worker waits for another. Either all parts are accepted or none.
+     * worker waits for another. Either all parts are accepted or none; more parts than the rings of a domain have places are accepted only
+     * while no other task of that priority waits there.
      *
      * @param <P> the type of a part's result
      * @param <R> the type of the merged result
@@ -561,7 +562,8 @@ public final class Orchestrator implements AutoCloseable {
         }
 
         /**
-         * Sets the maximum number of tasks of one priority that may wait at one worker.
+         * Sets the maximum number of tasks of one priority that may wait at one worker. A search with more parts than the workers of a
+         * domain have places for is accepted only while no other task of its priority waits there.
          *
          * @param value from 1 to 1,048,576; default 1,024
          * @return this builder

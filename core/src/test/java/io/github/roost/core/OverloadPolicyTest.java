@@ -107,14 +107,21 @@ class OverloadPolicyTest {
 
     @Test
     void aFanOutThatDoesNotFitLeavesNothingBehind() {
-        Orchestrator orchestrator = Machines.orchestrator(1, 2).ringCapacity(4).build();
+        Orchestrator orchestrator = Machines.orchestrator(1, 1).ringCapacity(4).build();
         Registration table = orchestrator.register("table", 100);
         AtomicInteger ran = new AtomicInteger();
+        CountDownLatch started = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        var _ = orchestrator.submit(blocking(started, release), 0, table.id(0));
+        await(started);
+        CompletableFuture<Integer> waits = orchestrator.submit(DOUBLE, 1, table.id(0));
         assertThatThrownBy(() -> orchestrator.fanOut(
                         parts(table, (query, context) -> ran.incrementAndGet()), results -> results))
                 .isInstanceOf(RejectedSearchException.class);
         assertThat(orchestrator.stats().workers())
-                .allSatisfy(worker -> assertThat(worker.waiting()).isZero());
+                .allSatisfy(worker -> assertThat(worker.waiting()).isOne());
+        release.countDown();
+        assertThat(waits.join()).isEqualTo(2);
         assertThat(orchestrator.close(Duration.ofSeconds(10))).isTrue();
         assertThat(ran).hasValue(0);
     }

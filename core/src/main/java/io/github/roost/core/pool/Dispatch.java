@@ -171,7 +171,9 @@ public final class Dispatch {
 
     /**
      * Reserves places for the parts of a fork, all or none, and checks that its batch queues have room, and a ring too if a task
-     * must be queued for them. That room is not reserved: a group task that loses it to other tasks waits in a list.
+     * must be queued for them. That room is not reserved: a group task that loses it to other tasks waits in a list. If only this
+     * fork's places fill the rings of a domain, its other parts there get no place and wait in a list: otherwise a fork of more parts
+     * than the rings hold could never be accepted.
      *
      * @param capacity maximum number of tasks that wait in a ring, and of queries that wait in a batch queue
      * @return -1, or the domain that is full
@@ -187,12 +189,23 @@ public final class Dispatch {
         }
     }
 
+    /** Whether tasks other than those of a reservation wait in the rings of a domain. */
+    private boolean othersWait(int domain, Reservation places, Priority priority) {
+        for (int i = 0; i < layout.workersIn(domain); i++) {
+            int worker = layout.workerIn(domain, i);
+            if (pool.worker(worker).ring(priority).waiting() > places.countAt(worker)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private int reserveAll(
             Step.Fork<?, ?, ?, ?> fork, Reservation places, Mapping mapping, Priority priority, int capacity) {
         int index = 0;
         for (Part<?, ?> part : fork.parts()) {
             int worker = worker(part.mappingId().slot(), mapping);
-            if (!reserve(worker, places, index++)) {
+            if (!reserve(worker, places, index++) && othersWait(layout.domainOf(worker), places, priority)) {
                 places.release();
                 return layout.domainOf(worker);
             }
@@ -207,7 +220,9 @@ public final class Dispatch {
                 // a turn
                 // of round robin.
                 int home = mapping.home(shared.mappingId().slot(), 0);
-                if (full || !hasRoom(layout.workerIn(home, 0), priority, capacity)) {
+                if (full
+                        || (!hasRoom(layout.workerIn(home, 0), priority, capacity)
+                                && othersWait(home, places, priority))) {
                     places.release();
                     return home;
                 }

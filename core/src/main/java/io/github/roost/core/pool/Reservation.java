@@ -4,7 +4,7 @@ import io.github.roost.core.task.Priority;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** Reserved places for the parts of one request in the rings of several workers: all or none. Not thread-safe. */
+/** Reserved places for the parts of one request in the rings of several workers. Not thread-safe. */
 public final class Reservation {
     private final WorkerPool pool;
     private final Priority priority;
@@ -48,6 +48,17 @@ public final class Reservation {
                 pool.release(workers[index], priority, place, filler);
             }
         }
+    }
+
+    /** The number of places reserved at a worker. */
+    int countAt(int worker) {
+        int count = 0;
+        for (int index = 0; index < places.length; index++) {
+            if (places[index] != Ring.FULL && workers[index] == worker) {
+                count++;
+            }
+        }
+        return count;
     }
 
     /** Whether a place is reserved for a part. */

@@ -389,9 +389,10 @@ class StepsTest {
 
     @Test
     void aForkFromOutsideIsAcceptedWithAllItsPartsOrNot() throws Exception {
-        restart(Machines.orchestrator(1, 1).ringCapacity(2));
+        restart(Machines.orchestrator(1, 1).ringCapacity(3));
         occupy();
         AtomicInteger ran = new AtomicInteger();
+        CompletableFuture<Integer> waits = orchestrator.submit((query, context) -> query, 5, id);
         List<Part<Integer, Integer>> three = IntStream.range(0, 3)
                 .mapToObj(i -> new Part<Integer, Integer>((query, context) -> ran.incrementAndGet(), i, id))
                 .toList();
@@ -400,8 +401,23 @@ class StepsTest {
         CompletableFuture<Integer> two =
                 orchestrator.indexing().submitFork(sum(three.subList(0, 2)), 0, SubmitOptions.DEFAULT);
         busyUntil.countDown();
+        assertThat(waits.join()).isEqualTo(5);
         assertThat(two.join()).isEqualTo(3);
         assertThat(ran).hasValue(2);
+    }
+
+    @Test
+    void aForkOfMorePartsThanTheRingsHoldIsAcceptedIfNothingElseWaits() throws Exception {
+        restart(Machines.orchestrator(1, 2).ringCapacity(2));
+        occupy();
+        AtomicInteger ran = new AtomicInteger();
+        List<Part<Integer, Integer>> nine = IntStream.range(0, 9)
+                .mapToObj(i -> new Part<Integer, Integer>((query, context) -> ran.incrementAndGet(), i, id))
+                .toList();
+        CompletableFuture<Integer> sum = orchestrator.indexing().submitFork(sum(nine), 0, SubmitOptions.DEFAULT);
+        busyUntil.countDown();
+        assertThat(sum.get(20, TimeUnit.SECONDS)).isEqualTo(45);
+        assertThat(ran).hasValue(9);
     }
 
     @Test
