@@ -5,7 +5,7 @@ import io.github.roost.bench.workload.QueryStream;
 import io.github.roost.bench.workload.WorkloadSpec;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Phaser;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -104,23 +104,24 @@ final class Load {
     private void open(long began, long end, Histogram latencies, Histogram late) {
         QueryStream arrivals = new QueryStream(spec, 1);
         AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
-        Phaser underWay = new Phaser(1);
+        Semaphore ended = new Semaphore(0);
+        int begun = 0;
         for (long intended = began + arrivals.nanosToNext(); intended < end; intended += arrivals.nanosToNext()) {
             awaitTime(intended);
             late.recordValue(Math.max(0, System.nanoTime() - intended));
             long from = intended;
             int number = (int) (next.getAndIncrement() % tables.length);
-            underWay.register();
+            begun++;
             var _ = contender.search(tables[number], targets[number]).whenComplete((found, thrown) -> {
                 if (thrown == null) {
                     latencies.recordValue(Math.max(0, System.nanoTime() - from));
                 } else {
                     failure.compareAndSet(null, thrown);
                 }
-                underWay.arriveAndDeregister();
+                ended.release();
             });
         }
-        underWay.arriveAndAwaitAdvance();
+        ended.acquire(begun);
         rethrow(failure.get());
     }
 

@@ -178,17 +178,24 @@ class ListSearchTest {
     }
 
     @Test
-    void aSearchIsRefusedThatHasNoRoomForAllItsTasks() throws InterruptedException {
+    void aSearchOfMoreTasksThanPlacesIsAnsweredIfNoOtherTaskWaits() throws InterruptedException {
         try (Orchestrator cramped = Orchestrator.builder()
                         .topology(TopologyReader.synthetic("pack:1 l3:1 core:1 pu:1")
                                 .read())
                         .ringCapacity(1)
                         .build();
                 IvfTable table = table(cramped, Kept.FLOATS)) {
-            awaitFree(cramped);
+            for (int i = 0; i < 100; i++) {
+                awaitFree(cramped);
+                assertThat(table.search(new float[DIMENSION], 10, NLIST).join().size())
+                        .isEqualTo(10);
+            }
+            BusyWorker busy = new BusyWorker(cramped, table);
+            CompletableFuture<Neighbors> waits = table.search(new float[DIMENSION], 10, 1);
             assertThatThrownBy(() -> table.search(new float[DIMENSION], 10, NLIST))
                     .isInstanceOf(RejectedSearchException.class);
-            assertThat(table.search(new float[DIMENSION], 10, 1).join().size()).isPositive();
+            busy.close();
+            assertThat(waits.join().size()).isPositive();
         }
     }
 
