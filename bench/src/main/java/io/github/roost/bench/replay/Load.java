@@ -101,7 +101,7 @@ final class Load {
         });
     }
 
-    private void open(long began, long end, Histogram latencies, Histogram late) {
+    private void open(long began, long end, Histogram latencies, Histogram late) throws InterruptedException {
         QueryStream arrivals = new QueryStream(spec, 1);
         AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
         Semaphore ended = new Semaphore(0);
