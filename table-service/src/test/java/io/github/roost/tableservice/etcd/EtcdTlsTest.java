@@ -38,6 +38,9 @@ class EtcdTlsTest {
     private Pem own;
     private Pem other;
     private URI endpoint;
+    /** The same etcd, under an address that its certificate does not name. */
+    private URI unnamed;
+
     private Process etcd;
 
     @BeforeEach
@@ -46,12 +49,13 @@ class EtcdTlsTest {
         own = Pem.of(folder, "own");
         other = Pem.of(folder, "other");
         endpoint = URI.create("https://127.0.0.1:" + freePort());
+        unnamed = URI.create("https://127.0.0.2:" + endpoint.getPort());
         String peer = "http://127.0.0.1:" + freePort();
         etcd = new ProcessBuilder(
                         LocalEtcd.program().orElseThrow().toString(),
                         "--name=roost",
                         "--data-dir=" + folder.resolve("data"),
-                        "--listen-client-urls=" + endpoint,
+                        "--listen-client-urls=" + endpoint + "," + unnamed,
                         "--advertise-client-urls=" + endpoint,
                         "--listen-peer-urls=" + peer,
                         "--initial-advertise-peer-urls=" + peer,
@@ -123,6 +127,17 @@ class EtcdTlsTest {
             assertThatThrownBy(
                             () -> EtcdRegistry.connect(List.of(URI.create("http://127.0.0.1:" + endpoint.getPort()))))
                     .isInstanceOf(UncheckedIOException.class);
+        }
+    }
+
+    @Test
+    void aCertificateOfAnotherHostIsRefused() throws Exception {
+        try (EtcdRegistry registry = connectOnceStarted()) {
+            assertThat(registry.servers()).isEmpty();
+            EtcdTls tls = new EtcdTls(own.certificate(), own.certificate(), own.key());
+            assertThatThrownBy(() -> EtcdRegistry.connect(List.of(unnamed), LEASE, tls))
+                    .isInstanceOf(UncheckedIOException.class)
+                    .hasStackTraceContaining("127.0.0.2 found");
         }
     }
 
