@@ -61,7 +61,7 @@ public final class HnswTable extends GraphTable {
 
     private HnswTable(
             Orchestrator orchestrator, String name, LayoutSelection.Selected selected, TableMemory.Mover mover) {
-        this(orchestrator, name, selected, mover, regions(orchestrator.topology(), selected.graph()));
+        this(orchestrator, name, selected, mover, regions(orchestrator, name, selected.graph()));
     }
 
     HnswTable(
@@ -106,25 +106,26 @@ public final class HnswTable extends GraphTable {
         return new LayoutSelection.Selected(graph, new LayoutChoice(layout(graph), "it was saved so"));
     }
 
-    private static RegionRouter regions(Topology topology, FrozenGraph graph) {
+    private static RegionRouter regions(Orchestrator orchestrator, String name, FrozenGraph graph) {
+        Topology topology = orchestrator.topology();
         long cacheBytes = topology.domains().stream()
                 .mapToLong(CacheDomain::cacheBytes)
                 .min()
                 .orElse(0);
         int count = RegionRouter.regionsFor(
                 graph.image().bytes(), cacheBytes, topology.domains().size());
-        return count == 1 ? RegionRouter.ONE : regions(graph, count);
+        return count == 1 ? RegionRouter.ONE : regions(new BuildWork(orchestrator, name + " (regions)"), graph, count);
     }
 
     /** Finds the regions from a random sample of the rows. */
-    static RegionRouter regions(FrozenGraph graph, int count) {
+    static RegionRouter regions(BuildWork work, FrozenGraph graph, int count) {
         float[][] sample = new Random(REGIONS_SEED)
                 .ints(0, graph.rows())
                 .distinct()
                 .limit(Math.min(graph.rows(), (long) count * ROWS_PER_REGION))
                 .mapToObj(graph::vectorOfRow)
                 .toArray(float[][]::new);
-        RegionRouter regions = RegionRouter.of(sample, count);
+        RegionRouter regions = RegionRouter.of(work, sample, count);
         return graph.image().shape().metric() == Metric.SQUARED_L2 ? regions : regions.byDirection();
     }
 

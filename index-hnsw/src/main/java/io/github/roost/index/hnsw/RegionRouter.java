@@ -1,22 +1,20 @@
 package io.github.roost.index.hnsw;
 
 import io.github.roost.core.Vectors;
-import java.util.SplittableRandom;
+import io.github.roost.core.indexing.BuildWork;
+import io.github.roost.core.indexing.KMeans;
 
 /**
  * Routes the queries of a large table to one of several mapping ids, its regions, by the nearest of a few coarse centroids. Searches
  * of one region read mostly the same part of the graph, so each region's home keeps that part in its cache; with queries divided
  * at random, every home would need the whole graph. Regions are placed, given several homes and moved by their measured traffic,
  * as tables are. The region decides only where a search runs, never its result. Immutable.
- *
- * <p>Centroids are found by k-means (Lloyd, IEEE Trans. Information Theory 28(2), 1982) on a sample, starting from random rows.
  */
 final class RegionRouter {
     /** Max regions of a table: several per domain of the largest machines, and few enough that finding the nearest is cheap. */
     static final int MAX_REGIONS = 64;
 
-    private static final int ITERATIONS = 8;
-    private static final long SEED = 25;
+    private static final int ROWS_PER_STEP = 64;
 
     /** One region for all queries. */
     static final RegionRouter ONE = new RegionRouter(new float[1][0], false);
@@ -47,46 +45,24 @@ final class RegionRouter {
     }
 
     /**
-     * Finds the regions of a table.
+     * Finds the regions of a table by {@link KMeans}.
      *
-     * @param sample a sample of its rows, all of one dimension; copied
+     * @param work runs the k-means
+     * @param sample a sample of its rows, all of one dimension, in random order
      * @param regions max number of regions, at least 1; also limited by the number of rows in the sample, but there is always one
      */
-    static RegionRouter of(float[][] sample, int regions) {
+    static RegionRouter of(BuildWork work, float[][] sample, int regions) {
         int count = Math.min(regions, sample.length);
         if (count <= 1) {
             return ONE;
         }
-        float[][] centroids = new SplittableRandom(SEED)
-                .ints(0, sample.length)
-                .distinct()
-                .limit(count)
-                .mapToObj(row -> sample[row].clone())
-                .toArray(float[][]::new);
-        RegionRouter router = new RegionRouter(centroids, false);
-        for (int i = 0; i < ITERATIONS; i++) {
-            router = router.moved(sample);
-        }
-        return router;
-    }
-
-    /** One step of Lloyd's algorithm: each centroid moves to the mean of its rows, or stays if it has none. */
-    private RegionRouter moved(float[][] sample) {
-        int dimension = centroids[0].length;
-        double[][] sums = new double[centroids.length][dimension];
-        int[] counts = new int[centroids.length];
-        for (float[] row : sample) {
-            int nearest = region(row);
-            counts[nearest]++;
-            for (int d = 0; d < dimension; d++) {
-                sums[nearest][d] += row[d];
-            }
-        }
-        float[][] next = new float[centroids.length][];
-        for (int region = 0; region < next.length; region++) {
-            next[region] = counts[region] == 0 ? centroids[region] : mean(sums[region], counts[region]);
-        }
-        return new RegionRouter(next, false);
+        float[][] centroids = new KMeans(work, row -> sample[row]).train(count, moved -> {
+            RegionRouter router = new RegionRouter(moved, false);
+            int[] nearest = new int[sample.length];
+            work.forEach(nearest.length, ROWS_PER_STEP, row -> nearest[row] = router.region(sample[row]));
+            return nearest;
+        });
+        return new RegionRouter(centroids, false);
     }
 
     /**
@@ -118,14 +94,6 @@ final class RegionRouter {
             }
         }
         return scaled;
-    }
-
-    private static float[] mean(double[] sum, int count) {
-        float[] mean = new float[sum.length];
-        for (int d = 0; d < mean.length; d++) {
-            mean[d] = (float) (sum[d] / count);
-        }
-        return mean;
     }
 
     int regions() {

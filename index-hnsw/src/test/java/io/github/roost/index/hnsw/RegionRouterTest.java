@@ -2,19 +2,30 @@ package io.github.roost.index.hnsw;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.indexing.BuildWork;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class RegionRouterTest {
     private static final int CLUSTERS = 16;
 
+    private final Orchestrator orchestrator =
+            Orchestrator.builder().topology(Fixtures.twoDomains()).build();
+    private final BuildWork work = new BuildWork(orchestrator, "regions");
     private final Random random = new Random(25);
     private final float[][] centres = rows(CLUSTERS, 24, 10);
+
+    @AfterEach
+    void close() {
+        orchestrator.close();
+    }
 
     private float[][] rows(int count, int dimension, double scale) {
         float[][] rows = new float[count][dimension];
@@ -38,7 +49,7 @@ class RegionRouterTest {
     void queriesOfOneClusterGoToOneRegion() {
         float[][] sample = new float[4_000][];
         Arrays.setAll(sample, row -> near(row % CLUSTERS));
-        RegionRouter router = RegionRouter.of(sample, 8);
+        RegionRouter router = RegionRouter.of(work, sample, 8);
         assertThat(router.regions()).isEqualTo(8);
         Map<Integer, Set<Integer>> regionsOf = new HashMap<>();
         for (int i = 0; i < 1_600; i++) {
@@ -52,7 +63,7 @@ class RegionRouterTest {
 
     @Test
     void theNearestCentroidIsTheRegion() {
-        RegionRouter router = RegionRouter.of(new float[][] {{0, 0}, {10, 0}}, 2);
+        RegionRouter router = RegionRouter.of(work, new float[][] {{0, 0}, {10, 0}}, 2);
         int left = router.region(new float[] {4, 3});
         int right = router.region(new float[] {6, -3});
         assertThat(left).isNotEqualTo(right);
@@ -62,12 +73,12 @@ class RegionRouterTest {
 
     @Test
     void aSampleOfFewRowsHasFewRegionsAndTheSameSampleTheSame() {
-        assertThat(RegionRouter.of(new float[0][], 8).regions()).isEqualTo(1);
-        assertThat(RegionRouter.of(new float[][] {{1, 2}}, 8).region(new float[] {3, 4}))
+        assertThat(RegionRouter.of(work, new float[0][], 8).regions()).isEqualTo(1);
+        assertThat(RegionRouter.of(work, new float[][] {{1, 2}}, 8).region(new float[] {3, 4}))
                 .isZero();
         float[][] sample = rows(500, 8, 1);
-        RegionRouter one = RegionRouter.of(sample, 8);
-        RegionRouter other = RegionRouter.of(sample, 8);
+        RegionRouter one = RegionRouter.of(work, sample, 8);
+        RegionRouter other = RegionRouter.of(work, sample, 8);
         for (float[] query : rows(200, 8, 1)) {
             assertThat(one.region(query)).isEqualTo(other.region(query)).isBetween(0, 7);
         }

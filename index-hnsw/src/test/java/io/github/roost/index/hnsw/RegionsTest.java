@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.index.hnsw.walk.ImageFile;
@@ -33,7 +34,7 @@ class RegionsTest {
             assertThat(whole.registration().size()).as("a small table").isEqualTo(1);
             whole.save(file);
             FrozenGraph graph = new FrozenGraph(ImageFile.open(file));
-            RegionRouter regions = HnswTable.regions(graph, REGIONS);
+            RegionRouter regions = HnswTable.regions(new BuildWork(orchestrator, "regions"), graph, REGIONS);
             try (HnswTable divided = new HnswTable(orchestrator, "divided", graph, DomainMemory::migrate, regions)) {
                 assertThat(divided.registration().size()).isEqualTo(REGIONS);
                 Set<MappingId> ids = new HashSet<>();
@@ -70,7 +71,8 @@ class RegionsTest {
                 HnswTable table =
                         HnswTable.builder().name("rows").metric(metric).build(orchestrator, rows)) {
             table.save(file);
-            RegionRouter regions = HnswTable.regions(new FrozenGraph(ImageFile.open(file)), REGIONS);
+            RegionRouter regions = HnswTable.regions(
+                    new BuildWork(orchestrator, "regions"), new FrozenGraph(ImageFile.open(file)), REGIONS);
             Set<Integer> found = new HashSet<>();
             for (float[] query : gaussian(200, 16, random)) {
                 int region = regions.region(query);

@@ -2,6 +2,7 @@ package io.github.roost.index.ivf;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
+import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.index.ivf.kernel.CodeGroup;
 import io.github.roost.index.ivf.kernel.QueryGroup;
 import io.github.roost.index.ivf.kernel.Reservoir;
@@ -25,6 +26,8 @@ final class CoarseQuantizer {
     private static final int MIN_CODED = 128;
     /** This many queries compare all centroids: they share each read of a centroid, but would choose candidates one by one. */
     private static final int TOGETHER = 4;
+
+    private static final int ROWS_PER_STEP = 256;
 
     private final ScanKernel kernel;
     private final int dimension;
@@ -171,6 +174,13 @@ final class CoarseQuantizer {
             Scratch.QUERY_GROUPS.giveBack(group);
         }
         return reservoirs;
+    }
+
+    /** The numbers of the nearest lists, by squared L2, of rows 0 to {@code count}, on the workers. */
+    int[] assign(BuildWork work, RowSource rows, int count) {
+        int[] lists = new int[count];
+        work.run(count, ROWS_PER_STEP, (from, to) -> assign(rows, from, to, lists));
+        return lists;
     }
 
     /** Writes the numbers of the nearest lists, by squared L2, of rows {@code from} to {@code to} exclusive to {@code lists}. */

@@ -32,8 +32,7 @@ record Lists(
             RowLayout layout,
             Locations locations) {
         int count = quantizer.size();
-        int[] list = new int[ids.length];
-        work.run(ids.length, ROWS_PER_STEP, (from, to) -> quantizer.assign(source, from, to, list));
+        int[] list = quantizer.assign(work, source, ids.length);
         int[] sizes = new int[count];
         int[] place = new int[ids.length];
         // By one worker, as locations take one thread at a time.

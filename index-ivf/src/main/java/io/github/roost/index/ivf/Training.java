@@ -2,8 +2,12 @@ package io.github.roost.index.ivf;
 
 import io.github.roost.core.Metric;
 import io.github.roost.core.indexing.BuildWork;
+import io.github.roost.core.indexing.KMeans;
 import io.github.roost.core.vector.ElementType;
 import io.github.roost.index.ivf.kernel.ScanKernel;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,9 +67,26 @@ record Training(
 
     private Lists lists(RowSource rows, long[] ids, int nlist, RowLayout layout, Locations locations) {
         int lists = Math.min(nlist, ids.length);
-        work.phase(TRAINED, KMeans.rowsAssigned(ids.length, lists));
-        float[][] centroids = new KMeans(kernel, work).train(rows, ids.length, lists, seed);
+        int[] sample = sample(ids.length, lists);
+        work.phase(TRAINED, KMeans.numbers(sample.length, lists));
+        RowSource sampled = ordinal -> rows.row(sample[ordinal]);
+        float[][] centroids = new KMeans(work, sampled::row)
+                .train(lists, moved -> new CoarseQuantizer(kernel, moved).assign(work, sampled, sample.length));
         work.phase(FILLED, 2L * ids.length);
         return Lists.build(new CoarseQuantizer(kernel, centroids), work, rows, ids, layout, locations);
+    }
+
+    /** The rows that centroids are trained on: the first of a random permutation of all. */
+    private int[] sample(int count, int lists) {
+        Random random = new Random(seed);
+        int size = (int) Math.min(count, (long) lists * KMeans.ROWS_PER_CENTROID);
+        int[] ordinals = IntStream.range(0, count).toArray();
+        for (int i = 0; i < size; i++) {
+            int other = i + random.nextInt(count - i);
+            int swapped = ordinals[i];
+            ordinals[i] = ordinals[other];
+            ordinals[other] = swapped;
+        }
+        return Arrays.copyOf(ordinals, size);
     }
 }

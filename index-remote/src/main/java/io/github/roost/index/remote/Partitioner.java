@@ -4,6 +4,7 @@ import io.github.roost.core.Metric;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Vectors;
 import io.github.roost.core.indexing.BuildWork;
+import io.github.roost.core.indexing.KMeans;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.vector.IdFilter;
 import io.github.roost.core.vector.VectorSource;
@@ -11,19 +12,15 @@ import io.github.roost.index.hnsw.HnswGraph;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
-import java.util.function.IntUnaryOperator;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import java.util.stream.LongStream;
 
 /**
- * Finds centroids by Lloyd's algorithm (Lloyd, "Least squares quantization in PCM", 1982) over a sample, with an upper bound on the size of each
- * partition, then assigns all rows. Nearest centroids are found by a graph of the centroids, as in searches. Used once.
+ * Finds centroids by {@link KMeans} on a sample, with an upper bound on the size of each partition, then assigns all rows. Nearest centroids are
+ * found by a graph of the centroids, as in searches. Used once.
  */
 final class Partitioner {
-    /** More sample rows change the centroids too little for the time they take. */
-    private static final int ROWS_PER_CENTROID = 256;
-
-    private static final int ITERATIONS = 10;
     private static final int STEP = 256;
     /** Nearest partitions computed per row; further ones are computed only if all of these are full. */
     private static final int NEAR = 8;
@@ -77,20 +74,20 @@ final class Partitioner {
 
     Partitions run(double boundary) {
         float[][] trained = train();
-        int[][] members = assign(graph(trained), rows.size(), row -> row, boundary);
+        int[][] members = assign(graph(trained), rows.size(), this::vector, boundary);
         // Searches use the means of the rows that were assigned in the end.
-        return new Partitions(graph(means(row -> row, members, trained)), members);
+        return new Partitions(graph(new KMeans(work, this::vector).means(members, trained)), members);
     }
 
     /** Assigns a subset of the rows, numbered from 0, to partitions of nearly equal size. */
-    private int[][] assign(HnswGraph centroids, int count, IntUnaryOperator row, double boundary) {
+    private int[][] assign(HnswGraph centroids, int count, IntFunction<float[]> vectors, double boundary) {
         int near = Math.min(NEAR, partitions);
         int[] nearest = new int[Math.multiplyExact(count, near)];
         float[] distances = new float[nearest.length];
         work.run(count, STEP, (from, to) -> {
             for (int number = from; number < to; number++) {
                 work.yieldToSearches();
-                Neighbors found = nearest(centroids, vector(row.applyAsInt(number)), near);
+                Neighbors found = nearest(centroids, vectors.apply(number), near);
                 for (int i = 0; i < near; i++) {
                     nearest[number * near + i] = (int) found.ids()[i];
                     distances[number * near + i] = found.distances()[i];
@@ -98,12 +95,12 @@ final class Partitioner {
             }
         });
         return work.once(() -> new BalancedPartitions(
-                        count, partitions, near, nearest, distances, number -> all(centroids, row.applyAsInt(number)))
+                        count, partitions, near, nearest, distances, number -> all(centroids, vectors.apply(number)))
                 .assign(SLACK, boundary));
     }
 
-    private int[] all(HnswGraph centroids, int row) {
-        return LongStream.of(nearest(centroids, vector(row), partitions).ids())
+    private int[] all(HnswGraph centroids, float[] vector) {
+        return LongStream.of(nearest(centroids, vector, partitions).ids())
                 .mapToInt(id -> (int) id)
                 .toArray();
     }
@@ -136,47 +133,19 @@ final class Partitioner {
         int[] sample = random.ints(0, rows.size())
                 .filter(row -> Arrays.binarySearch(heldOut, row) < 0)
                 .distinct()
-                .limit(Math.min(trainable, (long) partitions * ROWS_PER_CENTROID))
+                .limit(Math.min(trainable, (long) partitions * KMeans.ROWS_PER_CENTROID))
                 .toArray();
-        float[][] centroids = new float[partitions][];
-        for (int i = 0; i < partitions; i++) {
-            centroids[i] = vector(sample[i]).clone();
-        }
-        for (int iteration = 0; iteration < ITERATIONS; iteration++) {
-            int[][] members = assign(graph(centroids), sample.length, i -> sample[i], 0);
-            centroids = means(i -> sample[i], members, centroids);
-        }
-        return centroids;
-    }
-
-    /** The mean of each partition's members; a partition without members keeps its centroid. */
-    private float[][] means(IntUnaryOperator row, int[][] members, float[][] before) {
-        float[][] means = new float[partitions][];
-        work.run(partitions, 1, (from, to) -> {
-            for (int partition = from; partition < to; partition++) {
-                means[partition] = mean(row, members[partition], before[partition]);
+        IntFunction<float[]> sampled = number -> vector(sample[number]);
+        return new KMeans(work, sampled).train(partitions, centroids -> {
+            int[] nearest = new int[sample.length];
+            int[][] members = assign(graph(centroids), sample.length, sampled, 0);
+            for (int partition = 0; partition < partitions; partition++) {
+                for (int number : members[partition]) {
+                    nearest[number] = partition;
+                }
             }
+            return nearest;
         });
-        return means;
-    }
-
-    private float[] mean(IntUnaryOperator row, int[] members, float[] before) {
-        if (members.length == 0) {
-            return before;
-        }
-        double[] sum = new double[rows.dimension()];
-        for (int member : members) {
-            work.yieldToSearches();
-            float[] vector = vector(row.applyAsInt(member));
-            for (int d = 0; d < sum.length; d++) {
-                sum[d] += vector[d];
-            }
-        }
-        float[] mean = new float[sum.length];
-        for (int d = 0; d < mean.length; d++) {
-            mean[d] = (float) (sum[d] / members.length);
-        }
-        return mean;
     }
 
     private HnswGraph graph(float[][] centroids) {
