@@ -5,24 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.io.BlockIo;
-import io.github.roost.core.mapping.Mapping;
-import io.github.roost.core.mapping.RemapTrigger;
-import io.github.roost.core.task.Registration;
 import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.core.vector.IdFilter;
-import io.github.roost.topology.CacheDomain;
-import io.github.roost.topology.Core;
-import io.github.roost.topology.DomainLevel;
-import io.github.roost.topology.PinResult;
-import io.github.roost.topology.Topology;
+import io.github.roost.fixtures.Remaps;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -39,20 +30,10 @@ class DiskHomesTest {
     @TempDir
     private Path folder;
 
-    private volatile UnaryOperator<Mapping> next = now -> now;
+    private final Remaps remaps = new Remaps();
 
-    private final Orchestrator orchestrator = Orchestrator.builder()
-            .topology(new Topology("test", DomainLevel.L3, true, List.of(domain(0), domain(1))))
-            .pinner(core -> new PinResult(core.pus(), List.of(), -1, false, "a made-up machine"))
-            .windows(Duration.ofHours(1), Duration.ofHours(6))
-            .mappingPolicy((now, bytes) -> next.apply(now))
-            .remapTrigger(new RemapTrigger(.01, 0))
-            .build();
+    private final Orchestrator orchestrator = remaps.machine(0);
     private final BlockIo io = BlockIo.builder(orchestrator).build();
-
-    private static CacheDomain domain(int id) {
-        return new CacheDomain(id, 0, List.of(0), 0, List.of(new Core(id, -1, List.of(id))));
-    }
 
     @AfterEach
     void close() {
@@ -85,18 +66,6 @@ class DiskHomesTest {
                 .collect(Collectors.toSet());
     }
 
-    /** By a remap that also divides a load, without which nothing would be moved. */
-    private void move(DiskTable table, int domain) {
-        try (Registration weight = orchestrator.register("weight")) {
-            orchestrator.indexing().touched(weight.id(), 1, 1_000_000_000);
-            next = now -> now.edit(now.slots())
-                    .homes(weight.id().slot(), 0, 1)
-                    .home(table.mappingId().slot(), domain)
-                    .build();
-            assertThat(orchestrator.indexing().endWindow()).isTrue();
-        }
-    }
-
     @Test
     void twoTablesHaveHomesOfTheirOwnAndAreSearchedThereAlsoAfterOneHasMoved() throws Exception {
         try (DiskTable one = table("one");
@@ -106,7 +75,7 @@ class DiskHomesTest {
             assertThat(searched(other)).containsExactly(home(other));
 
             int both = home(other);
-            move(one, both);
+            remaps.move(orchestrator, one.mappingId(), both);
 
             assertThat(home(one)).isEqualTo(both);
             assertThat(searched(one)).containsExactly(both);

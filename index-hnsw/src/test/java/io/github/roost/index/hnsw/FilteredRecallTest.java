@@ -10,6 +10,7 @@ import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.vector.IdFilter;
 import io.github.roost.core.vector.SearchRequest;
+import io.github.roost.fixtures.Asking;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;

@@ -5,26 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.indexing.TableMemory;
-import io.github.roost.core.mapping.Mapping;
-import io.github.roost.core.mapping.RemapTrigger;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.Registration;
+import io.github.roost.fixtures.Remaps;
 import io.github.roost.index.hnsw.walk.ImageFile;
-import io.github.roost.topology.CacheDomain;
-import io.github.roost.topology.Core;
-import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.MemoryResult;
-import io.github.roost.topology.PinResult;
-import io.github.roost.topology.Topology;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Random;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -44,38 +33,11 @@ class HomeMemoryTest {
     };
     private final float[][] rows = gaussian(ROWS, DIMENSION, new Random(7));
 
-    private volatile UnaryOperator<Mapping> next = now -> now;
-
-    private Orchestrator machine(int secondNode) {
-        return Orchestrator.builder()
-                .topology(new Topology(
-                        "test",
-                        DomainLevel.L3,
-                        true,
-                        List.of(
-                                new CacheDomain(0, 0, List.of(0), 0, List.of(new Core(0, -1, List.of(0)))),
-                                new CacheDomain(1, 0, List.of(secondNode), 0, List.of(new Core(1, -1, List.of(1)))))))
-                .pinner(core -> new PinResult(core.pus(), List.of(), -1, false, "a made-up machine"))
-                .windows(Duration.ofHours(1), Duration.ofHours(6))
-                .mappingPolicy((now, bytes) -> next.apply(now))
-                .remapTrigger(new RemapTrigger(.01, 0))
-                .build();
-    }
+    private final Remaps remaps = new Remaps();
 
     /** Tables of many bytes that are built soon. */
     private static HnswTable.Builder cheap() {
         return HnswTable.builder().m(8).efConstruction(10);
-    }
-
-    private void rehome(Orchestrator orchestrator, MappingId id, int domain) {
-        try (Registration weight = orchestrator.register("weight")) {
-            orchestrator.indexing().touched(weight.id(), 1, 1_000);
-            next = now -> now.edit(now.slots())
-                    .homes(weight.id().slot(), 0, 1)
-                    .home(id.slot(), domain)
-                    .build();
-            assertThat(orchestrator.indexing().endWindow()).isTrue();
-        }
     }
 
     private void awaitMoved(long bytes, int node) throws InterruptedException {
@@ -89,12 +51,12 @@ class HomeMemoryTest {
 
     @Test
     void aTablesGraphLiesOnItsHomesNodeAndFollowsItToAnother() throws InterruptedException {
-        try (Orchestrator orchestrator = machine(1);
+        try (Orchestrator orchestrator = remaps.machine(1);
                 HnswTable table = cheap().mover(recording).build(orchestrator, rows)) {
             int home = orchestrator.homes(table.mappingId()).getFirst();
             awaitMoved(table.bytes(), home);
 
-            rehome(orchestrator, table.mappingId(), 1 - home);
+            remaps.move(orchestrator, table.mappingId(), 1 - home);
 
             awaitMoved(table.bytes(), 1 - home);
             assertThat(moves).isEmpty();
@@ -103,7 +65,7 @@ class HomeMemoryTest {
 
     @Test
     void aGraphThatTakesAnothersPlaceIsMovedToo() throws InterruptedException {
-        try (Orchestrator orchestrator = machine(1);
+        try (Orchestrator orchestrator = remaps.machine(1);
                 HnswTable table = cheap().mover(recording).build(orchestrator, rows)) {
             int home = orchestrator.homes(table.mappingId()).getFirst();
             awaitMoved(table.bytes(), home);
@@ -119,14 +81,14 @@ class HomeMemoryTest {
     @Test
     void aGraphOfAFileIsLeftWhereItIs(@TempDir Path folder) throws Exception {
         Path file = folder.resolve("table");
-        Orchestrator orchestrator = machine(1);
+        Orchestrator orchestrator = remaps.machine(1);
         try (HnswTable table =
                 cheap().mover((memory, home) -> new MemoryResult(true, "")).build(orchestrator, rows)) {
             table.save(file);
         }
         HnswTable opened = new HnswTable(orchestrator, "opened", new FrozenGraph(ImageFile.open(file)), recording);
-        rehome(orchestrator, opened.mappingId(), 1);
-        rehome(orchestrator, opened.mappingId(), 0);
+        remaps.move(orchestrator, opened.mappingId(), 1);
+        remaps.move(orchestrator, opened.mappingId(), 0);
         orchestrator.close();
 
         assertThat(moves).isEmpty();
@@ -134,7 +96,7 @@ class HomeMemoryTest {
 
     @Test
     void whatALiveTableFreezesIsMovedHome() throws InterruptedException {
-        try (Orchestrator orchestrator = machine(1);
+        try (Orchestrator orchestrator = remaps.machine(1);
                 LiveTable table =
                         LiveTable.builder().mover(recording).freezeAfter(64).build(orchestrator, DIMENSION)) {
             int home = orchestrator.homes(table.mappingId()).getFirst();
@@ -146,7 +108,7 @@ class HomeMemoryTest {
             Move frozen = awaitMoveOfFrozen(32);
             assertThat(frozen.node()).isEqualTo(home);
 
-            rehome(orchestrator, table.mappingId(), 1 - home);
+            remaps.move(orchestrator, table.mappingId(), 1 - home);
             Move after = awaitMoveOfFrozen(32);
             while (after.node() == home) {
                 // The table's begin, if it was looked after late, found the graph there as well.
@@ -168,14 +130,14 @@ class HomeMemoryTest {
 
     @Test
     void onOneNodeNothingIsMoved() throws InterruptedException {
-        Orchestrator orchestrator = machine(0);
+        Orchestrator orchestrator = remaps.machine(0);
         try (HnswTable table = cheap().mover(recording).build(orchestrator, rows);
                 LiveTable live =
                         LiveTable.builder().mover(recording).freezeAfter(64).build(orchestrator, DIMENSION)) {
             live.put(1, rows[1]);
             live.freeze();
-            rehome(orchestrator, table.mappingId(), 0);
-            rehome(orchestrator, table.mappingId(), 1);
+            remaps.move(orchestrator, table.mappingId(), 0);
+            remaps.move(orchestrator, table.mappingId(), 1);
         }
         orchestrator.close();
 

@@ -15,6 +15,7 @@ import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.vector.ElementType;
 import io.github.roost.core.vector.IdFilter;
 import io.github.roost.core.vector.SearchRequest;
+import io.github.roost.fixtures.Asking;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;

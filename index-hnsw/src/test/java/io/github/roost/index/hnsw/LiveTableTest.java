@@ -21,6 +21,7 @@ import io.github.roost.core.vector.IdFilter;
 import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.core.vector.TableBuild;
 import io.github.roost.core.vector.VectorSource;
+import io.github.roost.fixtures.Asking;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;

@@ -10,6 +10,7 @@ import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.vector.IdFilter;
 import io.github.roost.core.vector.SearchRequest;
+import io.github.roost.fixtures.Asking;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;

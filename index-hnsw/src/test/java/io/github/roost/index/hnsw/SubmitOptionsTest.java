@@ -12,6 +12,7 @@ import io.github.roost.core.task.SearchFunction;
 import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.core.vector.IdFilter;
 import io.github.roost.core.vector.SearchRequest;
+import io.github.roost.fixtures.Asking;
 import io.github.roost.topology.TopologyReader;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -4,24 +4,15 @@ import static io.github.roost.fixtures.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.mapping.Mapping;
-import io.github.roost.core.mapping.RemapTrigger;
-import io.github.roost.core.task.Registration;
-import io.github.roost.topology.CacheDomain;
-import io.github.roost.topology.Core;
-import io.github.roost.topology.DomainLevel;
+import io.github.roost.fixtures.Remaps;
 import io.github.roost.topology.MemoryResult;
-import io.github.roost.topology.PinResult;
-import io.github.roost.topology.Topology;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.function.UnaryOperator;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -40,23 +31,7 @@ class HomeMemoryTest {
 
     private final float[][] rows = gaussian(ROWS, DIMENSION, new Random(7));
 
-    private volatile UnaryOperator<Mapping> next = now -> now;
-
-    private Orchestrator machine(int secondNode) {
-        return Orchestrator.builder()
-                .topology(new Topology(
-                        "test",
-                        DomainLevel.L3,
-                        true,
-                        List.of(
-                                new CacheDomain(0, 0, List.of(0), 0, List.of(new Core(0, -1, List.of(0)))),
-                                new CacheDomain(1, 0, List.of(secondNode), 0, List.of(new Core(1, -1, List.of(1)))))))
-                .pinner(core -> new PinResult(core.pus(), List.of(), -1, false, "a made-up machine"))
-                .windows(Duration.ofHours(1), Duration.ofHours(6))
-                .mappingPolicy((now, bytes) -> next.apply(now))
-                .remapTrigger(new RemapTrigger(.01, 0))
-                .build();
-    }
+    private final Remaps remaps = new Remaps();
 
     private IvfTable table(Orchestrator orchestrator, int lists) {
         return IvfTable.builder()
@@ -83,26 +58,15 @@ class HomeMemoryTest {
         }
     }
 
-    private void rehome(Orchestrator orchestrator, IvfTable table, int list, int domain) {
-        try (Registration weight = orchestrator.register("weight")) {
-            orchestrator.indexing().touched(weight.id(), 1, 1_000);
-            next = now -> now.edit(now.slots())
-                    .homes(weight.id().slot(), 0, 1)
-                    .home(table.registration().id(list).slot(), domain)
-                    .build();
-            assertThat(orchestrator.indexing().endWindow()).isTrue();
-        }
-    }
-
     @Test
     void eachListLiesOnItsOwnHomesNodeAndFollowsItToAnother() throws InterruptedException {
-        try (Orchestrator orchestrator = machine(1);
+        try (Orchestrator orchestrator = remaps.machine(1);
                 IvfTable table = table(orchestrator, 8)) {
             awaitListsMovedHome(orchestrator, table);
             int moving = 3;
             int home = orchestrator.homes(table.registration().id(moving)).getFirst();
 
-            rehome(orchestrator, table, moving, 1 - home);
+            remaps.move(orchestrator, table.registration().id(moving), 1 - home);
 
             awaitMoved(1, 1 - home);
             assertThat(moves).isEmpty();
@@ -111,7 +75,7 @@ class HomeMemoryTest {
 
     @Test
     void whatAListGrowsByFollowsOnceItIsFull() throws InterruptedException {
-        try (Orchestrator orchestrator = machine(1);
+        try (Orchestrator orchestrator = remaps.machine(1);
                 IvfTable table = table(orchestrator, 1)) {
             int home = orchestrator.homes(table.registration().id(0)).getFirst();
             awaitMoved(1, home);
@@ -125,7 +89,7 @@ class HomeMemoryTest {
 
     @Test
     void listsThatAreCompactedOrTrainedAnewAreMovedAgain() throws InterruptedException {
-        try (Orchestrator orchestrator = machine(1);
+        try (Orchestrator orchestrator = remaps.machine(1);
                 IvfTable table = table(orchestrator, 1)) {
             int home = orchestrator.homes(table.registration().id(0)).getFirst();
             awaitMoved(1, home);
@@ -142,10 +106,10 @@ class HomeMemoryTest {
 
     @Test
     void onOneNodeNothingIsMoved() {
-        Orchestrator orchestrator = machine(0);
+        Orchestrator orchestrator = remaps.machine(0);
         try (IvfTable table = table(orchestrator, 4)) {
-            rehome(orchestrator, table, 0, 1);
-            rehome(orchestrator, table, 0, 0);
+            remaps.move(orchestrator, table.registration().id(0), 1);
+            remaps.move(orchestrator, table.registration().id(0), 0);
             table.rebuild().join();
         }
         orchestrator.close();
@@ -156,7 +120,7 @@ class HomeMemoryTest {
     @Test
     void theRowsOfAFileAreKnownToBeOfAFile(@TempDir Path folder) throws Exception {
         Path file = folder.resolve("table");
-        try (Orchestrator orchestrator = machine(0);
+        try (Orchestrator orchestrator = remaps.machine(0);
                 IvfTable table = table(orchestrator, 1)) {
             table.save(file);
         }

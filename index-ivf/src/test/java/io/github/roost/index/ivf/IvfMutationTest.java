@@ -10,6 +10,7 @@ import io.github.roost.core.task.TableClosedException;
 import io.github.roost.core.vector.IdFilter;
 import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.core.vector.TableBuild;
+import io.github.roost.fixtures.Asking;
 import io.github.roost.fixtures.Exact;
 import io.github.roost.topology.TopologyReader;
 import java.util.ArrayList;

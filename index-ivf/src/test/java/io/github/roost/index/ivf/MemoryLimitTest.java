@@ -7,6 +7,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
 import io.github.roost.core.vector.IdFilter;
 import io.github.roost.core.vector.SearchRequest;
+import io.github.roost.fixtures.Asking;
 import io.github.roost.topology.TopologyReader;
 import java.io.BufferedReader;
 import java.time.Duration;

@@ -10,6 +10,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.vector.ElementType;
 import io.github.roost.core.vector.SearchRequest;
+import io.github.roost.fixtures.Asking;
 import io.github.roost.index.ivf.kernel.PlainScan;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import io.github.roost.topology.TopologyReader;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
+import io.github.roost.fixtures.Asking;
 import io.github.roost.topology.TopologyReader;
 import java.time.Duration;
 import java.util.Arrays;
