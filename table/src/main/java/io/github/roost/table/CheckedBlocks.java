@@ -1,6 +1,7 @@
 package io.github.roost.table;
 
 import io.github.roost.core.TableFileException;
+import io.github.roost.core.file.Checksum;
 import io.github.roost.core.file.WholeFile;
 import io.github.roost.core.io.BlockIo;
 import java.io.IOException;
@@ -9,7 +10,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import java.util.zip.CRC32C;
 
 /**
  * The body of a version's file: blocks of 4 KiB, so that a single row can be read, and with direct I/O. A block has 4,088 bytes of content, padded
@@ -27,8 +27,6 @@ final class CheckedBlocks {
 
     private final long version;
     private final ByteBuffer buffer;
-    private final CRC32C crc = new CRC32C();
-    private final ByteBuffer place = ByteBuffer.allocate(2 * Long.BYTES);
     private long number;
     /** The offset of the current block in the buffer. */
     private int begin;
@@ -47,27 +45,25 @@ final class CheckedBlocks {
 
     /** Whether a block has this version and number, and is undamaged. */
     static boolean isWhole(long version, long number, MemorySegment block) {
-        ByteBuffer bytes = block.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
-        return bytes.getInt(CHECKED_BYTES)
-                == checksum(new CRC32C(), ByteBuffer.allocate(2 * Long.BYTES), version, number, bytes, 0);
+        return block.get(Schema.INT, CHECKED_BYTES) == checksum(version, number, block);
     }
 
     /** Writes a block's checksum at its end. */
     static void seal(long version, long number, MemorySegment block) {
-        ByteBuffer bytes = block.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
-        bytes.putInt(
-                CHECKED_BYTES, checksum(new CRC32C(), ByteBuffer.allocate(2 * Long.BYTES), version, number, bytes, 0));
+        block.set(Schema.INT, CHECKED_BYTES, checksum(version, number, block));
     }
 
-    private int checksum() {
-        return checksum(crc, place, version, number, buffer, begin);
+    private static int checksum(long version, long number, MemorySegment block) {
+        byte[] place = ByteBuffer.allocate(2 * Long.BYTES)
+                .putLong(version)
+                .putLong(number)
+                .array();
+        return Checksum.of(MemorySegment.ofArray(place), block.asSlice(0, CHECKED_BYTES));
     }
 
-    private static int checksum(CRC32C crc, ByteBuffer place, long version, long number, ByteBuffer bytes, int at) {
-        crc.reset();
-        crc.update(place.clear().putLong(version).putLong(number).flip());
-        crc.update(bytes.slice(at, CHECKED_BYTES));
-        return (int) crc.getValue();
+    /** The current block. */
+    private MemorySegment block() {
+        return MemorySegment.ofBuffer(buffer.slice(begin, BLOCK_BYTES));
     }
 
     /** Sets the buffer's position and limit to the first {@code content} bytes of the block. */
@@ -111,7 +107,7 @@ final class CheckedBlocks {
             while (buffer.position() < begin + CHECKED_BYTES) {
                 buffer.put((byte) 0);
             }
-            buffer.putInt(checksum());
+            seal(version, number, block());
             number++;
             begin += BLOCK_BYTES;
             if (begin == buffer.capacity()) {
@@ -184,7 +180,7 @@ final class CheckedBlocks {
                 fill();
             }
             buffer.limit(filled);
-            if (buffer.getInt(begin + CHECKED_BYTES) != checksum()) {
+            if (!isWhole(version, number, block())) {
                 long at = channel.position() - filled + begin;
                 throw new TableFileException(file, at, "is damaged: block " + number + " has another checksum");
             }

@@ -11,14 +11,16 @@ public final class Checksum {
     private Checksum() {}
 
     /**
-     * Returns the checksum of a segment.
+     * Returns the checksum of bytes.
      *
-     * @param bytes a segment of any length
+     * @param bytes segments of any length, one after the other
      * @return their CRC-32C
      */
-    public static int of(MemorySegment bytes) {
+    public static int of(MemorySegment... bytes) {
         CRC32C checksum = new CRC32C();
-        update(checksum, bytes);
+        for (MemorySegment piece : bytes) {
+            update(checksum, piece);
+        }
         return (int) checksum.getValue();
     }
 

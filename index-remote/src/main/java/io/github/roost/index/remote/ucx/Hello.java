@@ -1,5 +1,6 @@
 package io.github.roost.index.remote.ucx;
 
+import io.github.roost.core.file.Checksum;
 import io.github.roost.index.remote.RemoteMemoryException;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -9,7 +10,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
-import java.util.zip.CRC32C;
+import java.lang.foreign.MemorySegment;
 
 /**
  * The handshake message that a node sends to each connecting process; it has everything UCX needs to read the node's region. Numbers are
@@ -30,7 +31,7 @@ record Hello(long bytes, long address, byte[] key, byte[] worker) {
         byte[] all = body();
         DataOutputStream out = new DataOutputStream(to);
         out.write(all);
-        out.writeInt(checksum(all));
+        out.writeInt(Checksum.of(MemorySegment.ofArray(all)));
         out.flush();
     }
 
@@ -53,7 +54,7 @@ record Hello(long bytes, long address, byte[] key, byte[] worker) {
             long bytes = in.readLong();
             long address = in.readLong();
             Hello hello = new Hello(bytes, address, some(region, "key", in), some(region, "address", in));
-            if (in.readInt() != checksum(hello.body())) {
+            if (in.readInt() != Checksum.of(MemorySegment.ofArray(hello.body()))) {
                 throw new RemoteMemoryException(region, "sent a damaged handshake: wrong checksum");
             }
             if (bytes <= 0 || address <= 0 || address > Long.MAX_VALUE - bytes) {
@@ -93,11 +94,5 @@ record Hello(long bytes, long address, byte[] key, byte[] worker) {
             throw new UncheckedIOException(impossible);
         }
         return bytesOut.toByteArray();
-    }
-
-    private static int checksum(byte[] bytes) {
-        CRC32C crc = new CRC32C();
-        crc.update(bytes);
-        return (int) crc.getValue();
     }
 }
