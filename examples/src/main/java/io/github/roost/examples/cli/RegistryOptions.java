@@ -6,7 +6,6 @@ import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -14,7 +13,6 @@ import picocli.CommandLine.Option;
 /** The options shared by all parts of a table service: the registry, the table, and the token. */
 final class RegistryOptions {
     private static final int MAX_PORT = 65_535;
-    private static final Duration LEASE = Duration.ofSeconds(5);
 
     @Option(
             names = "--registry",
@@ -47,7 +45,7 @@ final class RegistryOptions {
     /** Connects to the registry; the caller closes it. */
     EtcdRegistry connect() {
         try {
-            return EtcdRegistry.connect(registry, LEASE, new EtcdTls(trusted, certificate, key));
+            return EtcdRegistry.connect(registry, EtcdRegistry.DEFAULT_LEASE, new EtcdTls(trusted, certificate, key));
         } catch (UncheckedIOException | IllegalArgumentException e) {
             throw new CommandFailure(String.valueOf(e.getMessage()));
         }

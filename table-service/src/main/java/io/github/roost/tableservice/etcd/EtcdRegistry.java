@@ -62,6 +62,9 @@ public final class EtcdRegistry implements Registry {
     // use the connection from the caller's thread. A failed connection is replaced, since gRPC's reconnect backoff
     // grows to two minutes, which is longer than a lease lives after etcd is back.
 
+    /** The default lease: how long a server stays registered after its process has ended. */
+    public static final Duration DEFAULT_LEASE = Duration.ofSeconds(5);
+
     private static final Logger LOG = LoggerFactory.getLogger(EtcdRegistry.class);
     private static final String SERVERS = "/roost/instances/";
     private static final String TABLES = "/roost/t/";
@@ -103,7 +106,7 @@ public final class EtcdRegistry implements Registry {
     }
 
     /**
-     * Connects to etcd, with a lease of five seconds; to {@code https} endpoints with {@link EtcdTls#DEFAULT}.
+     * Connects to etcd, with the {@linkplain #DEFAULT_LEASE default lease}; to {@code https} endpoints with {@link EtcdTls#DEFAULT}.
      *
      * @param endpoints for example {@code http://127.0.0.1:2379}
      * @return the registry; the caller closes it
@@ -111,7 +114,7 @@ public final class EtcdRegistry implements Registry {
      * @throws UncheckedIOException if etcd does not answer
      */
     public static EtcdRegistry connect(List<URI> endpoints) {
-        return connect(endpoints, Duration.ofSeconds(5), EtcdTls.DEFAULT);
+        return connect(endpoints, DEFAULT_LEASE, EtcdTls.DEFAULT);
     }
 
     /**
