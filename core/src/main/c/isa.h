@@ -1,4 +1,7 @@
-/* Numbers and detection of the instruction sets that kernels are written for; defined only here. */
+/*
+ * The instruction sets that kernels are written for: their numbers, their detection, and the choice of a kernel. Their compiler
+ * flags are in kernels.mk.
+ */
 #ifndef ROOST_ISA_H
 #define ROOST_ISA_H
 
@@ -44,5 +47,30 @@ static inline int32_t cpu_multiplies_bytes(void) {
     return 0;
 #endif
 }
+
+/*
+ * CALL calls the function of an instruction set, which must be supported: NAME_avx512, NAME_avx2, NAME_neon or NAME_portable.
+ * CALL_BYTES calls a function that multiplies bytes: NAME_vnni or NAME_dot if the CPU has the instructions, else NAME_avx2 or
+ * NAME_neon.
+ */
+#if defined(__x86_64__)
+#define CALL(isa, name, ...)                      \
+    ((isa) == AVX512 ? name##_avx512(__VA_ARGS__) \
+     : (isa) == AVX2 ? name##_avx2(__VA_ARGS__)   \
+                     : name##_portable(__VA_ARGS__))
+#define CALL_BYTES(isa, name, ...)                                        \
+    ((isa) == AVX512 && cpu_multiplies_bytes() ? name##_vnni(__VA_ARGS__) \
+     : (isa) == AVX512 || (isa) == AVX2        ? name##_avx2(__VA_ARGS__) \
+                                               : name##_portable(__VA_ARGS__))
+#elif defined(__aarch64__)
+#define CALL(isa, name, ...) ((isa) == NEON ? name##_neon(__VA_ARGS__) : name##_portable(__VA_ARGS__))
+#define CALL_BYTES(isa, name, ...)                           \
+    ((isa) != NEON            ? name##_portable(__VA_ARGS__) \
+     : cpu_multiplies_bytes() ? name##_dot(__VA_ARGS__)      \
+                              : name##_neon(__VA_ARGS__))
+#else
+#define CALL(isa, name, ...) name##_portable(__VA_ARGS__)
+#define CALL_BYTES(isa, name, ...) name##_portable(__VA_ARGS__)
+#endif
 
 #endif

@@ -4,7 +4,7 @@
 #   SERVES               the end of that message: the work that Java does without the library
 #   UNITS                sources for every machine, without .c
 #   UNITS_<machine>      additional sources for one machine
-#   FLAGS_<unit>         compiler flags of one source, for its instruction set
+# The name of a source for one instruction set ends with that set: scan_avx2.c.
 OUT ?= build
 OBJ ?= $(OUT)/obj
 CC ?= cc
@@ -15,6 +15,11 @@ CFLAGS ?= -O3 -Wall -Wextra
 # A function without a prototype must be static, so that the headers declare every function that Java can bind.
 # Contraction is off because kernels choose fused operations explicitly, and all kernels must give the same bits.
 ALL_CFLAGS := $(CFLAGS) -std=gnu11 -Werror=missing-prototypes -fPIC -fvisibility=default -ffp-contract=off -fno-math-errno -I$(COMMON)
+# What isa.h detects.
+FLAGS_avx2 := -mavx2 -mfma -mf16c
+FLAGS_avx512 := -mavx512f -mavx512dq -mavx512bw
+FLAGS_vnni := $(FLAGS_avx512) -mavx512vnni
+FLAGS_dot := -march=armv8.2-a+dotprod
 OBJECTS := $(patsubst %,$(OBJ)/%.o,$(UNITS) $(UNITS_$(MACHINE)))
 
 .PHONY: all
@@ -31,4 +36,4 @@ $(LIBRARY): $(OBJECTS)
 
 $(OBJ)/%.o: %.c $(wildcard *.h $(COMMON)*.h)
 	@mkdir -p $(dir $@)
-	$(CC) $(ALL_CFLAGS) $(FLAGS_$*) -c -o $@ $<
+	$(CC) $(ALL_CFLAGS) $(FLAGS_$(lastword $(subst _, ,$*))) -c -o $@ $<

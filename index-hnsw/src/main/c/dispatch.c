@@ -13,112 +13,6 @@ _Static_assert(offsetof(struct insertion, walk) == 0 && sizeof(struct insertion)
 
 int32_t roost_hnsw_supports(int32_t isa) { return cpu_has(isa); }
 
-/* The graph search over vectors; `isa` must be supported. */
-static void walk_floats(int32_t isa, const struct search *search) {
-    switch (isa) {
-#if defined(__x86_64__)
-        case AVX2:
-            walk_avx2(search);
-            return;
-        case AVX512:
-            walk_avx512(search);
-            return;
-#elif defined(__aarch64__)
-        case NEON:
-            walk_neon(search);
-            return;
-#endif
-        default:
-            walk_portable(search);
-    }
-}
-
-/* The graph search over codes, with the integer dot product instructions of this CPU if it has them. */
-static void walk_codes(int32_t isa, const struct search *search) {
-    switch (isa) {
-#if defined(__x86_64__)
-        case AVX2:
-            walk_codes_avx2(search);
-            return;
-        case AVX512:
-            if (cpu_multiplies_bytes()) {
-                walk_codes_vnni(search);
-            } else {
-                walk_codes_avx2(search);
-            }
-            return;
-#elif defined(__aarch64__)
-        case NEON:
-            if (cpu_multiplies_bytes()) {
-                walk_codes_dot(search);
-            } else {
-                walk_codes_neon(search);
-            }
-            return;
-#endif
-        default:
-            walk_codes_portable(search);
-    }
-}
-
-/* The graph search by estimates; `isa` must be supported. */
-static void walk_estimates(int32_t isa, const struct search *search) {
-    switch (isa) {
-#if defined(__x86_64__)
-        case AVX2:
-            walk_estimates_avx2(search);
-            return;
-        case AVX512:
-            walk_estimates_avx512(search);
-            return;
-#elif defined(__aarch64__)
-        case NEON:
-            walk_estimates_neon(search);
-            return;
-#endif
-        default:
-            walk_estimates_portable(search);
-    }
-}
-
-static void rerank(int32_t isa, const struct search *search) {
-    switch (isa) {
-#if defined(__x86_64__)
-        case AVX2:
-            rerank_avx2(search);
-            return;
-        case AVX512:
-            rerank_avx512(search);
-            return;
-#elif defined(__aarch64__)
-        case NEON:
-            rerank_neon(search);
-            return;
-#endif
-        default:
-            rerank_portable(search);
-    }
-}
-
-static void scan(int32_t isa, const struct search *search, int64_t to) {
-    switch (isa) {
-#if defined(__x86_64__)
-        case AVX2:
-            scan_avx2(search, to);
-            return;
-        case AVX512:
-            scan_avx512(search, to);
-            return;
-#elif defined(__aarch64__)
-        case NEON:
-            scan_neon(search, to);
-            return;
-#endif
-        default:
-            scan_portable(search, to);
-    }
-}
-
 /* Visited marks cleared in the time of one distance. */
 #define FORGOTTEN_PER_DISTANCE 8
 
@@ -168,13 +62,13 @@ static void prepare(struct search *search, int8_t *weights) {
 static void walk(int32_t isa, const struct search *search) {
     switch (search->image->coded) {
         case VECTORS:
-            walk_floats(isa, search);
+            CALL(isa, walk, search);
             break;
         case NEIGHBOR_CODES:
-            walk_estimates(isa, search);
+            CALL(isa, walk_estimates, search);
             break;
         default:
-            walk_codes(isa, search);
+            CALL_BYTES(isa, walk_codes, search);
     }
 }
 
@@ -198,7 +92,7 @@ int32_t roost_hnsw_walk(int32_t isa, const struct image *image, const float *que
         }
     }
     if (progress->phase == RERANKING) {
-        rerank(isa, &search);
+        CALL(isa, rerank, &search);
         if (progress->phase == SORTING_AGAIN) progress->next = progress->size;
     }
     if (progress->phase == SORTING_AGAIN && sort(&search)) progress->phase = DONE;
@@ -224,7 +118,7 @@ int32_t roost_hnsw_scan(int32_t isa, const struct image *image, const float *que
         progress->phase = WALKING;
     }
     if (progress->phase == WALKING) {
-        scan(isa, &search, to);
+        CALL(isa, scan, &search, to);
         if (progress->phase == SORTING) progress->next = progress->size;
     }
     if (progress->phase == SORTING && sort(&search)) progress->phase = DONE;
@@ -236,38 +130,7 @@ int64_t roost_hnsw_scan_group(int32_t isa, const struct image *image, const floa
                               int64_t from, int64_t to, int64_t *found, int32_t *sizes, float *bounds) {
     const struct group group = {image,         queries, query_stride, count, width,
                                 inner_product, allowed, found,        sizes, bounds};
-    switch (isa) {
-#if defined(__x86_64__)
-        case AVX2:
-            return scan_group_avx2(&group, from, to);
-        case AVX512:
-            return scan_group_avx512(&group, from, to);
-#elif defined(__aarch64__)
-        case NEON:
-            return scan_group_neon(&group, from, to);
-#endif
-        default:
-            return scan_group_portable(&group, from, to);
-    }
-}
-
-static void insert_on(int32_t isa, const struct insert *insert) {
-    switch (isa) {
-#if defined(__x86_64__)
-        case AVX2:
-            insert_avx2(insert);
-            return;
-        case AVX512:
-            insert_avx512(insert);
-            return;
-#elif defined(__aarch64__)
-        case NEON:
-            insert_neon(insert);
-            return;
-#endif
-        default:
-            insert_portable(insert);
-    }
+    return CALL(isa, scan_group, &group, from, to);
 }
 
 int32_t roost_hnsw_insert(int32_t isa, struct image *image, float *lengths, uint16_t *chosen, uint8_t *locks,
@@ -308,7 +171,7 @@ int32_t roost_hnsw_insert(int32_t isa, struct image *image, float *lengths, uint
                 }
                 break;
             default:
-                insert_on(isa, &insert);
+                CALL(isa, insert, &insert);
         }
     }
     return progress->phase == INSERTED;
@@ -320,21 +183,6 @@ void roost_hnsw_trim(int32_t isa, struct image *image, float *lengths, uint16_t 
     struct progress progress = {0};
     const struct search search = {image, 0, 0, 0, 0, 0, 0, 0, 0, &progress, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     for (int32_t level = 0; level <= image->levels && (level == 0 || node < image->level_counts[level - 1]); level++) {
-        switch (isa) {
-#if defined(__x86_64__)
-            case AVX2:
-                trim_avx2(&build, &search, level, node);
-                break;
-            case AVX512:
-                trim_avx512(&build, &search, level, node);
-                break;
-#elif defined(__aarch64__)
-            case NEON:
-                trim_neon(&build, &search, level, node);
-                break;
-#endif
-            default:
-                trim_portable(&build, &search, level, node);
-        }
+        CALL(isa, trim, &build, &search, level, node);
     }
 }

@@ -3,37 +3,11 @@
  * search into calls. All memory is allocated in its exact size, so that a sanitizer detects reads and writes beyond it. Prints
  * the comparisons; exits with 1 at the first difference.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "isa.h"
+#include "check.h"
 #include "roost_hnsw.h"
 #include "tile.h"
 
-enum { LAST_ISA = NEON, ROUNDS = 200, HEAD = 4096, WHOLE = 1 << 20 };
-static const char *const NAMES[] = {"portable", "avx2", "avx512", "neon"};
-
-static uint64_t state = 88172645463325252u;
-
-static uint64_t next(void) {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
-}
-
-static int32_t below(int64_t end) { return (int32_t)(next() % (uint64_t)end); }
-
-/* Few values, so that there are ties. */
-static float number(void) { return (float)(below(64) - 32) / 8; }
-
-static void *room(int64_t bytes) {
-    void *memory = 0;
-    if (posix_memalign(&memory, 64, bytes == 0 ? 1 : (size_t)bytes) != 0) abort();
-    memset(memory, 0, (size_t)bytes);
-    return memory;
-}
+enum { ROUNDS = 200, HEAD = 4096, WHOLE = 1 << 20 };
 
 static int64_t aligned(int64_t at, int64_t unit) { return (at + unit - 1) / unit * unit; }
 

@@ -4,36 +4,11 @@
  */
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "isa.h"
+#include "check.h"
 #include "roost_ivf.h"
 
-enum { LAST_ISA = NEON, ROUNDS = 300 };
-static const char *const NAMES[] = {"portable", "avx2", "avx512", "neon"};
-
-static uint64_t state = 88172645463325252u;
-
-static uint64_t next(void) {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
-}
-
-static int32_t below(int32_t end) { return (int32_t)(next() % (uint64_t)end); }
-
-/* Few values, so that there are ties. */
-static float number(void) { return (float)(below(64) - 32) / 8; }
-
-static void *room(size_t bytes) {
-    void *memory = 0;
-    if (posix_memalign(&memory, 64, bytes == 0 ? 1 : bytes) != 0) abort();
-    memset(memory, 0, bytes);
-    return memory;
-}
+enum { ROUNDS = 300 };
 
 static void differ(int32_t isa, const char *what, int round) {
     printf("%s differs from portable in %s, round %d\n", NAMES[isa], what, round);

@@ -3,33 +3,10 @@
  * allocated in its exact size, so that a sanitizer detects reads and writes beyond it. Prints the comparisons; exits with 1 at the
  * first difference.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "isa.h"
+#include "check.h"
 #include "roost_table.h"
 
-enum { LAST_ISA = NEON, ROUNDS = 100, MAX_BITS = 17, MAX_STEP = 1500 };
-static const char *const NAMES[] = {"portable", "avx2", "avx512", "neon"};
-
-static uint64_t state = 88172645463325252u;
-
-static uint64_t next(void) {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
-}
-
-static int64_t below(int64_t end) { return (int64_t)(next() % (uint64_t)end); }
-
-static void *room(size_t bytes) {
-    void *memory = 0;
-    if (posix_memalign(&memory, 64, bytes == 0 ? 1 : bytes) != 0) abort();
-    memset(memory, 0, bytes);
-    return memory;
-}
+enum { ROUNDS = 100, MAX_BITS = 17, MAX_STEP = 1500 };
 
 struct known {
     uint64_t key;

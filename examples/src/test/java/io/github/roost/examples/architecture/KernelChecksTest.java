@@ -110,7 +110,9 @@ class KernelChecksTest {
                 "-I",
                 module.resolve("src/main/c").toString(),
                 "-I",
-                Programs.ROOT.resolve("core/src/main/c").toString()));
+                Programs.ROOT.resolve("core/src/main/c").toString(),
+                "-I",
+                Programs.ROOT.resolve("core/src/test/c").toString()));
         command.add(module.resolve("src/test/c/isa_check.c").toString());
         try (Stream<Path> compiled = Files.list(objects)) {
             compiled.map(Path::toString).filter(name -> name.endsWith(".o")).forEach(command::add);

@@ -1,0 +1,39 @@
+/*
+ * What the modules' programs isa_check.c share: the names of instruction sets, random numbers, and memory of an exact size, so that
+ * a sanitizer detects reads and writes beyond it.
+ */
+#ifndef ROOST_CHECK_H
+#define ROOST_CHECK_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa.h"
+
+enum { LAST_ISA = NEON };
+static const char *const NAMES[] = {"portable", "avx2", "avx512", "neon"};
+
+static uint64_t state = 88172645463325252u;
+
+static inline uint64_t next(void) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+static inline int64_t below(int64_t end) { return (int64_t)(next() % (uint64_t)end); }
+
+/* Few values, so that there are ties. */
+static inline float number(void) { return (float)(below(64) - 32) / 8; }
+
+static inline void *room(size_t bytes) {
+    void *memory = 0;
+    if (posix_memalign(&memory, 64, bytes == 0 ? 1 : bytes) != 0) abort();
+    memset(memory, 0, bytes);
+    return memory;
+}
+
+#endif
