@@ -16,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -162,6 +163,7 @@ class CloseTableTest {
         }
     }
 
+    @Tag("stress")
     @Test
     void nobodyHoldsATableWhoseMemoryIsFreed() throws InterruptedException {
         for (int round = 0; round < 300; round++) {

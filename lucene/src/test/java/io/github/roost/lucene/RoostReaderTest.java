@@ -101,9 +101,12 @@ class RoostReaderTest {
     }
 
     private static List<Integer> nearest(float[][] vectors, float[] query, VectorSimilarityFunction similarity) {
+        double[] scores = Arrays.stream(vectors)
+                .mapToDouble(vector -> similarity.compare(query, vector))
+                .toArray();
         return IntStream.range(0, vectors.length)
                 .boxed()
-                .sorted(Comparator.comparingDouble(row -> -similarity.compare(query, vectors[row])))
+                .sorted(Comparator.comparingDouble(row -> -scores[row]))
                 .limit(K)
                 .toList();
     }

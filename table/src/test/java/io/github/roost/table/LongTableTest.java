@@ -246,6 +246,7 @@ class LongTableTest {
     }
 
     /** A free slot has key 0. */
+    @Tag("stress")
     @ParameterizedTest
     @MethodSource("lookups")
     void noLookupFindsKeysThatAreAbsentAtAnyLoad(BatchLookup lookup) {

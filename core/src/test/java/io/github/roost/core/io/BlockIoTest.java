@@ -31,6 +31,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -377,6 +378,7 @@ class BlockIoTest {
         }
     }
 
+    @Tag("stress")
     @Test
     void interruptsInTheMidstOfReadsFailNoReadOfAnyThread() throws Exception {
         try (BlockIo io = on(Backend.POSITIONAL).build();

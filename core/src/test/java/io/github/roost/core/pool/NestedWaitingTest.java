@@ -30,6 +30,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -92,6 +93,7 @@ class NestedWaitingTest {
         assertThat(deepest.get()).isLessThanOrEqualTo(MAX_DEPTH);
     }
 
+    @Tag("stress")
     @Test
     void thousandsOfSearchesThatWaitForAFutureOfNobodysDoSoInBoundedDepth() {
         CompletableFuture<Integer> common = orchestrator.indexing().newFuture();

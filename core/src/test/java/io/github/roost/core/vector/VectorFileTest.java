@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -136,6 +137,7 @@ class VectorFileTest {
     }
 
     /** Whatever bytes a file has: it is refused, or all rows that it says it has can be read. */
+    @Tag("stress")
     @Test
     void anyBytesAreRefusedOrReadWithinTheFile() throws IOException {
         Random random = new Random(7);

@@ -21,6 +21,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -106,6 +107,7 @@ class DiskWalkTest {
         }
     }
 
+    @Tag("stress")
     @Test
     void aBlockReusedForAnotherPageWhileItIsReadIsReadAgainAndNotReportedAsDamaged() throws Exception {
         try (BlockIo io = device.io(orchestrator, 256);

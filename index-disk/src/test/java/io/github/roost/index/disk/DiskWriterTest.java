@@ -20,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -110,6 +111,7 @@ class DiskWriterTest {
         return all;
     }
 
+    @Tag("stress")
     @ParameterizedTest
     @ValueSource(ints = {0, 1})
     void noEdgeLeadsToANodeThatWasFreedWhileRowsWereInsertedAndDeleted(int deletesPerInsert) throws Exception {

@@ -57,12 +57,14 @@ record Rows(Metric metric, float[][] vectors) {
 
     /** Ids of the true k nearest. */
     long[] nearest(float[] query, int k, IntPredicate allowed) {
-        return IntStream.range(0, vectors.length)
-                .filter(allowed)
+        int[] rows = IntStream.range(0, vectors.length).filter(allowed).toArray();
+        double[] distances =
+                Arrays.stream(rows).mapToDouble(row -> distance(query, row)).toArray();
+        return IntStream.range(0, rows.length)
                 .boxed()
-                .sorted(Comparator.comparingDouble(row -> distance(query, row)))
+                .sorted(Comparator.comparingDouble(i -> distances[i]))
                 .limit(k)
-                .mapToLong(Rows::id)
+                .mapToLong(i -> id(rows[i]))
                 .toArray();
     }
 

@@ -478,6 +478,7 @@ class LiveTableTest {
      * search that once finds another row has missed both the old and the new one. Fails if rows are removed before their
      * successors are added, if parts are searched from the newest, or if a search does not look for rows added behind it.
      */
+    @Tag("stress")
     @ParameterizedTest
     @CsvSource({"300, 64", "20, 20000"})
     void noSearchEverMissesARowThatIsBeingReplaced(int ids, int freezeAfter) throws Exception {

@@ -241,6 +241,7 @@ class SavedLiveTableTest {
     }
 
     /** Fails if parts, or which of their rows are alive, are noted while a change is made, or belong to the table still. */
+    @Tag("stress")
     @Test
     void aSaveIsOfOneMomentWhileChangesGoOn() throws Exception {
         AtomicLong lastPut = new AtomicLong(WINDOW);

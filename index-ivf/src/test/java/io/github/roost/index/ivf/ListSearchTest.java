@@ -185,7 +185,7 @@ class ListSearchTest {
                         .ringCapacity(1)
                         .build();
                 IvfTable table = table(cramped, Kept.FLOATS)) {
-            for (int i = 0; i < 100; i++) {
+            for (int i = 0; i < 10; i++) {
                 awaitFree(cramped);
                 assertThat(table.search(new float[DIMENSION], 10, NLIST).join().size())
                         .isEqualTo(10);

@@ -24,6 +24,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -211,6 +212,7 @@ class LostWritersTest {
         }
     }
 
+    @Tag("stress")
     @Test
     void aRowThatADeadWriterHasLeftTwiceInAFullLogIsTakenOutByTheRebuild() throws Exception {
         float[] old = in(4).getLast();

@@ -154,6 +154,7 @@ class RemoteTableTest {
     }
 
     /** Centroids that were trained with the sample would be near it: of other queries they would find less. */
+    @Tag("stress")
     @Test
     void rowsOfTheTableTellABuildAsMuchAsOtherQueriesDo() throws IOException {
         Random random = new Random(11);

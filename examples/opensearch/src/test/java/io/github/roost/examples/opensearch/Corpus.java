@@ -62,8 +62,10 @@ final class Corpus {
     List<String> nearest(float[] query, int k, IntPredicate filter) {
         List<Integer> ids = new ArrayList<>(
                 IntStream.range(0, vectors.length).filter(filter).boxed().toList());
-        ids.sort(Comparator.<Integer>comparingDouble(id -> squaredDistance(query, vectors[id]))
-                .thenComparing(Comparator.naturalOrder()));
+        double[] distances = Arrays.stream(vectors)
+                .mapToDouble(vector -> squaredDistance(query, vector))
+                .toArray();
+        ids.sort(Comparator.<Integer>comparingDouble(id -> distances[id]).thenComparing(Comparator.naturalOrder()));
         return Collections.unmodifiableList(
                 ids.stream().limit(k).map(Object::toString).toList());
     }
