@@ -22,6 +22,13 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  * JVM.
  */
 public final class Throughput {
+    /** Bursts per submitting thread and round: enough that the start and the end of a round do not count. */
+    private static final int MAX_BURSTS = 64;
+
+    private static final int MIN_BURSTS = 8;
+    /** Bursts of a round times microseconds per task: rounds of longer tasks have fewer bursts. */
+    private static final int BURST_MICROS = 160;
+
     private final int warmUpSeconds;
     private final int measuredSeconds;
 
@@ -56,16 +63,18 @@ public final class Throughput {
      */
     public List<Outcome> run(List<Contender> contenders, int taskMicros, int submitters, int rounds) {
         long tokens = tokens(taskMicros);
+        int bursts = submitters * Math.clamp(BURST_MICROS / Math.max(1, taskMicros), MIN_BURSTS, MAX_BURSTS);
+        double tasks = (double) bursts * Burst.TASKS;
         List<Outcome> outcomes =
                 contenders.stream().map(contender -> new Outcome()).toList();
         for (int round = 0; round < rounds; round++) {
             for (int turn = 0; turn < contenders.size(); turn++) {
                 int index = round % 2 == 0 ? turn : contenders.size() - 1 - turn;
-                RunResult result = run(options(contenders.get(index), tokens, submitters));
+                RunResult result = run(options(contenders.get(index), tokens, submitters, bursts));
                 Outcome outcome = outcomes.get(index);
-                outcome.tasksPerSecond().add(result.getPrimaryResult().getScore());
+                outcome.tasksPerSecond().add(tasks * result.getPrimaryResult().getScore());
                 Result<?> allocated = result.getSecondaryResults().get("gc.alloc.rate.norm");
-                outcome.bytesPerTask().add(allocated == null ? Double.NaN : allocated.getScore());
+                outcome.bytesPerTask().add(allocated == null ? Double.NaN : allocated.getScore() / tasks);
             }
         }
         return outcomes;
@@ -92,12 +101,14 @@ public final class Throughput {
         return (threads.getCurrentThreadAllocatedBytes() - before) / futures.length;
     }
 
-    private Options options(Contender contender, long tokens, int submitters) {
+    private Options options(Contender contender, long tokens, int submitters, int bursts) {
         return new OptionsBuilder()
-                .include("^" + ThroughputBenchmark.class.getName().replace(".", "\\.") + "\\.burst$")
+                .include("^" + ThroughputBenchmark.class.getName().replace(".", "\\.") + "\\.round$")
                 .param("contender", contender.name())
                 .param("tokens", Long.toString(tokens))
-                .threads(submitters)
+                .param("submitters", Integer.toString(submitters))
+                .param("bursts", Integer.toString(bursts))
+                .threads(1)
                 .forks(1)
                 // Without these options the JVMs print warnings, about JMH's use of Unsafe and about native access.
                 .jvmArgs("--sun-misc-unsafe-memory-access=allow", "--enable-native-access=ALL-UNNAMED")

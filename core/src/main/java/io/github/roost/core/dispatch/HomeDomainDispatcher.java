@@ -5,13 +5,16 @@ import io.github.roost.core.mapping.Mapping;
 /**
  * The dispatcher of V2: a worker of the mapping id's home domain. Inside the domain a mapping id has a preferred worker, so that
  * its data stay in that core's private cache, unless a second worker drawn at random is less loaded (the power of two choices:
- * Mitzenmacher, IEEE TPDS 12(10), 2001). Comparing loads reads cache lines that workers write with every task, so while no
- * worker of the preferred worker's shard sleeps, only one task in four compares: queues still even out (the (1 + beta)-choice:
- * Peres, Talwar and Wieder, SODA 2010), and workers that run out of tasks steal. If tasks are so short that a private cache
- * saves them less than the handover to another core costs, they go to the worker on the caller's core instead. If the id has
- * several homes, two are drawn at random and the less loaded one is taken.
+ * Mitzenmacher, IEEE TPDS 12(10), 2001). While no worker of the preferred worker's shard sleeps, a task leaves it only for a
+ * worker with at most half its load: waiting a little costs less than moving the data, but the queue of an id with more traffic
+ * than one worker serves must not hold all tasks of the domain, whose other workers would steal them one at a time. If tasks are
+ * so short that a private cache saves them less than the handover to another core costs, they go to the worker on the caller's
+ * core instead. If the id has several homes, two are drawn at random and the less loaded one is taken.
  */
 public final class HomeDomainDispatcher implements Dispatcher {
+    /** Minimum load at which tasks wait. */
+    private static final int QUEUE = 2;
+
     private final WorkerLayout layout;
 
     /**
@@ -32,27 +35,22 @@ public final class HomeDomainDispatcher implements Dispatcher {
         if (workers == 1) {
             return preferred;
         }
-        if (load.noneAsleepBeside(preferred)) {
+        boolean noneAsleep = load.noneAsleepBeside(preferred);
+        if (noneAsleep) {
             int near = load.nearCaller(preferred);
             if (near >= 0) {
                 return near;
             }
-            if (!compares(ticket)) {
-                return preferred;
-            }
         }
         int loadOfPreferred = load.load(preferred);
-        if (loadOfPreferred == 0) {
+        if (loadOfPreferred < (noneAsleep ? QUEUE : 1)) {
             return preferred;
         }
         int step = 1 + ((int) ticket & Integer.MAX_VALUE) % (workers - 1);
         int other = layout.workerIn(domain, (usual + step) % workers);
-        return loadOfPreferred <= load.load(other) ? preferred : other;
-    }
-
-    /** Whether to compare loads: the two highest bits of the ticket are zero, which is true for one random ticket in four. */
-    private static boolean compares(long ticket) {
-        return ticket >>> (Long.SIZE - 2) == 0;
+        int loadOfOther = load.load(other);
+        boolean leaves = noneAsleep ? 2 * loadOfOther <= loadOfPreferred : loadOfOther < loadOfPreferred;
+        return leaves ? other : preferred;
     }
 
     private int lessLoadedHome(int slot, Mapping mapping, LoadView load, long ticket) {

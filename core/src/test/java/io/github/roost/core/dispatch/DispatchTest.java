@@ -7,6 +7,7 @@ import io.github.roost.core.Machines;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.policy.Backlog;
 import io.github.roost.core.policy.CrossDomainGate;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Random;
 import java.util.Set;
@@ -41,26 +42,76 @@ class DispatchTest {
     }
 
     @Test
-    void whileNobodySleepsOneTaskInFourComparesLoads() {
+    void whileNobodySleepsATaskLeavesItsWorkerForOneWithAtMostHalfTheLoad() {
         Mapping mapping = Mapping.of(12, new int[] {3});
         Dispatcher dispatcher = new HomeDomainDispatcher(genoa);
         int usual = dispatcher.worker(0, mapping, worker -> 0, 5);
-        LoadView nobodySleeps = new LoadView() {
+        int[][] loads = {{1, 0}, {2, 2}, {9, 5}, {2, 1}, {9, 4}};
+        for (int[] pair : loads) {
+            LoadView nobodySleeps = new LoadView() {
+                @Override
+                public int load(int worker) {
+                    return worker == usual ? pair[0] : pair[1];
+                }
+
+                @Override
+                public boolean noneAsleepBeside(int worker) {
+                    return worker == usual;
+                }
+            };
+            boolean leaves = pair[0] > 1 && 2 * pair[1] <= pair[0];
+            assertThat(new Random(3).longs(100))
+                    .allMatch(ticket -> leaves == (dispatcher.worker(0, mapping, nobodySleeps, ticket) != usual));
+        }
+    }
+
+    /** Each of 128 searches in flight is of a table by Zipf's law; the worker that ends one submits the next. */
+    @Test
+    void theQueueOfAnIdWithMoreTrafficThanItsWorkerServesStaysShort() {
+        WorkerLayout sixteen = WorkerLayout.of(Machines.of(1, 16));
+        Mapping mapping = Mapping.of(1, new int[58]);
+        Dispatcher dispatcher = new HomeDomainDispatcher(sixteen);
+        int[] waiting = new int[16];
+        LoadView busy = new LoadView() {
             @Override
             public int load(int worker) {
-                return worker == usual ? 9 : 1;
+                return 1 + waiting[worker];
             }
 
             @Override
             public boolean noneAsleepBeside(int worker) {
-                return worker == usual;
+                return true;
             }
         };
-        long passedOver = new Random(3)
-                .longs(4_000)
-                .filter(ticket -> dispatcher.worker(0, mapping, nobodySleeps, ticket) != usual)
-                .count();
-        assertThat(passedOver).isBetween(850L, 1_150L);
+        double[] shares = IntStream.range(0, 58).mapToDouble(i -> 1. / (i + 1)).toArray();
+        double sum = Arrays.stream(shares).sum();
+        Random random = new Random(5);
+        int stolen = 0;
+        int longest = 0;
+        int tasks = 20_000;
+        for (int task = 0; task < 112 + tasks; task++) {
+            double drawn = random.nextDouble(sum);
+            int table = 0;
+            for (; table < 57 && drawn >= shares[table]; table++) {
+                drawn -= shares[table];
+            }
+            int worker = dispatcher.worker(table, mapping, busy, random.nextLong());
+            longest = Math.max(longest, ++waiting[worker]);
+            if (task >= 112) {
+                int thief = random.nextInt(16);
+                if (waiting[thief] > 0) {
+                    waiting[thief]--;
+                } else {
+                    stolen++;
+                    IntStream.range(0, 16)
+                            .filter(victim -> waiting[victim] > 0)
+                            .findAny()
+                            .ifPresent(victim -> waiting[victim]--);
+                }
+            }
+        }
+        assertThat(longest).isLessThan(40);
+        assertThat((double) stolen / tasks).isLessThan(.15);
     }
 
     @Test
