@@ -14,8 +14,8 @@ import io.github.jbellis.jvector.quantization.PQVectors;
 import io.github.jbellis.jvector.quantization.ProductQuantization;
 import io.github.jbellis.jvector.util.Bits;
 import io.github.jbellis.jvector.vector.VectorSimilarityFunction;
-import io.github.jbellis.jvector.vector.VectorizationProvider;
 import io.github.jbellis.jvector.vector.types.VectorFloat;
+import io.github.roost.bench.JvectorVectors;
 import io.github.roost.bench.peer.Workload;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -50,9 +50,9 @@ final class JvectorDisk implements DiskEngine {
     /** @param memoryBytes for codes and cached blocks */
     JvectorDisk(Workload workload, Path folder, int degree, int buildWidth, int inFlight, long memoryBytes)
             throws IOException {
-        this.queries = vectors(workload.queries());
+        this.queries = JvectorVectors.of(workload.queries());
         ListRandomAccessVectorValues rows =
-                new ListRandomAccessVectorValues(vectors(workload.rows()), workload.dimension());
+                new ListRandomAccessVectorValues(JvectorVectors.of(workload.rows()), workload.dimension());
         Path file = folder.resolve("jvector");
         long began = System.nanoTime();
         try (ForkJoinPool pool = new ForkJoinPool();
@@ -85,12 +85,6 @@ final class JvectorDisk implements DiskEngine {
         this.searchers = new GraphSearcher[inFlight];
         Arrays.setAll(searchers, same -> new GraphSearcher(index));
         this.threads = Executors.newFixedThreadPool(inFlight);
-    }
-
-    private static List<VectorFloat<?>> vectors(float[][] values) {
-        return Arrays.stream(values)
-                .<VectorFloat<?>>map(VectorizationProvider.getInstance().getVectorTypeSupport()::createFloatVector)
-                .toList();
     }
 
     @Override

@@ -9,8 +9,8 @@ import io.github.jbellis.jvector.graph.similarity.BuildScoreProvider;
 import io.github.jbellis.jvector.graph.similarity.DefaultSearchScoreProvider;
 import io.github.jbellis.jvector.util.Bits;
 import io.github.jbellis.jvector.vector.VectorSimilarityFunction;
-import io.github.jbellis.jvector.vector.VectorizationProvider;
 import io.github.jbellis.jvector.vector.types.VectorFloat;
+import io.github.roost.bench.JvectorVectors;
 import io.github.roost.bench.peer.Workload;
 import io.github.roost.core.Metric;
 import java.io.IOException;
@@ -40,8 +40,8 @@ public final class JvectorEngine implements Engine {
         this.similarity = workload.metric() == Metric.INNER_PRODUCT
                 ? VectorSimilarityFunction.DOT_PRODUCT
                 : VectorSimilarityFunction.EUCLIDEAN;
-        this.queries = vectors(workload.queries());
-        this.rows = new ListRandomAccessVectorValues(vectors(workload.rows()), workload.dimension());
+        this.queries = JvectorVectors.of(workload.queries());
+        this.rows = new ListRandomAccessVectorValues(JvectorVectors.of(workload.rows()), workload.dimension());
         long began = System.nanoTime();
         try (ForkJoinPool pool = new ForkJoinPool(THREADS);
                 GraphIndexBuilder builder = GraphIndexBuilder.builder(
@@ -63,12 +63,6 @@ public final class JvectorEngine implements Engine {
             searchers[i] = new GraphSearcher(graph);
         }
         this.threads = new SearchThreads(searchThreads, queries.size());
-    }
-
-    private static List<VectorFloat<?>> vectors(float[][] values) {
-        return Arrays.stream(values)
-                .<VectorFloat<?>>map(VectorizationProvider.getInstance().getVectorTypeSupport()::createFloatVector)
-                .toList();
     }
 
     @Override

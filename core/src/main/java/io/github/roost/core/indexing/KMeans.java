@@ -16,7 +16,7 @@ public final class KMeans {
     public static final int ROWS_PER_CENTROID = 256;
 
     private static final int ITERATIONS = 10;
-    /** Distance between the halves of a split centroid, relative to its components. */
+    /** Each component of a split centroid moves by this share of itself, up in one half and down in the other. */
     private static final float SPLIT = 1f / 1024;
 
     private final BuildWork work;
