@@ -1,5 +1,6 @@
 package io.github.roost.bench.disk;
 
+import io.github.roost.core.io.BlockIo.Backend;
 import io.github.roost.core.stall.StallPolicy;
 import io.github.roost.index.disk.UpdateThread;
 import java.time.Duration;
@@ -10,6 +11,7 @@ import java.util.List;
  * A way to run updates concurrently with searches.
  *
  * @param name short
+ * @param reads how searches read
  * @param updates whether there are any updates
  * @param thread where updates run
  * @param sleeps whether workers sleep as soon as they have nothing to run, so that the operating system can give their core to another thread
@@ -19,6 +21,7 @@ import java.util.List;
  */
 public record Rung(
         String name,
+        Backend reads,
         boolean updates,
         UpdateThread thread,
         boolean sleeps,
@@ -26,13 +29,28 @@ public record Rung(
         StallPolicy policy,
         boolean prefetch) {
     /** Searches without updates: the baseline. */
-    static final Rung NONE =
-            new Rung("none", false, UpdateThread.WORKERS, false, Duration.ZERO, StallPolicy.POLLED, false);
+    static final Rung NONE = new Rung(
+            "none", Backend.BEST, false, UpdateThread.WORKERS, false, Duration.ZERO, StallPolicy.POLLED, false);
+
+    /** Searches without updates that block their workers while they read, one page after another. */
+    static final Rung BLOCKING = new Rung(
+            "none blocking",
+            Backend.BLOCKING,
+            false,
+            UpdateThread.WORKERS,
+            true,
+            Duration.ZERO,
+            StallPolicy.POLLED,
+            false);
 
     private static final Duration WHOLE = Duration.ofSeconds(1);
 
+    private static Rung onThread(String name, Backend reads, UpdateThread thread, boolean sleeps) {
+        return new Rung(name, reads, true, thread, sleeps, Duration.ZERO, StallPolicy.POLLED, false);
+    }
+
     private static Rung onWorkers(String name, Duration slice, StallPolicy policy, boolean prefetch) {
-        return new Rung(name, true, UpdateThread.WORKERS, false, slice, policy, prefetch);
+        return new Rung(name, Backend.BEST, true, UpdateThread.WORKERS, false, slice, policy, prefetch);
     }
 
     /**
@@ -72,8 +90,10 @@ public record Rung(
     static List<Rung> ladder(List<Double> targets) {
         List<Rung> rungs = new ArrayList<>(List.of(
                 NONE,
-                new Rung("thread", true, UpdateThread.OWN, false, Duration.ZERO, StallPolicy.POLLED, false),
-                new Rung("idle thread", true, UpdateThread.OWN_IDLE, true, Duration.ZERO, StallPolicy.POLLED, false),
+                onThread("thread", Backend.BEST, UpdateThread.OWN, false),
+                onThread("idle thread", Backend.BEST, UpdateThread.OWN_IDLE, true),
+                BLOCKING,
+                onThread("idle blocking", Backend.BLOCKING, UpdateThread.OWN_IDLE, true),
                 onWorkers("naive", WHOLE, StallPolicy.POLLED, false),
                 onWorkers("split", Duration.ZERO, StallPolicy.POLLED, false),
                 onWorkers("budget", Duration.ZERO, StallPolicy.BUDGETED, false)));

@@ -4,6 +4,7 @@ import io.github.roost.bench.ClosedLoop;
 import io.github.roost.bench.Mixture;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.io.BlockIo;
+import io.github.roost.core.io.BlockIo.Backend;
 import io.github.roost.core.stall.StallStats;
 import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.index.disk.DiskSearch;
@@ -112,7 +113,9 @@ public final class StallsBench {
         try (Orchestrator orchestrator = Orchestrator.builder()
                         .idleStrategy(looks -> looks < LOOKS && !sleeps.get())
                         .build();
-                BlockIo io = BlockIo.builder(orchestrator).build()) {
+                BlockIo io = BlockIo.builder(orchestrator).build();
+                BlockIo blocking =
+                        BlockIo.builder(orchestrator).backend(Backend.BLOCKING).build()) {
             SplittableRandom random = new SplittableRandom(1);
             Mixture mixture = Mixture.of(CENTRES, DIMENSION, random);
             Path file = place.resolve("table");
@@ -125,12 +128,14 @@ public final class StallsBench {
                             UpdateFeed.rows(mixture, plan.rows, random));
             Map<String, List<Outcome>> outcomes = new LinkedHashMap<>();
             rungs.forEach(rung -> outcomes.put(rung.name(), new ArrayList<>()));
-            try (DiskTable table = DiskTable.open(orchestrator, io, "stalls", file)) {
-                UpdateFeed updates = new UpdateFeed(table, mixture, plan.rows, 2);
-                float[][] queries = UpdateFeed.queries(mixture, 1_000, random);
-                for (int round = -1; round < plan.rounds; round++) {
-                    for (int turn = 0; turn < rungs.size(); turn++) {
-                        Rung rung = rungs.get(Math.floorMod(turn + round, rungs.size()));
+            float[][] queries = UpdateFeed.queries(mixture, 1_000, random);
+            UpdateFeed updates = new UpdateFeed(mixture, plan.rows, 2);
+            for (int round = -1; round < plan.rounds; round++) {
+                for (int turn = 0; turn < rungs.size(); turn++) {
+                    Rung rung = rungs.get(Math.floorMod(turn + round, rungs.size()));
+                    BlockIo reads = rung.reads() == Backend.BLOCKING ? blocking : io;
+                    // Each measurement begins without changed pages in memory, which searches would not have to read.
+                    try (DiskTable table = DiskTable.open(orchestrator, reads, "stalls", file)) {
                         Outcome outcome = measure(orchestrator, table, updates, queries, rung);
                         if (round >= 0) {
                             outcomes.computeIfAbsent(rung.name(), same -> new ArrayList<>())
@@ -163,10 +168,8 @@ public final class StallsBench {
         table.updateThread(rung.thread());
         table.prefetch(rung.prefetch());
         orchestrator.stalls(rung.policy());
-        // Each measurement begins without changed pages in memory, which searches would not have to read.
-        table.checkpoint().join();
         AtomicBoolean goesOn = new AtomicBoolean(rung.updates());
-        Thread feeder = Thread.ofPlatform().name("stalls-updates").start(() -> updates.both(goesOn));
+        Thread feeder = Thread.ofPlatform().name("stalls-updates").start(() -> updates.both(table, goesOn));
         search(orchestrator, table, queries, plan.leadIn);
         StallStats stallsBefore = orchestrator.stallStats();
         DiskTableStats before = table.diskStats();

@@ -9,7 +9,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Inserts new rows into a table and deletes its oldest rows, with some tens of updates in flight. Not thread-safe.
+ * Inserts new rows into a table and deletes its oldest rows, with some tens of updates in flight. All calls must pass the same table, which may
+ * have been closed and opened again in between. Not thread-safe.
  *
  * <p>Updates go to a quarter of the clusters and searches to the other clusters. A changed page stays in memory until the next checkpoint and is not
  * read. In a table larger than memory these pages are a small part; in a table that a benchmark can build they would soon be all pages.
@@ -25,7 +26,6 @@ final class UpdateFeed {
     /** One in this many clusters is updated, and not searched. */
     private static final int UPDATED = 4;
 
-    private final DiskTable table;
     private final Mixture mixture;
     private final SplittableRandom random;
     private final int atFirst;
@@ -35,8 +35,7 @@ final class UpdateFeed {
     private long removed;
 
     /** @param rows number of initial rows; their ids are from 0 on */
-    UpdateFeed(DiskTable table, Mixture mixture, int rows, long seed) {
-        this.table = table;
+    UpdateFeed(Mixture mixture, int rows, long seed) {
         this.mixture = mixture;
         this.random = new SplittableRandom(seed);
         this.atFirst = rows;
@@ -66,10 +65,10 @@ final class UpdateFeed {
     }
 
     /** Alternates inserts and deletes. */
-    void both(AtomicBoolean goesOn) {
+    void both(DiskTable table, AtomicBoolean goesOn) {
         Queue<CompletableFuture<Boolean>> underWay = new ArrayDeque<>();
         while (goesOn.get()) {
-            underWay.add(insert());
+            underWay.add(insert(table));
             underWay.add(table.removeLater(takeOldest()));
             join(underWay, UNDER_WAY);
         }
@@ -77,10 +76,10 @@ final class UpdateFeed {
     }
 
     /** Inserts rows only. */
-    void inserts(AtomicBoolean goesOn) {
+    void inserts(DiskTable table, AtomicBoolean goesOn) {
         Queue<CompletableFuture<Boolean>> underWay = new ArrayDeque<>();
         while (goesOn.get()) {
-            underWay.add(insert());
+            underWay.add(insert(table));
             join(underWay, UNDER_WAY);
         }
         join(underWay, 0);
@@ -90,7 +89,7 @@ final class UpdateFeed {
      * Deletes enough rows that the table begins to remove them from its graph, unless a removal pass has enough work left; inserts rows first if few
      * are left to delete. Must not be called during a measurement.
      */
-    void refillDeletes() {
+    void refillDeletes(DiskTable table) {
         int some = (int) (DELETED_AT_A_TIME * table.size());
         if (removed - table.diskStats().takenOut() > ENOUGH_LEFT * some) {
             return;
@@ -98,7 +97,7 @@ final class UpdateFeed {
         Queue<CompletableFuture<Boolean>> underWay = new ArrayDeque<>();
         if (oldest >= atFirst || next - oldest < (long) UPDATED * some) {
             for (int i = 0; i < some; i++) {
-                underWay.add(insert());
+                underWay.add(insert(table));
                 join(underWay, UNDER_WAY);
             }
         }
@@ -110,7 +109,7 @@ final class UpdateFeed {
         join(underWay, 0);
     }
 
-    private CompletableFuture<Boolean> insert() {
+    private CompletableFuture<Boolean> insert(DiskTable table) {
         int centre = random.nextInt(mixture.centres().length / UPDATED) * UPDATED;
         return table.putLater(next++, mixture.drawAround(centre, random));
     }

@@ -25,6 +25,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import jdk.jfr.Recording;
 
@@ -193,7 +194,11 @@ public final class UpdateWorkersBench {
             try {
                 List<Future<?>> feeds = new ArrayList<>();
                 if (kind == Kind.INSERTS) {
-                    tables.feeds.forEach(feed -> feeds.add(threads.submit(() -> feed.inserts(goesOn))));
+                    for (int i = 0; i < tables.feeds.size(); i++) {
+                        UpdateFeed feed = tables.feeds.get(i);
+                        DiskTable table = tables.of(i);
+                        feeds.add(threads.submit(() -> feed.inserts(table, goesOn)));
+                    }
                 }
                 R result = body.run();
                 goesOn.set(false);
@@ -212,7 +217,9 @@ public final class UpdateWorkersBench {
     /** Provides enough work: deletes are issued before the measurement, inserts arrive all the time. */
     private static void prepare(Tables tables, Kind kind) {
         if (kind == Kind.DELETES) {
-            tables.feeds.parallelStream().forEach(UpdateFeed::refillDeletes);
+            IntStream.range(0, tables.feeds.size())
+                    .parallel()
+                    .forEach(i -> tables.feeds.get(i).refillDeletes(tables.of(i)));
         }
     }
 
@@ -283,7 +290,7 @@ public final class UpdateWorkersBench {
                                     UpdateFeed.rows(mixture, rows, random));
                     DiskTable table = DiskTable.open(orchestrator, io, "stalls" + i, file);
                     tables.add(table);
-                    feeds.add(new UpdateFeed(table, mixture, rows, 2 + i));
+                    feeds.add(new UpdateFeed(mixture, rows, 2 + i));
                 }
                 R result =
                         use.with(new Tables(orchestrator, tables, feeds, UpdateFeed.queries(mixture, 1_000, random)));

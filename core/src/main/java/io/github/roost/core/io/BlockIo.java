@@ -37,7 +37,12 @@ public final class BlockIo implements AutoCloseable {
         /** Rings if the kernel allows them, otherwise positional reads. */
         BEST,
         /** Positional reads in a pool of threads. */
-        POSITIONAL
+        POSITIONAL,
+        /**
+         * Positional reads in the thread that starts them, one after another, which blocks it. A worker does nothing else meanwhile, so
+         * only the operating system can use its core: for comparison with filling stalls.
+         */
+        BLOCKING
     }
 
     /**
@@ -74,7 +79,7 @@ public final class BlockIo implements AutoCloseable {
     BlockIo(BlockDevice device, String refusal, int workerCount, int buffers, int threads) {
         this.device = device;
         this.refusal = refusal;
-        this.outsideDevice = new PositionalDevice(threads);
+        this.outsideDevice = PositionalDevice.ofThreads(threads);
         try {
             for (int worker = 0; worker < workerCount; worker++) {
                 workers.add(lane(device, buffers));
@@ -324,7 +329,11 @@ public final class BlockIo implements AutoCloseable {
          * @return the block I/O, to be closed after its files, before or after the orchestrator
          */
         public BlockIo build() {
-            BlockIo io = backend == Backend.BEST ? onRings() : on(new PositionalDevice(threads), "");
+            BlockIo io = switch (backend) {
+                case BEST -> onRings();
+                case POSITIONAL -> on(PositionalDevice.ofThreads(threads), "");
+                case BLOCKING -> on(PositionalDevice.blocking(), "");
+            };
             orchestrator.indexing().addCompletionSource(io::source);
             return io;
         }
@@ -335,7 +344,7 @@ public final class BlockIo implements AutoCloseable {
             } catch (LinuxException | IllegalStateException refused) {
                 String refusal = String.valueOf(refused.getMessage());
                 LOG.warn("no io_uring here, so {} threads make positional reads instead: {}", threads, refusal);
-                return on(new PositionalDevice(threads), refusal);
+                return on(PositionalDevice.ofThreads(threads), refusal);
             }
         }
 

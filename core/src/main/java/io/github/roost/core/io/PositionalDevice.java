@@ -3,6 +3,7 @@ package io.github.roost.core.io;
 import io.github.roost.core.task.CompletionSource.Waker;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -11,22 +12,30 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Positional reads by a small pool of threads: used if the kernel refuses rings, and for threads that are not workers. Reads end in the
- * threads that made them, so no polling is needed.
+ * Positional reads by a small pool of threads: used if the kernel refuses rings, and for threads that are not workers; or by the thread
+ * that starts them. Reads end in the threads that made them, so no polling is needed.
  */
 final class PositionalDevice implements BlockDevice {
     private static final long IDLE_SECONDS = 10;
 
-    private final ThreadPoolExecutor threads;
+    private final String name;
+    private final Executor threads;
+    private final Runnable end;
+
+    private PositionalDevice(String name, Executor threads, Runnable end) {
+        this.name = name;
+        this.threads = threads;
+        this.end = end;
+    }
 
     /**
-     * Creates a device; its threads start with the first reads.
+     * Creates a device with threads of its own, which start with the first reads.
      *
      * @param max the maximum number of threads
      */
-    PositionalDevice(int max) {
+    static PositionalDevice ofThreads(int max) {
         AtomicInteger number = new AtomicInteger();
-        threads = new ThreadPoolExecutor(
+        ThreadPoolExecutor threads = new ThreadPoolExecutor(
                 max,
                 max,
                 IDLE_SECONDS,
@@ -37,11 +46,17 @@ final class PositionalDevice implements BlockDevice {
                         .name("roost-read-" + number.getAndIncrement())
                         .unstarted(work));
         threads.allowCoreThreadTimeOut(true);
+        return new PositionalDevice("positional reads", threads, threads::shutdown);
+    }
+
+    /** Creates a device that reads in the thread that submits, which waits for each read. */
+    static PositionalDevice blocking() {
+        return new PositionalDevice("blocking reads", Runnable::run, () -> {});
     }
 
     @Override
     public String name() {
-        return "positional reads";
+        return name;
     }
 
     @Override
@@ -56,7 +71,7 @@ final class PositionalDevice implements BlockDevice {
 
     @Override
     public void close() {
-        threads.shutdown();
+        end.run();
     }
 
     private final class ThreadQueue implements Queue {

@@ -20,13 +20,14 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.security.SecureRandom;
+import java.util.Arrays;
 import java.util.Objects;
 import java.util.concurrent.ForkJoinPool;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 
 /**
- * Builds the file of a table: a single-layer graph by jvector, and codes; writes pages, row blocks and map, and syncs; only then writes
+ * Builds the file of a table: a single-layer graph by jvector, an order of its nodes in pages, and codes; writes pages, row blocks and map, and syncs; only then writes
  * the superblock that refers to all of it, and syncs again. Used once.
  */
 final class DiskBuild {
@@ -39,7 +40,8 @@ final class DiskBuild {
     /** Shares of the build's progress after each phase. */
     private static final double READ = .02;
 
-    private static final double LINKED = .85;
+    private static final double LINKED = .84;
+    private static final double ORDERED = .85;
     private static final double TRAINED = .94;
     private static final double ENCODED = .97;
     /** Rows per step; each takes some ten microseconds. */
@@ -83,10 +85,11 @@ final class DiskBuild {
     private void write(BlockFile file, long[] ids, BuildRows rows) throws IOException {
         int nodes = rows.size();
         OnHeapGraphIndex graph = graph(rows);
+        PageOrder order = order(graph, nodes);
         try (Arena arena = Arena.ofConfined();
                 Codes codes = new Codes(layout)) {
             codes.grow(nodes);
-            encode(rows, ids, codes);
+            encode(rows, order, ids, codes);
             BlockMap map = new BlockMap();
             int pages = layout.pages(nodes);
             int rowBlocks = layout.rowBlocks(nodes);
@@ -97,7 +100,7 @@ final class DiskBuild {
             for (int page = 0; page < pages; page++) {
                 map.setPage(page, next + page);
             }
-            writeRuns(file, next, pages, number -> page(number, graph, rows, ids));
+            writeRuns(file, next, pages, number -> page(number, graph, order, rows, ids));
             next += pages;
             for (int block = 0; block < rowBlocks; block++) {
                 map.setRowBlock(block, next + block);
@@ -111,14 +114,13 @@ final class DiskBuild {
             MemorySegment roots =
                     arena.allocate(DiskLayout.SUPERBLOCKS * (long) BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES);
             file.sync();
-            int entry = Objects.requireNonNull(graph.entryNode(), "a graph that was built has an entry node").node;
             new Superblock(
                             1,
                             new SecureRandom().nextLong(),
                             layout,
                             metric,
                             nodes,
-                            entry,
+                            order.node(entry(graph)),
                             next,
                             Checksum.of(section),
                             Checksum.of(codes.centroids()))
@@ -150,7 +152,32 @@ final class DiskBuild {
         return graph;
     }
 
-    private void encode(BuildRows rows, long[] ids, Codes codes) {
+    private PageOrder order(OnHeapGraphIndex graph, int nodes) {
+        work.phase(ORDERED, nodes);
+        PageOrder order = new PageOrder(nodes, layout.nodesPerPage(), row -> neighbors(graph, row));
+        return work.once(() -> {
+            order.fill(entry(graph), () -> {
+                work.yieldToSearches();
+                work.done(layout.nodesPerPage());
+            });
+            return order;
+        });
+    }
+
+    private static int entry(OnHeapGraphIndex graph) {
+        return Objects.requireNonNull(graph.entryNode(), "a graph that was built has an entry node").node;
+    }
+
+    private int[] neighbors(OnHeapGraphIndex graph, int row) {
+        NodesIterator iterator = graph.getNeighborsIterator(0, row);
+        int[] neighbors = new int[Math.min(layout.degree(), iterator.size())];
+        for (int i = 0; i < neighbors.length; i++) {
+            neighbors[i] = iterator.nextInt();
+        }
+        return neighbors;
+    }
+
+    private void encode(BuildRows rows, PageOrder order, long[] ids, Codes codes) {
         CodeTraining training = new CodeTraining(work, layout, rows);
         work.phase(TRAINED, training.steps());
         training.run(codes);
@@ -161,10 +188,11 @@ final class DiskBuild {
             byte[] code = new byte[layout.codeBytes()];
             for (int node = from; node < to; node++) {
                 work.yieldToSearches();
-                rows.read(node, vector);
+                int row = order.row(node);
+                rows.read(row, vector);
                 codes.distances(vector, distances);
                 codes.encode(distances, code, 0, code.length);
-                codes.put(node, ids[node], code, Codes.LIVE);
+                codes.put(node, ids[row], code, Codes.LIVE);
             }
         });
     }
@@ -184,18 +212,16 @@ final class DiskBuild {
         }
     }
 
-    private MemorySegment page(int number, OnHeapGraphIndex graph, BuildRows rows, long[] ids) {
+    private MemorySegment page(int number, OnHeapGraphIndex graph, PageOrder order, BuildRows rows, long[] ids) {
         NodePage page = NodePage.empty(layout, number);
         float[] vector = new float[layout.dimension()];
         int begin = layout.firstNode(number);
         for (int node = begin; node < Math.min(begin + layout.nodesPerPage(), ids.length); node++) {
-            NodesIterator iterator = graph.getNeighborsIterator(0, node);
-            int[] neighbors = new int[Math.min(layout.degree(), iterator.size())];
-            for (int i = 0; i < neighbors.length; i++) {
-                neighbors[i] = iterator.nextInt();
-            }
-            rows.read(node, vector);
-            page.put(node, ids[node], vector, neighbors, neighbors.length);
+            int row = order.row(node);
+            int[] neighbors = neighbors(graph, row);
+            Arrays.setAll(neighbors, i -> order.node(neighbors[i]));
+            rows.read(row, vector);
+            page.put(node, ids[row], vector, neighbors, neighbors.length);
         }
         page.seal();
         return page.memory();

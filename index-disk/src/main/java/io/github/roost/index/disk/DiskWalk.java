@@ -31,6 +31,8 @@ final class DiskWalk {
     private static final int FIRST_READS = 4;
     /** Max nodes whose pages are being read; several may share a page. */
     private static final int MAX_ASKED = 4 * DiskSearch.MAX_READS;
+    /** After this many expanded nodes, further pages that were read wait for the next slice: some 100 us. */
+    private static final int MAX_FROM_PAGES = 64;
     /** Max nodes per slice on changed pages, which need no read: some 100 us. */
     private static final int MAX_FROM_MEMORY = 16;
     /** Floats per cache line of 64 bytes. */
@@ -77,6 +79,11 @@ final class DiskWalk {
     private boolean scans;
 
     private int scanned;
+    /** A copy of the page that was read last on behalf of an update, its block, and its next node to consider; null for none. */
+    private @Nullable NodePage kept;
+
+    private long keptBlock;
+    private int keptNext;
     private boolean cutShort;
     private int pagesRead;
     private int pagesInMemory;
@@ -91,7 +98,8 @@ final class DiskWalk {
     /**
      * Creates a search on behalf of an update.
      *
-     * @param visits called with the nodes that it expands; it then finds nothing itself, and a slice expands one page
+     * @param visits called with the nodes that it expands; it then finds nothing itself, and a slice expands the nodes that one page was
+     *     read for, or one other node of it
      * @param distances from {@link Codes#distances}
      */
     DiskWalk(DiskTable table, DiskSearch how, float[] query, BlockReads reads, Visits visits, float[] distances) {
@@ -248,13 +256,17 @@ final class DiskWalk {
 
     /** Processes completed reads; returns whether some may be left for another slice. */
     private boolean takeReads() {
+        if (expandsKept()) {
+            return true;
+        }
+        int before = expanded;
         for (BlockRead read = reads.next(); read != null; read = reads.next()) {
             try {
                 take(read);
             } finally {
                 reads.giveBack(read);
             }
-            if (visits != null) {
+            if (visits != null || expanded - before >= MAX_FROM_PAGES) {
                 return true;
             }
         }
@@ -294,6 +306,53 @@ final class DiskWalk {
             }
         }
         askedCount = left;
+        if (whole && page != null) {
+            if (visits == null) {
+                expandOthers(page);
+            } else {
+                kept = page.copy();
+                keptBlock = read.block();
+                keptNext = layout.firstNode(page.number());
+            }
+        }
+    }
+
+    /** On behalf of an update: expands one more node of the page that was read last, if one is among the nearest; whether it did. */
+    private boolean expandsKept() {
+        NodePage page = kept;
+        if (page == null) {
+            return false;
+        }
+        int end = Math.min(layout.firstNode(page.number()) + layout.nodesPerPage(), codes.nodes());
+        while (keptNext < end && !graph.hasMoved(page.number(), keptBlock)) {
+            int node = keptNext++;
+            if (page.isSound(node, codes.nodes()) && inSight.take(node)) {
+                expand(page, node);
+                return true;
+            }
+        }
+        kept = null;
+        return false;
+    }
+
+    /**
+     * Expands the other nodes of a page that was read, if they are among the nearest: their page need not be read again. A node that
+     * was put onto the page after it was read is left, and read later.
+     */
+    private void expandOthers(NodePage page) {
+        int begin = layout.firstNode(page.number());
+        int end = Math.min(begin + layout.nodesPerPage(), codes.nodes());
+        for (int node = begin; node < end && codesRead < how.visitLimit(); node++) {
+            if (codes.state(node) == Codes.FREE || !page.isSound(node, codes.nodes())) {
+                continue;
+            }
+            if (!scansCodes && met.add(node)) {
+                meet(node);
+            }
+            if (inSight.take(node)) {
+                expand(page, node);
+            }
+        }
     }
 
     private void expand(NodePage page, int node) {

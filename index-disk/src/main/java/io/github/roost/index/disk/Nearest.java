@@ -62,6 +62,18 @@ final class Nearest {
         first = Math.min(first, low);
     }
 
+    /** Takes a node if it is there and not taken yet; whether it was. */
+    boolean take(int node) {
+        for (int i = first; i < size; i++) {
+            if (nodes[i] == node) {
+                boolean wasTaken = taken[i];
+                taken[i] = true;
+                return !wasTaken;
+            }
+        }
+        return false;
+    }
+
     /** Takes the nearest node that was not taken yet; -1 if there is none. */
     int take() {
         while (first < size && taken[first]) {

@@ -5,7 +5,9 @@ import io.github.roost.fixtures.Exact;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Random;
+import java.util.Set;
 import java.util.function.IntPredicate;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /** Made-up vectors in clusters, and exact search over them. */
@@ -75,5 +77,15 @@ record Rows(Metric metric, float[][] vectors) {
                         .filter(id -> Arrays.binarySearch(sorted, id) >= 0)
                         .count()
                 / (double) truth.length;
+    }
+
+    /** The ids on a page of a table. */
+    static Set<Long> onPage(DiskTable table, int page) {
+        DiskLayout layout = table.graph().layout();
+        Codes codes = table.graph().codes();
+        int first = layout.firstNode(page);
+        return IntStream.range(first, Math.min(first + layout.nodesPerPage(), codes.nodes()))
+                .mapToObj(codes::id)
+                .collect(Collectors.toSet());
     }
 }
