@@ -270,10 +270,10 @@ public final class Request<Q, R> extends RoostFuture<R> implements Stepper {
     }
 
     @Override
-    void help(Runner runner, long untilNanos) {
-        runner.runIfUnclaimed(this);
+    void help(NestedWaiting waiting, long untilNanos) {
+        waiting.runIfUnclaimed(this);
         if (kind != Kind.ONE_SLICE) {
-            super.help(runner, untilNanos);
+            super.help(waiting, untilNanos);
         }
     }
 }

@@ -68,12 +68,12 @@ public class RoostFuture<T> extends CompletableFuture<T> {
 
     private void helpIfWorker(long untilNanos) {
         if (!isDone() && Thread.currentThread() instanceof WorkerThread thread) {
-            help(thread.runner(), untilNanos);
+            help(thread.runner().waiting(), untilNanos);
         }
     }
 
     /** Advances this future on a worker that is about to wait for it; for derived futures by running queued tasks. */
-    void help(Runner runner, long untilNanos) {
-        runner.helpUntilDone(this, untilNanos);
+    void help(NestedWaiting waiting, long untilNanos) {
+        waiting.helpUntilDone(this, untilNanos);
     }
 }

@@ -134,7 +134,7 @@ final class Watch implements Runnable {
             Runner runner = worker.runner();
             long slice = NOT_BLOCKED;
             if (runner != null && pool.dependsOn(worker, runner) && runner.isBlocked()) {
-                slice = runner.slices();
+                slice = runner.progress().slices();
                 if (slice == blockedIn[i]) {
                     relieve(worker, runner);
                     slice = NOT_BLOCKED;

@@ -231,11 +231,11 @@ public final class WorkerPool {
 
     // ---- Blocked workers.
 
-    /** Whether any worker runs a slice that may block its thread: see {@link Runner#mayBlock}. */
+    /** Whether any worker runs a slice that may block its thread: see {@link Progress#mayBlock}. */
     boolean mayBlock() {
         for (Worker worker : workers) {
             Runner runner = worker.runner();
-            if (runner != null && runner.mayBlock()) {
+            if (runner != null && runner.progress().mayBlock()) {
                 return true;
             }
         }
@@ -249,7 +249,7 @@ public final class WorkerPool {
     boolean dependsOn(Worker worker, Runner runner) {
         return worker.waiting() > 0
                 || maintenance(worker.domain).size() > 0
-                || (!runner.looksAgain() && !worker.parked.isEmpty());
+                || (!runner.progress().looksAgain() && !worker.parked.isEmpty());
     }
 
     /** Gives a worker a fresh thread in place of a blocked one; false if too many are blocked. */
@@ -426,7 +426,7 @@ public final class WorkerPool {
     public void submitted(Task task) {
         if (Thread.currentThread() instanceof WorkerThread thread
                 && thread.runner().worker().isOf(this)) {
-            thread.runner().submitted(task);
+            thread.runner().waiting().submitted(task);
         }
     }
 
@@ -434,7 +434,7 @@ public final class WorkerPool {
     public void aboutToBlock() {
         Runner runner = callingRunner();
         if (runner != null) {
-            runner.aboutToBlock();
+            runner.waiting().aboutToBlock();
         }
     }
 
@@ -442,7 +442,7 @@ public final class WorkerPool {
     public void yieldToSearches() {
         Runner runner = callingRunner();
         if (runner != null) {
-            runner.yieldToSearches();
+            runner.batchYield().yieldToSearches();
         }
     }
 
@@ -450,7 +450,7 @@ public final class WorkerPool {
     public void helpUntilDone(Future<?> future, long untilNanos) {
         Runner runner = callingRunner();
         if (runner != null) {
-            runner.helpUntilDone(future, untilNanos);
+            runner.waiting().helpUntilDone(future, untilNanos);
         }
     }
 

@@ -65,7 +65,7 @@ public class TerminateStress {
 
         @Actor
         public void worker() {
-            runner.runIfUnclaimed(task);
+            runner.waiting().runIfUnclaimed(task);
         }
 
         @Actor

@@ -1,0 +1,145 @@
+package io.github.roost.core.pool;
+
+import io.github.roost.core.stall.StallPolicy;
+import io.github.roost.core.stall.StallStats;
+import io.github.roost.core.stall.filling.StallFilling;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * When a worker takes maintenance, and for how long: between searches its share of their time; if all its searches are parked, by
+ * {@link StallFilling}; otherwise, if there is nothing else to run, step by step. Used by the runner's thread, except {@link #stats}.
+ */
+final class MaintenanceTurns {
+    /** Maximum credit of maintenance, however long none ran. */
+    private static final double MAX_CREDIT_NANOS = 1_000_000;
+
+    private final Runner runner;
+    private final Worker worker;
+    private final WorkerPool pool;
+    private final Progress progress;
+
+    /** Nanoseconds of maintenance that are due: its share of the time that searches ran. */
+    private double credit;
+    /** The stall state; written by the runner's thread, replaced when the policy changes. */
+    private volatile StallFilling filling = new StallFilling(StallPolicy.POLLED);
+    /** Time budget of the maintenance step in hand. */
+    private long stepNanos = StallPolicy.STEP_NANOS;
+    /** Whether the last slice was maintenance. */
+    private boolean afterMaintenance;
+
+    MaintenanceTurns(Runner runner, WorkerPool pool, Progress progress) {
+        this.runner = runner;
+        this.worker = runner.worker();
+        this.pool = pool;
+        this.progress = progress;
+    }
+
+    // ---- Taking maintenance.
+
+    /** Takes maintenance that goes before searches because its share of their time is due; null if there is none. */
+    @Nullable
+    Task takeDue() {
+        return credit > 0 && !filling.isEmpty() ? take(StallPolicy.STEP_NANOS) : null;
+    }
+
+    /** Takes maintenance when there is nothing else to run, if the stall may be filled; null if there is none. */
+    @Nullable
+    Task takeWhenIdle() {
+        if (!waits()) {
+            return null;
+        }
+        StallFilling stalls = filling;
+        long nanos = stalls.isMeasured() ? stalls.mayRun(System.nanoTime()) : StallPolicy.STEP_NANOS;
+        return nanos > 0 ? take(nanos) : null;
+    }
+
+    private @Nullable Task take(long nanos) {
+        stepNanos = nanos;
+        return pool.maintenance(worker.domain).poll();
+    }
+
+    /** Whether maintenance waits in the domain. */
+    boolean waits() {
+        return pool.maintenance(worker.domain).size() > 0;
+    }
+
+    /** Time budget of the maintenance step in hand. */
+    long stepNanos() {
+        return stepNanos;
+    }
+
+    /** Whether the last slice was maintenance. */
+    boolean wasLast() {
+        return afterMaintenance;
+    }
+
+    // ---- Credit.
+
+    /** Called after a slice: pays for maintenance, or earns its share of the time of a search. */
+    void ran(Task task, long from, long to) {
+        if (task.isMaintenance()) {
+            credit -= to - from;
+            filling.ran(from, to);
+        } else if (waits()) {
+            credit = Math.min(MAX_CREDIT_NANOS, credit + pool.maintenanceShare() * (to - from));
+        } else {
+            credit = 0;
+        }
+    }
+
+    /** Called when the slice of a task is settled. */
+    void settled(Task task) {
+        afterMaintenance = task.isMaintenance();
+    }
+
+    // ---- Stalls.
+
+    /** Called after a search has parked: begins a stall if there is no other task to run. */
+    void beginStall() {
+        StallFilling stalls = filling;
+        StallPolicy policy = pool.stalls();
+        if (!policy.equals(stalls.policy())) {
+            stalls = new StallFilling(policy);
+            filling = stalls;
+        }
+        if (!policy.isPlain() && progress.current() == null && worker.waiting() == 0 && !worker.parked.isEmpty()) {
+            stalls.begins(progress.endOfLast(), worker.sources.underWay(runner));
+        }
+    }
+
+    /** Ends the stall at the first task that is not maintenance. Only a task of this domain that had begun gives a measurement. */
+    void endStall(TaskInHand hand) {
+        StallFilling stalls = filling;
+        Task task = hand.task();
+        if (task == null || task.isMaintenance() || stalls.policy().isPlain()) {
+            return;
+        }
+        long now = System.nanoTime();
+        if (hand.isOwned() && !hand.isStray()) {
+            stalls.ends(now);
+        } else {
+            stalls.isOver(now);
+        }
+    }
+
+    /** Called when there is nothing to run: a worker without parked searches is idle, not in a stall. */
+    void idleBegins() {
+        StallFilling stalls = filling;
+        if (!stalls.isMeasured()) {
+            stalls.isOver(0);
+        } else if (worker.parked.isEmpty()) {
+            stalls.isOver(System.nanoTime());
+        }
+    }
+
+    /** Whether the worker is in a stall that is measured, which it may fill later; then it must not yield its core. */
+    boolean mayFillLater() {
+        return filling.isMeasured() && waits();
+    }
+
+    /** Statistics under a policy: none while the worker has had no stall since the policy was set. Any thread. */
+    StallStats stats(StallPolicy policy) {
+        StallFilling stalls = filling;
+        return stalls.policy().equals(policy) ? stalls.stats() : StallStats.NONE;
+    }
+}
