@@ -24,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.Test;
@@ -170,6 +171,37 @@ class OrchestratorTest {
                     .hasCauseInstanceOf(StackOverflowError.class);
             assertThat(orchestrator.submit(DOUBLE, 21, id).join()).isEqualTo(42);
         }
+    }
+
+    @Test
+    void searchesAreAnsweredByBatchWorkWhoseStackEnds() {
+        try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build()) {
+            MappingId id = orchestrator.register("table").id();
+            for (int i = 0; i < 100; i++) {
+                AtomicBoolean deep = new AtomicBoolean();
+                CompletableFuture<Integer> batch = orchestrator.submit(
+                        (query, context) -> yieldAndRecurse(orchestrator, deep, query), 1, id, SubmitOptions.BATCH);
+                List<CompletableFuture<Integer>> searches = new ArrayList<>();
+                while (!batch.isDone()) {
+                    if (deep.get() && (searches.isEmpty() || searches.getLast().isDone())) {
+                        searches.add(orchestrator.submit(DOUBLE, 21, id));
+                    }
+                }
+                assertThatThrownBy(batch::join).hasCauseInstanceOf(StackOverflowError.class);
+                assertThat(searches)
+                        .allSatisfy(search ->
+                                assertThat(search.get(20, TimeUnit.SECONDS)).isEqualTo(42));
+            }
+            assertThat(orchestrator.stats().restartedWorkers()).isZero();
+        }
+    }
+
+    private static int yieldAndRecurse(Orchestrator orchestrator, AtomicBoolean deep, int depth) {
+        if (depth > 1_000) {
+            deep.setOpaque(true);
+            orchestrator.indexing().yieldToSearches();
+        }
+        return depth == 0 ? 0 : yieldAndRecurse(orchestrator, deep, depth + 1) + 1;
     }
 
     private static int recurse(int depth) {

@@ -71,6 +71,7 @@ final class BatchYield {
         if (began - undisturbedUntil < 0) {
             return false;
         }
+        StackRoom.require();
         progress.onlyInteractive(true);
         int ran = 0;
         try {

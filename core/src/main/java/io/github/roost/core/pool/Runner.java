@@ -33,7 +33,7 @@ final class Runner implements Runnable {
         this.replaced = replaced;
         this.worker = worker;
         this.pool = pool;
-        WorkerCounters counters = worker.countersOf(this);
+        WorkerCounters counters = new WorkerCounters();
         this.hand = new TaskInHand(worker, pool);
         this.maintenance = new MaintenanceTurns(this, pool, progress);
         this.choice = new TaskChoice(this, pool, hand, maintenance, progress, timeSlice, counters);
@@ -42,6 +42,8 @@ final class Runner implements Runnable {
         this.waiting = new NestedWaiting(pool, hand, choice, slices, progress);
         this.batchYield = new BatchYield(choice, slices, progress, timeSlice);
         this.thread = new WorkerThread(this, "roost-worker-" + worker.domain + "." + worker.index);
+        // Last: if there is no memory for the rest, nothing is registered.
+        worker.counts(this, counters);
     }
 
     void start() {

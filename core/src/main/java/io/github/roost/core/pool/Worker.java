@@ -118,11 +118,9 @@ final class Worker {
         }
     }
 
-    /** Creates the counters of a runner, which is their only writer. */
-    synchronized WorkerCounters countersOf(Runner one) {
-        WorkerCounters ofRunner = new WorkerCounters();
-        counters.put(one, ofRunner);
-        return ofRunner;
+    /** Registers the counters of a runner, which is their only writer. */
+    synchronized void counts(Runner one, WorkerCounters its) {
+        counters.put(one, its);
     }
 
     /** Adds the counters of an ended runner to {@link #ofEnded}, and drops them. */
