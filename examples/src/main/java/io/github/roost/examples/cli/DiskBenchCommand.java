@@ -52,8 +52,12 @@ final class DiskBenchCommand implements Callable<Integer> {
     @Option(names = "--k", paramLabel = "N", description = "Neighbours per query; default 10.")
     private int k = 10;
 
-    @Option(names = "--width", paramLabel = "N", split = ",", description = "Widths of the search, ascending.")
-    private List<Integer> widths = List.of(10, 20, 40, 80, 160);
+    @Option(
+            names = "--width",
+            paramLabel = "N",
+            split = ",",
+            description = "Widths of the search, ascending; default 20 to 320.")
+    private List<Integer> widths = List.of(20, 40, 80, 160, 320);
 
     @Option(names = "--in-flight", paramLabel = "N", description = "Searches in flight; default 16.")
     private int inFlight = 16;

@@ -374,7 +374,7 @@ final class DiskWalk {
     private void expandOthers(NodePage page) {
         int begin = layout.firstNode(page.number());
         int end = Math.min(begin + layout.nodesPerPage(), codes.nodes());
-        for (int node = begin; node < end && codesRead < how.visitLimit(); node++) {
+        for (int node = begin; node < end && (scansCodes || codesRead < how.visitLimit()); node++) {
             if (codes.state(node) == Codes.FREE || !page.isSound(node, codes.nodes())) {
                 continue;
             }
