@@ -196,6 +196,34 @@ class FormatSearchTest {
         }
     }
 
+    @Test
+    void aVectorOfAnotherDimensionOrWithoutNumbersIsOneClearErrorAndTheOtherDocumentsAreKept() throws IOException {
+        float[] vector = vector(new Random(9));
+        float[] notANumber = vector.clone();
+        notANumber[3] = Float.NaN;
+        try (Directory directory = new MMapDirectory(folder);
+                IndexWriter writer = new IndexWriter(directory, config())) {
+            writer.addDocument(List.of(new KnnFloatVectorField(FIELD, vector)));
+            assertThatThrownBy(() -> writer.addDocument(List.of(new KnnFloatVectorField(FIELD, new float[] {1, 2}))))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("vector")
+                    .hasMessageContaining("2");
+            assertThatThrownBy(() -> writer.addDocument(List.of(new KnnFloatVectorField(FIELD, notANumber))))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("non-finite value at vector[3]=NaN");
+            assertThatThrownBy(() -> new KnnFloatVectorQuery(FIELD, notANumber, K))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("non-finite value at vector[3]=NaN");
+            writer.addDocument(List.of(new KnnFloatVectorField(FIELD, vector)));
+            writer.commit();
+            try (DirectoryReader reader = DirectoryReader.open(directory)) {
+                assertThat(reader.numDocs()).isEqualTo(2);
+                assertThat(new IndexSearcher(reader).search(new KnnFloatVectorQuery(FIELD, vector, K), K).scoreDocs)
+                        .hasSize(2);
+            }
+        }
+    }
+
     /** All scores are NaN in Lucene's similarity function. */
     @Test
     void aQueryWithoutACosineFindsAnyDocumentsAndIsNoScan() throws IOException {

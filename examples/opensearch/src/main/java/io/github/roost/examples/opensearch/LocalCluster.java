@@ -47,13 +47,16 @@ final class LocalCluster implements AutoCloseable {
             // Execute permission lets nodes that run as another user through to their own folders, which stay private.
             Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx--x--x"));
             ServerHome home = ServerHome.layOut(checkout, folder.resolve("home"));
+            Path snapshots = Files.createDirectory(cluster.snapshots());
+            LocalNode.giveToNodes(snapshots);
             int[] ports = freePorts(2 * count);
             if (httpPort != 0) {
                 ports[0] = httpPort;
             }
             for (int i = 0; i < count; i++) {
-                cluster.nodes.add(
-                        new LocalNode(home, folder.resolve("n" + i), heap, ports[2 * i], settings(i, ports, settings)));
+                Map<String, Object> all = settings(i, ports, settings);
+                all.put("path.repo", list(1, only -> snapshots.toString()));
+                cluster.nodes.add(new LocalNode(home, folder.resolve("n" + i), heap, ports[2 * i], all));
             }
             for (LocalNode node : cluster.nodes) {
                 node.start();
@@ -106,6 +109,11 @@ final class LocalCluster implements AutoCloseable {
     /** A folder for the caller's files, deleted with the cluster. */
     Path folder() {
         return folder;
+    }
+
+    /** The folder for repositories of snapshots, shared by all nodes. */
+    Path snapshots() {
+        return folder.resolve("snapshots");
     }
 
     /** Number of nodes it was started with. */

@@ -45,7 +45,7 @@ final class LocalNode implements AutoCloseable {
         this.folder = folder;
         this.heap = heap;
         this.client = new SearchClient(httpPort);
-        for (String name : List.of("config", "data", "logs", "tmp", "snapshots")) {
+        for (String name : List.of("config", "data", "logs", "tmp")) {
             Files.createDirectories(folder.resolve(name));
         }
         StringBuilder yaml = new StringBuilder();
@@ -53,7 +53,6 @@ final class LocalNode implements AutoCloseable {
                 (key, value) -> yaml.append(key).append(": ").append(value).append('\n'));
         yaml.append("path.data: ").append(folder.resolve("data")).append('\n');
         yaml.append("path.logs: ").append(folder.resolve("logs")).append('\n');
-        yaml.append("path.repo: [\"").append(folder.resolve("snapshots")).append("\"]\n");
         yaml.append("network.host: 127.0.0.1\n");
         yaml.append("http.port: ").append(httpPort).append('\n');
         Files.writeString(folder.resolve("config/opensearch.yml"), yaml);
@@ -71,8 +70,8 @@ final class LocalNode implements AutoCloseable {
     /** Starts the process; does not wait for it to answer. */
     void start() throws IOException {
         List<String> command = new ArrayList<>();
+        giveToNodes(folder);
         if (isRoot()) {
-            giveToNobody();
             command.addAll(List.of("setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups"));
         }
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -109,10 +108,6 @@ final class LocalNode implements AutoCloseable {
         return Files.getAttribute(Path.of("/proc/self"), "unix:uid").equals(0);
     }
 
-    private void giveToNobody() throws IOException {
-        giveToNobody(folder);
-    }
-
     /**
      * Moves a file or a folder into the node's data, as when data is brought from another machine.
      *
@@ -120,9 +115,7 @@ final class LocalNode implements AutoCloseable {
      * @param to target, relative to the node's data folder
      */
     void put(Path from, String to) throws IOException {
-        if (isRoot()) {
-            giveToNobody(from);
-        }
+        giveToNodes(from);
         Files.move(from, data().resolve(to));
     }
 
@@ -131,7 +124,11 @@ final class LocalNode implements AutoCloseable {
         return folder.resolve("data/nodes/0");
     }
 
-    private static void giveToNobody(Path root) throws IOException {
+    /** Gives a folder and all in it to the user as whom nodes run. */
+    static void giveToNodes(Path root) throws IOException {
+        if (!isRoot()) {
+            return;
+        }
         try (Stream<Path> all = Files.walk(root)) {
             for (Path path : (Iterable<Path>) all::iterator) {
                 Files.setAttribute(path, "unix:uid", NOBODY);

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.github.roost.examples.opensearch.SearchClient.Reply;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,6 +24,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -53,7 +56,8 @@ class ClusterTest {
         cluster = LocalCluster.start(CHECKOUT, 3, "512m", 0, Map.of());
         cluster.client().put("/birds", """
                         {"settings":{"index.roost.enabled":true,"number_of_shards":3,"number_of_replicas":1,
-                                     "index.unassigned.node_left.delayed_timeout":"1s"},
+                                     "index.unassigned.node_left.delayed_timeout":"1s",
+                                     "index.compound_format":false,"index.use_compound_file":false},
                          "mappings":{"properties":{
                            "v":{"type":"roost_vector","dimension":16,"similarity":"euclidean"},
                            "b":{"type":"roost_vector","dimension":16,"element_type":"byte"},
@@ -118,18 +122,52 @@ class ClusterTest {
 
     @Test
     @Order(3)
-    void eachNodeIsRestartedInTurnAndNothingIsMissing() throws IOException {
-        for (int number : new int[] {0, 2}) {
-            LocalNode node = cluster.node(number);
-            node.stop();
-            assertFindsTheNearest(KILLED);
-            node.start();
-            node.awaitGreen(3, PATIENCE);
-        }
+    void aNodeThatIsRestartedMissesNothing() throws IOException {
+        restart(0, () -> {});
         assertThat(present(0)).containsAll(acknowledged);
         assertFindsTheNearest(0);
         JsonNode stats = cluster.client().get("/_plugins/_roost/stats").ok();
         assertThat(stats.at("/_nodes/successful").asInt()).isEqualTo(3);
+    }
+
+    @Test
+    @Order(3)
+    void aDamagedCopyOfAShardIsReplacedByAWholeOne() throws IOException {
+        Path data = cluster.node(2).data();
+        restart(2, () -> {
+            List<Path> graphs = graphs(data);
+            assertThat(graphs).isNotEmpty();
+            for (Path graph : graphs) {
+                try (RandomAccessFile file = new RandomAccessFile(graph.toFile(), "rw")) {
+                    file.setLength(file.length() / 2);
+                }
+            }
+        });
+        await(() -> shardsOf("n2") > 0);
+        cluster.node(2).awaitGreen(3, PATIENCE);
+        assertThat(Files.readString(cluster.node(2).log())).contains("CorruptIndexException");
+        assertThat(present(2)).containsAll(acknowledged);
+        assertFindsTheNearest(2);
+    }
+
+    private interface WhileDown {
+        void run() throws IOException;
+    }
+
+    /** Restarts a node; meanwhile the others find what they found before. */
+    private void restart(int number, WhileDown whileDown) throws IOException {
+        LocalNode node = cluster.node(number);
+        node.stop();
+        whileDown.run();
+        assertFindsTheNearest(KILLED);
+        node.start();
+        node.awaitGreen(3, PATIENCE);
+    }
+
+    private static List<Path> graphs(Path data) throws IOException {
+        try (Stream<Path> files = Files.walk(data)) {
+            return files.filter(file -> file.toString().endsWith(".vex")).toList();
+        }
     }
 
     /** Words and meaning over all shards: two searches, their ranks fused as docs/opensearch.md says. */
@@ -175,12 +213,169 @@ class ClusterTest {
                 {"query":{"roost_knn":{"v":{"vectors":%s,"k":10,"effort":50000}}}}""".formatted(vectors));
         assertThat(lists).hasSize(5);
         for (int query = 0; query < 5; query++) {
-            List<String> ids = new ArrayList<>();
-            lists.get(query).path("hits").forEach(hit -> ids.add(hit.path("_id").asText()));
             float[] vector = corpus.vector(query);
-            assertThat(distances(vector, ids))
+            assertThat(distances(vector, ids(lists.get(query))))
                     .isEqualTo(distances(vector, nearest(client, vector, 10).ids()));
         }
+    }
+
+    @Test
+    @Order(4)
+    void aFilterAndALeastScoreHoldInAllShards() {
+        Set<String> present = present(1);
+        SearchClient client = cluster.node(1).client();
+        float[] vector = corpus.vector(4);
+        List<String> wrens = corpus.nearest(
+                vector, 10, id -> Corpus.word(id).equals("wren") && present.contains(Integer.toString(id)));
+        String query = """
+                {"size":10,"_source":false,"query":{"roost_knn":{"v":{"vector":%s,"k":10,"effort":50000,
+                 "filter":{"match":{"word":"wren"}}%s}}}}""";
+        Reply all = client.post("/birds/_search", query.formatted(Arrays.toString(vector), ""));
+        assertThat(distances(vector, all.ids())).isEqualTo(distances(vector, wrens));
+        double least = all.scores().get(4);
+        Reply best = client.post("/birds/_search", query.formatted(Arrays.toString(vector), ",\"min_score\":" + least));
+        assertThat(best.ids())
+                .isEqualTo(all.ids().stream()
+                        .limit(all.scores().stream()
+                                .filter(score -> score >= least)
+                                .count())
+                        .toList());
+        JsonNode lists = client.batch("birds", """
+                {"query":{"roost_knn":{"v":{"vectors":[%s],"k":10,"effort":50000,
+                 "filter":{"match":{"word":"wren"}}}}}}""".formatted(Arrays.toString(vector)));
+        assertThat(distances(vector, ids(lists.get(0)))).isEqualTo(distances(vector, wrens));
+    }
+
+    /** Whichever node is asked: the one that manages the cluster, those with the document's shard, and others. */
+    @Test
+    @Order(4)
+    void whatCannotBeIsRefusedByEachNodeWithItsReasonAndChangesNothing() {
+        Set<String> present = present(0);
+        for (int node = 0; node < 3; node++) {
+            SearchClient client = cluster.node(node).client();
+            assertRefused(
+                    client.put("/never", mapping("\"dimension\":5000")),
+                    "dimension must be a whole number between 1 and 4096, got 5000");
+            assertRefused(
+                    client.put("/never", mapping("\"dimension\":4,\"element_type\":\"half\"")),
+                    "element_type must be one of float, byte, got half");
+            assertThat(client.get("/never").status()).isEqualTo(404);
+            assertRefused(
+                    client.put(
+                            "/birds/_mapping", "{\"properties\":{\"v\":{\"type\":\"roost_vector\",\"dimension\":16}}}"),
+                    "Cannot update parameter [similarity] from [euclidean] to [cosine]");
+            assertRefused(
+                    client.put("/birds/_settings", "{\"index.roost.enabled\":false}"),
+                    "Can't update non dynamic settings [[index.roost.enabled]]");
+            assertRefusesDocuments(client);
+            assertRefusesSearches(client);
+        }
+        assertThat(present(0)).isEqualTo(present);
+        assertFindsTheNearest(0);
+    }
+
+    private static String mapping(String parameters) {
+        return """
+                {"settings":{"index.roost.enabled":true},
+                 "mappings":{"properties":{"v":{"type":"roost_vector",%s}}}}""".formatted(parameters);
+    }
+
+    /** Enough documents of each kind that every shard gets some. */
+    private void assertRefusesDocuments(SearchClient client) {
+        Map<String, String> reasons = Map.of(
+                "\"v\":[1,2]",
+                "must have 16 dimensions, got 2",
+                "\"v\":" + Corpus.base64(notANumber()),
+                "must be finite, got NaN in dimension 3",
+                "\"l\":" + Arrays.toString(new float[16]),
+                "must not be zero: it has no cosine",
+                "\"b\":" + Arrays.toString(tooMuchForAByte()),
+                "must have whole numbers between -128 and 127, got 128.0 in dimension 0");
+        List<String> expected = new ArrayList<>();
+        StringBuilder bulk = new StringBuilder();
+        reasons.forEach((field, reason) -> {
+            for (int i = 0; i < 20; i++) {
+                expected.add(reason);
+                bulk.append("{\"index\":{}}\n{").append(field).append("}\n");
+            }
+        });
+        JsonNode items = client.post("/birds/_bulk", bulk.toString()).ok().path("items");
+        assertThat(items).hasSize(expected.size());
+        for (int i = 0; i < expected.size(); i++) {
+            JsonNode item = items.get(i).path("index");
+            assertThat(item.path("status").asInt()).as(item.toString()).isEqualTo(400);
+            assertThat(item.toString()).contains(expected.get(i));
+        }
+    }
+
+    private void assertRefusesSearches(SearchClient client) {
+        String vector = Arrays.toString(corpus.vector(0));
+        Map<String, String> reasons = Map.of(
+                "\"v\":{\"vector\":[1,2]}",
+                "must have 16 dimensions, got 2",
+                "\"v\":{\"vector\":" + Corpus.base64(notANumber()) + "}",
+                "must be finite, got NaN in dimension 3",
+                "\"l\":{\"vector\":" + Arrays.toString(new float[16]) + "}",
+                "must not be zero: it has no cosine",
+                "\"v\":{\"vector\":" + vector + ",\"k\":10001}",
+                "k must be between 1 and 10,000, got 10,001",
+                "\"w\":{\"vector\":" + vector + "}",
+                "there is no field [w] in index [birds]");
+        reasons.forEach((field, reason) -> {
+            String body = "{\"query\":{\"roost_knn\":{" + field + "}}}";
+            assertRefused(client.post("/birds/_search", body), reason);
+            assertRefused(client.post("/_plugins/_roost/search/birds", body), reason);
+        });
+    }
+
+    private static void assertRefused(Reply refused, String reason) {
+        assertThat(refused.status()).as(refused.body().toString()).isEqualTo(400);
+        assertThat(refused.body().toString()).contains(reason);
+    }
+
+    private static float[] notANumber() {
+        float[] vector = new float[16];
+        vector[3] = Float.NaN;
+        return vector;
+    }
+
+    private static float[] tooMuchForAByte() {
+        float[] vector = new float[16];
+        vector[0] = 128;
+        return vector;
+    }
+
+    /** All nodes write to one folder, as they would to a network file system. */
+    @Test
+    @Order(5)
+    void aSnapshotOfAllShardsIsRestored() throws IOException {
+        Set<String> present = present(0);
+        SearchClient client = cluster.client();
+        client.put(
+                        "/_snapshot/shared",
+                        "{\"type\":\"fs\",\"settings\":{\"location\":\"%s\"}}".formatted(cluster.snapshots()))
+                .ok();
+        JsonNode taken = client.put("/_snapshot/shared/one?wait_for_completion=true", "{\"indices\":\"birds\"}")
+                .ok();
+        assertThat(taken.at("/snapshot/state").asText()).isEqualTo("SUCCESS");
+        assertThat(taken.at("/snapshot/shards/successful").asInt()).isEqualTo(3);
+        write(client, corpus.size() - PER_BULK);
+        client.delete("/birds").ok();
+        JsonNode restored = client.post(
+                        "/_snapshot/shared/one/_restore?wait_for_completion=true", "{\"indices\":\"birds\"}")
+                .ok();
+        assertThat(restored.at("/snapshot/shards/successful").asInt()).isEqualTo(3);
+        cluster.node(0).awaitGreen(3, PATIENCE);
+        for (int node = 0; node < 3; node++) {
+            assertThat(present(node)).isEqualTo(present);
+            assertFindsTheNearest(node);
+        }
+    }
+
+    private static List<String> ids(JsonNode list) {
+        List<String> ids = new ArrayList<>();
+        list.path("hits").forEach(hit -> ids.add(hit.path("_id").asText()));
+        return ids;
     }
 
     /** Writes some documents; those that the cluster says it has are acknowledged. */
@@ -200,7 +395,7 @@ class ClusterTest {
     }
 
     private static Reply nearest(SearchClient client, float[] vector, int k) {
-        return client.post("/birds/_search", """
+        return client.post("/birds/_search?preference=_local", """
                 {"size":%d,"_source":false,"query":{"roost_knn":{"v":{"vector":%s,"k":%d,"effort":50000}}}}""".formatted(k, Arrays.toString(vector), k));
     }
 

@@ -1,7 +1,10 @@
 package io.github.roost.examples.opensearch;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
@@ -43,6 +46,13 @@ final class Corpus {
         String vector = Arrays.toString(vectors[id]);
         return "{\"v\":" + vector + ",\"b\":" + vector + ",\"l\":" + vector + ",\"word\":\"" + word(id)
                 + "\",\"number\":" + id + "}";
+    }
+
+    /** A vector as JSON: the base64 of its little-endian floats. */
+    static String base64(float[] vector) {
+        ByteBuffer bytes = ByteBuffer.allocate(Float.BYTES * vector.length).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.asFloatBuffer().put(vector);
+        return '"' + Base64.getEncoder().encodeToString(bytes.array()) + '"';
     }
 
     /** A bulk request for the documents from one id to another. */

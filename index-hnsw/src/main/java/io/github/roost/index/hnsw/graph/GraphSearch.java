@@ -64,7 +64,10 @@ public final class GraphSearch implements AutoCloseable {
         try {
             through = WALK.walkOn(image, scratch(), width, width, allowed, (int) tiles * GraphWalk.TILE);
         } catch (DamagedImageException damaged) {
-            throw new TableFileException(graph.name(), 0, String.valueOf(damaged.getMessage()));
+            TableFileException named =
+                    new TableFileException(graph.name(), 0, "names a neighbour or a label that does not exist");
+            named.initCause(damaged);
+            throw named;
         }
         return through;
     }

@@ -5,6 +5,6 @@ public final class DamagedImageException extends IllegalStateException {
     private static final long serialVersionUID = 1;
 
     DamagedImageException() {
-        super("a graph names a neighbour, or a label, that there is none of");
+        super("the graph names a neighbour or a label that does not exist");
     }
 }
