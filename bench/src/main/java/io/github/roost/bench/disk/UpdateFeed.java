@@ -9,8 +9,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Inserts new rows into a table and deletes its oldest rows, with some tens of updates in flight. All calls must pass the same table, which may
- * have been closed and opened again in between. Not thread-safe.
+ * Inserts new rows into a table and deletes its oldest rows, with some tens of updates in flight. All calls must pass the same table. It may
+ * be closed and opened again between calls of {@link #both} and {@link #inserts}. Not thread-safe.
  *
  * <p>Updates go to a quarter of the clusters and searches to the other clusters. A changed page stays in memory until the next checkpoint and is not
  * read. In a table larger than memory these pages are a small part; in a table that a benchmark can build they would soon be all pages.

@@ -83,11 +83,11 @@ interface BlockDevice {
 
     /**
      * A queue of reads. Each submitted read ends once, by a call of {@link BlockRead#ended} without any lock of the queue held, in the
-     * thread that polls or in a thread of the device.
+     * thread that polls, in a thread of the device, or, if the device blocks, in the thread that submits.
      */
     interface Queue extends CompletionSource {
         /**
-         * Starts reads. Thread-safe; never waits for them.
+         * Starts reads. Thread-safe; waits for them only if the device blocks.
          *
          * @param first the first read of a list linked by {@link BlockRead#next}
          */

@@ -39,8 +39,9 @@ public final class BlockIo implements AutoCloseable {
         /** Positional reads in a pool of threads. */
         POSITIONAL,
         /**
-         * Positional reads in the thread that starts them, one after another, which blocks it. A worker does nothing else meanwhile, so
-         * only the operating system can use its core: for comparison with filling stalls.
+         * Positional reads of workers in the worker itself, one after another, which blocks it: only the operating system can use its core
+         * meanwhile, and deadlines are not checked between the reads of a slice. For comparison with filling stalls. Other threads read
+         * through the pool.
          */
         BLOCKING
     }

@@ -43,7 +43,7 @@ public final class BlockReads implements AutoCloseable {
     }
 
     /**
-     * Starts reads, submitted together. Never waits for them.
+     * Starts reads, submitted together. Does not wait for them, except with {@link BlockIo.Backend#BLOCKING}.
      *
      * @param context the context of the running slice
      * @param file an open file

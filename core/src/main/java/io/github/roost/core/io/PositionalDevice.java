@@ -3,7 +3,7 @@ package io.github.roost.core.io;
 import io.github.roost.core.task.CompletionSource.Waker;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -18,14 +18,11 @@ import org.jspecify.annotations.Nullable;
 final class PositionalDevice implements BlockDevice {
     private static final long IDLE_SECONDS = 10;
 
-    private final String name;
-    private final Executor threads;
-    private final Runnable end;
+    /** Null if the thread that submits a read makes it. */
+    private final @Nullable ExecutorService threads;
 
-    private PositionalDevice(String name, Executor threads, Runnable end) {
-        this.name = name;
+    private PositionalDevice(@Nullable ExecutorService threads) {
         this.threads = threads;
-        this.end = end;
     }
 
     /**
@@ -46,17 +43,17 @@ final class PositionalDevice implements BlockDevice {
                         .name("roost-read-" + number.getAndIncrement())
                         .unstarted(work));
         threads.allowCoreThreadTimeOut(true);
-        return new PositionalDevice("positional reads", threads, threads::shutdown);
+        return new PositionalDevice(threads);
     }
 
     /** Creates a device that reads in the thread that submits, which waits for each read. */
     static PositionalDevice blocking() {
-        return new PositionalDevice("blocking reads", Runnable::run, () -> {});
+        return new PositionalDevice(null);
     }
 
     @Override
     public String name() {
-        return name;
+        return threads == null ? "blocking reads" : "positional reads";
     }
 
     @Override
@@ -71,7 +68,9 @@ final class PositionalDevice implements BlockDevice {
 
     @Override
     public void close() {
-        end.run();
+        if (threads != null) {
+            threads.shutdown();
+        }
     }
 
     private final class ThreadQueue implements Queue {
@@ -92,6 +91,10 @@ final class PositionalDevice implements BlockDevice {
 
         private void begin(BlockRead read) {
             inFlight.incrementAndGet();
+            if (threads == null) {
+                run(read);
+                return;
+            }
             try {
                 threads.execute(() -> run(read));
             } catch (Throwable refused) {

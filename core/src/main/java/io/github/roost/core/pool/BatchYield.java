@@ -71,7 +71,12 @@ final class BatchYield {
         if (began - undisturbedUntil < 0) {
             return false;
         }
-        StackRoom.require();
+        try {
+            StackRoom.require();
+        } catch (StackOverflowError little) {
+            // The batch work may still end within its stack; the searches wait for another worker or its end.
+            return false;
+        }
         progress.onlyInteractive(true);
         int ran = 0;
         try {

@@ -6,8 +6,9 @@ import io.github.roost.core.pool.WorkerCounters.Counter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes a runner's next task in hand: resumed tasks first, then maintenance that is due by its share of time, the worker's own rings,
- * the rings of the domain, and, if all of these are empty, maintenance of the domain, and other domains, behind the gate. Used only by the runner's thread.
+ * Takes a runner's next task in hand: resumed tasks first, then maintenance that is due by its share of time, a yielded task if the
+ * last task was not one, the worker's own rings (after 32 interactive tasks a batch task), the rings of the domain, and, if all of these
+ * are empty, maintenance of the domain, and other domains, behind the gate. Used only by the runner's thread.
  */
 final class TaskChoice {
     /** Interactive tasks after which a waiting batch task goes first, so that batch work is never starved. */

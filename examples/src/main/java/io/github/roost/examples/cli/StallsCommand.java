@@ -286,13 +286,16 @@ final class StallsCommand implements Callable<Integer> {
         List<Outcome> thread = outcomes.getOrDefault("thread", none);
         json.line(
                 "updates            searches/s     longer by (mean)         P50 us  over none            P99 us  over none          updates/s  over thread          reads  stalled  prune  filled");
+        List<Outcome> blocking = outcomes.getOrDefault("none blocking", none);
         outcomes.forEach((way, measured) -> {
             results.put(way, measured);
-            Samples longer = beside(none, measured, Outcome::searchesPerSecond);
-            Samples p50 = beside(measured, none, Outcome::p50us);
-            Samples p99 = beside(measured, none, Outcome::p99us);
-            String updates =
-                    way.equals("none") || !ladder ? "" : spread(beside(measured, thread, Outcome::updatesPerSecond));
+            List<Outcome> base = way.equals("idle blocking") ? blocking : none;
+            Samples longer = beside(base, measured, Outcome::searchesPerSecond);
+            Samples p50 = beside(measured, base, Outcome::p50us);
+            Samples p99 = beside(measured, base, Outcome::p99us);
+            String updates = way.startsWith("none") || !ladder
+                    ? ""
+                    : spread(beside(measured, thread, Outcome::updatesPerSecond));
             json.line(String.format(
                     Locale.ROOT,
                     "%-18s %10.0f  %5.1f %% (%5.1f to %5.1f)  %8.0f  %s  %8.0f  %s  %9.0f  %-19s  %6.1f  %4.0f %%  %4.0f %%  %4.0f %%",

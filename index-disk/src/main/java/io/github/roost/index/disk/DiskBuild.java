@@ -158,7 +158,7 @@ final class DiskBuild {
         return work.once(() -> {
             order.fill(entry(graph), () -> {
                 work.yieldToSearches();
-                work.done(layout.nodesPerPage());
+                work.done(1);
             });
             return order;
         });

@@ -87,7 +87,7 @@ public record DiskSearch(int k, int width, int reads, Mode mode, IdFilter filter
     /**
      * A copy with a visit limit.
      *
-     * @param max maximum codes to compare with the query, at least 1; checked whenever pages have been read
+     * @param max maximum codes to compare with the query, at least 1; checked whenever pages have been read and for each further node of a page
      * @return the parameters
      */
     public DiskSearch withVisitLimit(long max) {

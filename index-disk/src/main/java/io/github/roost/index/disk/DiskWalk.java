@@ -31,7 +31,9 @@ final class DiskWalk {
     private static final int UPDATE_SAMPLE = 128;
     /** At most one in this many of the codes that a search may compare is of the sample. */
     private static final int VISITS_PER_SAMPLE = 8;
-    /** Nodes of the sample that a search begins at. */
+    /** At most one start for this much of the width: the entry must not be displaced. */
+    private static final int WIDTH_PER_START = 4;
+    /** Max nodes of the sample that a search begins at. */
     private static final int STARTS = 4;
     /** Codes compared per slice, some 100 us. */
     private static final int CODES_PER_SLICE = 4096;
@@ -88,10 +90,10 @@ final class DiskWalk {
 
     private int scanned;
     /** A copy of the page that was read last on behalf of an update, its block, and its next node to consider; null for none. */
-    private @Nullable NodePage kept;
+    private @Nullable NodePage lastPage;
 
-    private long keptBlock;
-    private int keptNext;
+    private long lastBlock;
+    private int lastNext;
     private boolean cutShort;
     private int pagesRead;
     private int pagesInMemory;
@@ -187,7 +189,7 @@ final class DiskWalk {
         int nodes = codes.nodes();
         int most = visits == null ? SAMPLE : UPDATE_SAMPLE;
         int count = (int) Math.min(Math.min(nodes, most), how.visitLimit() / VISITS_PER_SAMPLE);
-        Nearest best = new Nearest(STARTS);
+        Nearest best = new Nearest(Math.clamp(how.width() / WIDTH_PER_START, 1, STARTS));
         for (int i = 0; i < count; i++) {
             int node = (int) ((long) i * nodes / count);
             if (codes.state(node) != Codes.FREE) {
@@ -288,7 +290,7 @@ final class DiskWalk {
 
     /** Processes completed reads; returns whether some may be left for another slice. */
     private boolean takeReads() {
-        if (expandsKept()) {
+        if (expandsOther()) {
             return true;
         }
         int before = expanded;
@@ -305,7 +307,7 @@ final class DiskWalk {
         return false;
     }
 
-    /** Expands all nodes that a block was read for: of one page, unless the block was reused for another page meanwhile. */
+    /** Expands all nodes that a block was read for, and others of its page: of one page, unless the block was reused for another page meanwhile. */
     private void take(BlockRead read) {
         pagesRead++;
         if (visits != null) {
@@ -342,49 +344,56 @@ final class DiskWalk {
             if (visits == null) {
                 expandOthers(page);
             } else {
-                kept = page.copy();
-                keptBlock = read.block();
-                keptNext = layout.firstNode(page.number());
+                lastPage = page.copy();
+                lastBlock = read.block();
+                lastNext = layout.firstNode(page.number());
             }
         }
     }
 
     /** On behalf of an update: expands one more node of the page that was read last, if one is among the nearest; whether it did. */
-    private boolean expandsKept() {
-        NodePage page = kept;
+    private boolean expandsOther() {
+        NodePage page = lastPage;
         if (page == null) {
             return false;
         }
         int end = Math.min(layout.firstNode(page.number()) + layout.nodesPerPage(), codes.nodes());
-        while (keptNext < end && !graph.hasMoved(page.number(), keptBlock)) {
-            int node = keptNext++;
-            if (page.isSound(node, codes.nodes()) && inSight.take(node)) {
+        while (lastNext < end && !graph.hasMoved(page.number(), lastBlock)) {
+            int node = lastNext++;
+            if (page.isSound(node, codes.nodes()) && takes(node)) {
                 expand(page, node);
                 return true;
             }
         }
-        kept = null;
+        lastPage = null;
         return false;
     }
 
     /**
      * Expands the other nodes of a page that was read, if they are among the nearest: their page need not be read again. A node that
-     * was put onto the page after it was read is left, and read later.
+     * was put onto the page after it was read, perhaps in the place of another one, is left, and read later.
      */
     private void expandOthers(NodePage page) {
         int begin = layout.firstNode(page.number());
         int end = Math.min(begin + layout.nodesPerPage(), codes.nodes());
         for (int node = begin; node < end && (scansCodes || codesRead < how.visitLimit()); node++) {
-            if (codes.state(node) == Codes.FREE || !page.isSound(node, codes.nodes())) {
+            if (codes.state(node) == Codes.FREE
+                    || !page.isSound(node, codes.nodes())
+                    || codes.id(node) != page.id(node)) {
                 continue;
             }
             if (!scansCodes && met.add(node)) {
                 meet(node);
             }
-            if (inSight.take(node)) {
+            if (takes(node)) {
                 expand(page, node);
             }
         }
+    }
+
+    /** Takes a node that is among the nearest and not expanded yet; whether it is. */
+    private boolean takes(int node) {
+        return inSight.take(node, codes.distance(distances, node, code));
     }
 
     private void expand(NodePage page, int node) {
@@ -443,7 +452,7 @@ final class DiskWalk {
             NodePage changed = graph.changed(number);
             int block = graph.block(number);
             if (changed == null && block == BlockMap.NOWHERE) {
-                // Published by now, since an edge led here.
+                // Published by now, since an edge led here or the node is in use.
                 changed = graph.changed(number);
             }
             if (changed != null) {

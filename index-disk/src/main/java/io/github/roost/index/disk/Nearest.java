@@ -62,9 +62,19 @@ final class Nearest {
         first = Math.min(first, low);
     }
 
-    /** Takes a node if it is there and not taken yet; whether it was. */
-    boolean take(int node) {
-        for (int i = first; i < size; i++) {
+    /** Takes a node if it is there, at the distance that it was added with, and not taken yet; whether it was. */
+    boolean take(int node, float distance) {
+        int low = 0;
+        int high = size;
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (distances[middle] < distance) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        for (int i = low; i < size && distances[i] == distance; i++) {
             if (nodes[i] == node) {
                 boolean wasTaken = taken[i];
                 taken[i] = true;

@@ -55,18 +55,19 @@ final class PageOrder {
      * Numbers all rows.
      *
      * @param entry the row that searches begin with
-     * @param afterPage called after each page
+     * @param afterRow called after each row
      */
-    void fill(int entry, Runnable afterPage) {
+    void fill(int entry, Runnable afterRow) {
         enqueue(entry);
         while (placed < rows.length) {
             place(seed());
+            afterRow.run();
             while (placed < rows.length && placed % perPage != 0) {
                 int best = best();
                 place(best == NOT_PLACED ? seed() : best);
+                afterRow.run();
             }
             endPage();
-            afterPage.run();
         }
     }
 

@@ -16,9 +16,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
@@ -74,12 +77,18 @@ class DiskUpdatesFaultTest {
 
     /** What is known of the rows of a table whose power may go: of each id what was acknowledged last, and what was asked for after. */
     private static final class Oracle {
+        private final Rows rows;
         private final Map<Long, float[]> acknowledged = new HashMap<>();
         private final Map<Long, List<float[]>> underWay = new HashMap<>();
 
         Oracle() {
-            for (int row = 0; row < BUILT; row++) {
-                acknowledged.put(Rows.id(row), ROWS.vectors()[row]);
+            this(ROWS, BUILT);
+        }
+
+        Oracle(Rows rows, int built) {
+            this.rows = rows;
+            for (int row = 0; row < built; row++) {
+                acknowledged.put(Rows.id(row), rows.vectors()[row]);
             }
         }
 
@@ -96,27 +105,64 @@ class DiskUpdatesFaultTest {
             }
         }
 
-        void check(DiskTable table, String when) throws Exception {
-            int there = 0;
-            for (int row = 0; row < ROWS.vectors().length; row++) {
+        /** Checks every row; returns those that are there. An update that is not done by now will never be. */
+        private Map<Long, float[]> checkRows(DiskTable table, String when) {
+            Map<Long, float[]> there = new LinkedHashMap<>();
+            for (int row = 0; row < rows.vectors().length; row++) {
                 long id = Rows.id(row);
                 float[] found = table.vector(id);
-                there += found == null ? 0 : 1;
                 float[] expected = acknowledged.get(id);
                 boolean isRight = Arrays.equals(found, expected)
                         || underWay.getOrDefault(id, List.of()).stream().anyMatch(one -> Arrays.equals(found, one));
                 assertThat(isRight)
                         .as(when + ", row " + row + " is " + Arrays.toString(found))
                         .isTrue();
+                if (found != null) {
+                    there.put(id, found);
+                }
             }
-            assertThat(table.size()).as(when).isEqualTo(there);
+            assertThat(table.size()).as(when).isEqualTo(there.size());
+            assertThat(table.diskStats().damagedPages()).as(when).isEmpty();
+            return there;
+        }
+
+        void check(DiskTable table, String when) throws Exception {
+            int there = checkRows(table, when).size();
             if (there > 0) {
                 long[] all = table.search(ROWS.query(1), there, 400).get().ids();
                 assertThat(all).as(when + ", by a search").doesNotHaveDuplicates();
                 // A build of so few rows leaves some that no edge leads to.
                 assertThat(all.length).as(when + ", by a search").isGreaterThanOrEqualTo(there - there / 4);
             }
-            assertThat(table.diskStats().damagedPages()).as(when).isEmpty();
+        }
+
+        /** Checks every row, that searches reach 99.9 % of them, and that recall is that of a table built from them. */
+        void checkSearches(DiskTable table, BlockIo io, String when) throws Exception {
+            Map<Long, float[]> there = checkRows(table, when);
+            int lost = 0;
+            for (Map.Entry<Long, float[]> row : there.entrySet()) {
+                lost += table.search(row.getValue(), 10, 100).get().ids()[0] == row.getKey() ? 0 : 1;
+            }
+            assertThat(lost).as(when + ", rows that are not reached").isLessThanOrEqualTo(there.size() / 1_000);
+            Path fresh = Path.of("/no/such/folder/fresh" + when.hashCode());
+            long[] ids = there.keySet().stream().mapToLong(Long::longValue).toArray();
+            DiskTable.builder()
+                    .build(orchestrator, io, fresh, ids, there.values().toArray(float[][]::new));
+            try (DiskTable built = DiskTable.openReadOnly(orchestrator, io, "fresh", fresh)) {
+                assertThat(recall(table, there.keySet())).as(when).isGreaterThan(recall(built, there.keySet()) - .005);
+            }
+        }
+
+        private double recall(DiskTable table, Set<Long> there) throws Exception {
+            double sum = 0;
+            int queries = 50;
+            for (int i = 0; i < queries; i++) {
+                float[] query = rows.query(70_000 + i);
+                sum += Rows.recall(
+                        table.search(query, 10, 100).get().ids(),
+                        rows.nearest(query, 10, row -> there.contains(Rows.id(row))));
+            }
+            return sum / queries;
         }
     }
 
@@ -194,6 +240,80 @@ class DiskUpdatesFaultTest {
                 check(second.afterPowerLoss(at + 1), oracle, "second power loss, after one at change " + at);
             }
         }
+    }
+
+    /** Inserts and deletes of random rows, some tens under way, until there are enough or the power goes; a checkpoint in between. */
+    private static void change(FaultDevice device, Oracle oracle, SplittableRandom random) throws Exception {
+        record Asked(long id, float @Nullable [] vector, CompletableFuture<Boolean> done) {}
+        Rows rows = oracle.rows;
+        try (BlockIo io = io(device);
+                DiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+            for (int round = 0; round < 12; round++) {
+                Map<Long, Asked> asked = new LinkedHashMap<>();
+                for (int i = 0; i < 50; i++) {
+                    int row = random.nextInt(rows.vectors().length);
+                    long id = Rows.id(row);
+                    if (!asked.containsKey(id)) {
+                        float[] vector = oracle.acknowledged.containsKey(id) ? null : rows.vectors()[row];
+                        oracle.asks(id, vector);
+                        asked.put(
+                                id,
+                                new Asked(
+                                        id,
+                                        vector,
+                                        vector == null ? table.removeLater(id) : table.putLater(id, vector)));
+                    }
+                }
+                for (Asked one : asked.values()) {
+                    one.done.get(60, TimeUnit.SECONDS);
+                    oracle.acknowledges(one.id, one.vector);
+                }
+                if (round % 5 == 4) {
+                    table.checkpoint().join();
+                }
+            }
+        } catch (UncheckedIOException | ExecutionException | CompletionException failed) {
+            throw new IOException(failed);
+        }
+    }
+
+    @Test
+    void aLargerTableIsWholeAfterPowerLossesAtRandomWrites() throws Exception {
+        SplittableRandom random = new SplittableRandom(17);
+        Rows rows = Rows.clustered(Metric.SQUARED_L2, 4_000, 12, 31);
+        int built = 3_000;
+        FaultDevice device = new FaultDevice(8);
+        try (BlockIo io = io(device)) {
+            long[] ids = Arrays.copyOf(rows.ids(), built);
+            DiskTable.builder().build(orchestrator, io, FILE, ids, Arrays.copyOf(rows.vectors(), built));
+        }
+        device = device.afterPowerLoss(8);
+        Oracle oracle = new Oracle(rows, built);
+        int losses = 0;
+        for (int i = 0; i < 4; i++) {
+            device.powerLossAt(random.nextInt(80));
+            try {
+                change(device, oracle, random);
+            } catch (IOException off) {
+                assertThat(device.isOff()).as("loss " + i + ": " + off).isTrue();
+                losses++;
+            }
+            device = device.afterPowerLoss(i);
+            try (BlockIo io = io(device)) {
+                Map<Long, float[]> there;
+                try (DiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+                    oracle.checkSearches(table, io, "after power loss " + i);
+                    there = oracle.checkRows(table, "again");
+                }
+                // What was not done by now will never be.
+                oracle.underWay.clear();
+                oracle.acknowledged.clear();
+                oracle.acknowledged.putAll(there);
+            }
+            // A device ends with its block I/O.
+            device = device.afterPowerLoss(i);
+        }
+        assertThat(losses).isGreaterThan(1);
     }
 
     private static void check(FaultDevice device, Oracle oracle, String when) throws Exception {

@@ -59,12 +59,12 @@ class PageOrderTest {
     }
 
     @Test
-    void theEntryIsOnTheFirstPageAndTheCallerIsCalledAfterEachPage() {
+    void theEntryIsOnTheFirstPageAndTheCallerIsCalledAfterEachRow() {
         int[][] neighbors = {{1}, {2}, {3}, {4}, {0}};
         PageOrder order = new PageOrder(neighbors.length, 2, row -> neighbors[row]);
         int[] calls = {0};
         order.fill(3, () -> calls[0]++);
         assertThat(order.node(3)).isZero();
-        assertThat(calls[0]).isEqualTo(3);
+        assertThat(calls[0]).isEqualTo(5);
     }
 }
