@@ -81,6 +81,12 @@ final class SchedulingCommand implements Callable<Integer> {
     @Option(names = "--seconds", paramLabel = "N", description = "Measured time per contender and round; default 1.")
     private int seconds = 1;
 
+    @Option(
+            names = "--warm-up-seconds",
+            paramLabel = "N",
+            description = "Unmeasured time before, for the compiler; default 3.")
+    private int warmUpSeconds = 3;
+
     @Option(names = "--idle-tasks", paramLabel = "N", description = "Tasks submitted to idle pools; default 2000.")
     private int idleTasks = 2_000;
 
@@ -123,6 +129,7 @@ final class SchedulingCommand implements Callable<Integer> {
         submitters.forEach(threads -> BenchCommand.require("--submitters", threads, 1, 1_024));
         BenchCommand.require("--rounds", rounds, 1, 10_000);
         BenchCommand.require("--seconds", seconds, 1, 3_600);
+        BenchCommand.require("--warm-up-seconds", warmUpSeconds, 1, 3_600);
         BenchCommand.require("--idle-tasks", idleTasks, 1, 10_000_000);
         BenchCommand.require("--rows", rows, 100, 10_000_000);
         BenchCommand.require("--slice-millis", sliceMillis, 1, 60_000);
@@ -254,7 +261,7 @@ final class SchedulingCommand implements Callable<Integer> {
     }
 
     private Throughput bench() {
-        return new Throughput(1, seconds);
+        return new Throughput(warmUpSeconds, seconds);
     }
 
     private static String against(Outcome roost, Outcome other) {
