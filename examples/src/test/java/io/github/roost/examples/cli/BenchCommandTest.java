@@ -216,12 +216,16 @@ class BenchCommandTest {
                         .split(" "));
         assertThat(run.status()).as(run.err()).isZero();
         JsonNode results = new ObjectMapper().readTree(run.out()).at("/results");
-        assertThat(results).hasSize(12);
+        assertThat(results).hasSize(14);
         for (JsonNode rung : results) {
             assertThat(rung.at("/0/searchesPerSecond").asDouble()).isPositive();
             assertThat(rung.at("/0/filledShare").asDouble()).isBetween(0.0, 1.0);
         }
         assertThat(results.at("/none/0/updatesPerSecond").asDouble()).isZero();
+        assertThat(results.at("/none blocking/0/stalledShare").asDouble())
+                .as("a worker that blocks has no stalls")
+                .isLessThan(.1);
+        assertThat(results.has("idle blocking")).isTrue();
         assertThat(results.has("split tuner 10 %")).isTrue();
     }
 
