@@ -31,7 +31,7 @@ final class DiskWalk {
     private static final int UPDATE_SAMPLE = 128;
     /** At most one in this many of the codes that a search may compare is of the sample. */
     private static final int VISITS_PER_SAMPLE = 8;
-    /** At most one start for this much of the width: the entry must not be displaced. */
+    /** One start for this much of the width, and at least one: starts must not displace the entry from a narrow search. */
     private static final int WIDTH_PER_START = 4;
     /** Max nodes of the sample that a search begins at. */
     private static final int STARTS = 4;
@@ -284,8 +284,13 @@ final class DiskWalk {
     }
 
     private void meet(int node) {
+        meet(node, codes.distance(distances, node, code));
+    }
+
+    /** @param distance of its code */
+    private void meet(int node, float distance) {
         codesRead++;
-        inSight.add(node, 0, codes.distance(distances, node, code));
+        inSight.add(node, 0, distance);
     }
 
     /** Processes completed reads; returns whether some may be left for another slice. */
@@ -307,7 +312,7 @@ final class DiskWalk {
         return false;
     }
 
-    /** Expands all nodes that a block was read for, and others of its page: of one page, unless the block was reused for another page meanwhile. */
+    /** Expands all nodes that a block was read for, of one page unless the block was reused meanwhile, and other nodes of that page. */
     private void take(BlockRead read) {
         pagesRead++;
         if (visits != null) {
@@ -360,7 +365,7 @@ final class DiskWalk {
         int end = Math.min(layout.firstNode(page.number()) + layout.nodesPerPage(), codes.nodes());
         while (lastNext < end && !graph.hasMoved(page.number(), lastBlock)) {
             int node = lastNext++;
-            if (page.isSound(node, codes.nodes()) && takes(node)) {
+            if (page.isSound(node, codes.nodes()) && inSight.take(node, codes.distance(distances, node, code))) {
                 expand(page, node);
                 return true;
             }
@@ -378,22 +383,18 @@ final class DiskWalk {
         int end = Math.min(begin + layout.nodesPerPage(), codes.nodes());
         for (int node = begin; node < end && (scansCodes || codesRead < how.visitLimit()); node++) {
             if (codes.state(node) == Codes.FREE
-                    || !page.isSound(node, codes.nodes())
-                    || codes.id(node) != page.id(node)) {
+                    || codes.id(node) != page.id(node)
+                    || !page.isSound(node, codes.nodes())) {
                 continue;
             }
+            float distance = codes.distance(distances, node, code);
             if (!scansCodes && met.add(node)) {
-                meet(node);
+                meet(node, distance);
             }
-            if (takes(node)) {
+            if (inSight.take(node, distance)) {
                 expand(page, node);
             }
         }
-    }
-
-    /** Takes a node that is among the nearest and not expanded yet; whether it is. */
-    private boolean takes(int node) {
-        return inSight.take(node, codes.distance(distances, node, code));
     }
 
     private void expand(NodePage page, int node) {

@@ -39,16 +39,7 @@ final class Nearest {
         if (size == nodes.length && !(distance < distances[size - 1])) {
             return;
         }
-        int low = 0;
-        int high = size;
-        while (low < high) {
-            int middle = (low + high) >>> 1;
-            if (distances[middle] <= distance) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
+        int low = after(distance);
         int last = Math.min(size, nodes.length - 1);
         System.arraycopy(nodes, low, nodes, low + 1, last - low);
         System.arraycopy(ids, low, ids, low + 1, last - low);
@@ -62,19 +53,24 @@ final class Nearest {
         first = Math.min(first, low);
     }
 
-    /** Takes a node if it is there, at the distance that it was added with, and not taken yet; whether it was. */
-    boolean take(int node, float distance) {
+    /** The index after the last node that is at most so far. */
+    private int after(float distance) {
         int low = 0;
         int high = size;
         while (low < high) {
             int middle = (low + high) >>> 1;
-            if (distances[middle] < distance) {
+            if (distances[middle] <= distance) {
                 low = middle + 1;
             } else {
                 high = middle;
             }
         }
-        for (int i = low; i < size && distances[i] == distance; i++) {
+        return low;
+    }
+
+    /** Takes a node if it is there, at the distance that it was added with, and not taken yet; whether it was. */
+    boolean take(int node, float distance) {
+        for (int i = after(distance) - 1; i >= 0 && distances[i] == distance; i--) {
             if (nodes[i] == node) {
                 boolean wasTaken = taken[i];
                 taken[i] = true;

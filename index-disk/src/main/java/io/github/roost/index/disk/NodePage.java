@@ -46,11 +46,13 @@ record NodePage(DiskLayout layout, int number, MemorySegment memory) {
 
     /** Whether a node is on the page and its neighbours are existing nodes. */
     boolean isSound(int node, int nodes) {
+        long at = layout.offsetInPage(node);
         int count = neighborCount(node);
-        if (memory.get(INT, layout.offsetInPage(node)) != node || count < 0 || count > layout.degree()) {
+        if (memory.get(INT, at) != node || count < 0 || count > layout.degree()) {
             return false;
         }
-        for (int neighbor : neighbors(node)) {
+        for (int i = 0; i < count; i++) {
+            int neighbor = memory.get(INT, layout.neighborOffset(at, i));
             if (neighbor < 0 || neighbor >= nodes) {
                 return false;
             }
