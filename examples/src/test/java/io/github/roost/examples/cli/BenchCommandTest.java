@@ -269,7 +269,7 @@ class BenchCommandTest {
     @Test
     void randomReadsAreMeasuredBesideAChannel() throws IOException {
         CommandRun run =
-                CommandRun.of((Object[]) "bench io --mib 4 --depth 2 --rounds 1 --slice-millis 20 --json".split(" "));
+                CommandRun.of((Object[]) "bench io --mib 4 --depth 2 --rounds 1 --slice-millis 200 --json".split(" "));
         assertThat(run.status()).as(run.err()).isZero();
         JsonNode results = new ObjectMapper().readTree(run.out()).at("/results");
         assertThat(results).hasSize(5);
