@@ -55,6 +55,11 @@ final class InsertBuffer {
         return rows;
     }
 
+    /** Bytes of the memory of the rows. */
+    long bytes() {
+        return rows.bytes();
+    }
+
     @Nullable
     BatchQueue<IvfQuery<?>, Boolean> queue() {
         return queue.get();

@@ -132,7 +132,7 @@ final class IvfRows {
             if (grows > 0) {
                 limit.accept(() -> bytes() + grows);
             }
-            Staged staged = stage(lists, assigned, ids, rows, limit);
+            Staged staged = stage(lists, assigned, ids, rows, bytes -> limit.accept(() -> bytes.getAsLong() + grows));
             locate(lists, assigned, ids, staged);
             publish(lists, assigned, ids, staged);
             count();
@@ -239,7 +239,10 @@ final class IvfRows {
 
     /** Bytes of rows, ids, codes and {@link #locations}. */
     long bytes() {
-        return memory(lists).mapToLong(MemorySegment::byteSize).sum() + locationBytes;
+        Lists now = lists;
+        return Arrays.stream(now.rows()).mapToLong(RowList::bytes).sum()
+                + now.buffer().bytes()
+                + locationBytes;
     }
 
     private static Stream<MemorySegment> memory(Lists lists) {
@@ -273,7 +276,7 @@ final class IvfRows {
      * Writes rows to lists, all or none, where readers do not see them; {@link #publish} follows. All steps that may run out of
      * memory are here, so that a failed change has changed nothing.
      *
-     * @param room called with the bytes that the rows would take whenever more memory was taken; throws if that is too much
+     * @param room called with the bytes that the rows would take before more memory is taken; throws if that is too much
      */
     private Staged stage(Lists to, int[] assigned, long[] ids, float[][] rows, Consumer<LongSupplier> room) {
         Staged all = new Staged(new int[ids.length], new boolean[ids.length]);
@@ -282,13 +285,12 @@ final class IvfRows {
             while (staged < ids.length) {
                 note(ids[staged]);
                 RowList list = to.rows(assigned[staged]);
-                int blocks = list.blockCount();
-                all.places[staged] = list.stage(ids[staged], rows[staged]);
-                boolean grew = list.blockCount() > blocks;
-                if (grew) {
-                    room.accept(this::bytes);
+                long grows = list.bytesToStage();
+                if (grows > 0) {
+                    room.accept(() -> bytes() + grows);
                 }
-                all.grew[staged] = grew && assigned[staged] < to.count();
+                all.places[staged] = list.stage(ids[staged], rows[staged]);
+                all.grew[staged] = grows > 0 && assigned[staged] < to.count();
                 staged++;
             }
         } finally {
@@ -395,10 +397,13 @@ final class IvfRows {
      *
      * @param copies of the first rows of the buffer, meaningless for deleted rows; later rows go to the next buffer
      * @param assigned a list per copy
-     * @param room called with the bytes of the rows whenever the lists have grown; throws if that is too much
+     * @param room called with the bytes that the rows would take before a list grows; throws if that is too much
      */
     @SuppressWarnings("NonAtomicVolatileUpdate") // written under the callers' lock; volatile for readers
     private void handOver(float[][] copies, int[] assigned, InsertBuffer next, Consumer<LongSupplier> room) {
+        // Both buffers take memory until the last search of the old one ends.
+        Consumer<LongSupplier> roomBeside = bytes -> room.accept(() -> bytes.getAsLong() + next.bytes());
+        roomBeside.accept(this::bytes);
         RowList from = lists.buffer().rows();
         Lists after = lists.with(next);
         long[] ids = new long[from.live()];
@@ -411,7 +416,7 @@ final class IvfRows {
             to[count[0]] = isCopied ? assigned[place] : after.bufferNumber();
             rows[count[0]++] = isCopied ? copies[place] : from.row(place);
         });
-        Staged staged = stage(after, to, ids, rows, room);
+        Staged staged = stage(after, to, ids, rows, roomBeside);
         moves++;
         publish(after, to, ids, staged);
         lists = after;

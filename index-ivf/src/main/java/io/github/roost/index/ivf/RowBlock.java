@@ -62,6 +62,11 @@ final class RowBlock {
                         CodeRun.strideOf(layout.dimension()));
     }
 
+    /** The bytes of {@link #memory()} of a block in new memory. */
+    static long bytes(int capacity, RowLayout layout) {
+        return layout.bytes(capacity) + (long) capacity * Long.BYTES;
+    }
+
     private static MemorySegment memory(long bytes) {
         try {
             return Arena.ofAuto().allocate(bytes, 64);

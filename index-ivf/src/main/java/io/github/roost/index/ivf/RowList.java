@@ -148,9 +148,9 @@ final class RowList {
         return Arrays.stream(blocks).flatMap(RowBlock::memory);
     }
 
-    /** Number of blocks. */
-    int blockCount() {
-        return blocks.length;
+    /** Bytes of the memory of the current blocks. */
+    long bytes() {
+        return memory().mapToLong(MemorySegment::byteSize).sum();
     }
 
     /** Number of rows that readers see now, including deleted rows. */
@@ -171,6 +171,12 @@ final class RowList {
         } finally {
             dropStaged();
         }
+    }
+
+    /** The bytes that the next {@link #stage} takes; 0 if the last block has a place left. Writer only. */
+    long bytesToStage() {
+        int place = places + staged;
+        return lastHolds(place) ? 0 : RowBlock.bytes(nextCapacity(place), layout);
     }
 
     /**
@@ -210,15 +216,18 @@ final class RowList {
     }
 
     private RowBlock blockForMore(int place) {
-        RowBlock last = blocks.length == 0 ? null : blocks[blocks.length - 1];
-        if (last != null && last.holds(place)) {
-            return last;
+        if (lastHolds(place)) {
+            return blocks[blocks.length - 1];
         }
         RowBlock next = new RowBlock(place, nextCapacity(place), layout);
         RowBlock[] grown = Arrays.copyOf(blocks, blocks.length + 1);
         grown[blocks.length] = next;
         blocks = grown;
         return next;
+    }
+
+    private boolean lastHolds(int place) {
+        return blocks.length > 0 && blocks[blocks.length - 1].holds(place);
     }
 
     /** Small for the first two blocks; then twice the previous block, up to a share of the list. */

@@ -118,6 +118,37 @@ class IvfRowsTest {
         assertThat(rows.remove(inFirst)).isEqualTo(-1);
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {1, MANY, 500})
+    void rowsNeverTakeMoreThanTheLimitNotEvenWhileTheyAreAddedOrFlushed(int together) {
+        long[] max = {0};
+        long[] most = {0};
+        rows.limitBy(bytes -> {
+            // What the rows take at this moment: a check comes before the memory, not after it.
+            most[0] = Math.max(most[0], rows.bytes() - max[0]);
+            if (bytes.getAsLong() > max[0]) {
+                throw new IllegalStateException("full");
+            }
+        });
+        int added = 0;
+        for (max[0] = rows.bytes(); added < 2_000; max[0] += 300) {
+            try {
+                add(added, together);
+                added += together;
+            } catch (IllegalStateException full) {
+                assertThat(full).hasMessage("full");
+            }
+            try {
+                rows.tryFlush(rows.lists().buffer());
+            } catch (IllegalStateException full) {
+                assertThat(full).hasMessage("full");
+            }
+            assertThat(rows.bytes()).isLessThanOrEqualTo(max[0]);
+        }
+        assertThat(most[0]).isZero();
+        assertHoldsOrdinalsTo(added);
+    }
+
     /** Even ids near the first list, odd ones near the second. */
     private void add(long first, int count) {
         rows.add(
