@@ -422,6 +422,8 @@ final class DiskWriter implements Maintenance {
         if (repair != null) {
             repair.close();
             repair = null;
+            // It may be the repair: this runs between two pieces of a step.
+            current = null;
         }
     }
 

@@ -244,6 +244,35 @@ class DiskUpdatesTest {
         }
     }
 
+    /** The repair is interrupted between two pieces of a step, which takes as long as the repair. */
+    @Test
+    void aTableThatIsClosedWhileItRemovesRowsFromItsGraphIsClosedWithACheckpoint() throws Exception {
+        build(2_000);
+        int deleted = 0;
+        for (int round = 0; round < 10; round++) {
+            try (DiskTable table = open()) {
+                assertThat(table.diskStats().updates())
+                        .as("updates that are in no checkpoint, round %d", round)
+                        .isZero();
+                table.updateSlice(Duration.ofSeconds(1));
+                List<CompletableFuture<Boolean>> updates = new ArrayList<>();
+                int enough = round == 0 ? 300 : 20;
+                for (int i = 0; i < enough; i++) {
+                    updates.add(table.removeLater(Rows.id(deleted++)));
+                }
+                await(updates, true);
+                long giveUp = System.nanoTime() + TimeUnit.SECONDS.toNanos(5);
+                while (table.diskStats().takenOut() == 0 && System.nanoTime() < giveUp) {
+                    Thread.onSpinWait();
+                }
+            }
+        }
+        try (DiskTable table = open()) {
+            assertThat(table.diskStats().updates()).isZero();
+            assertThat(table.size()).isEqualTo(2_000 - deleted);
+        }
+    }
+
     @Test
     void trafficIsCountedByWhereTheBytesLay() throws Exception {
         build(800);
