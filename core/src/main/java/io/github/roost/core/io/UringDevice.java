@@ -7,6 +7,7 @@ import io.github.roost.core.io.linux.LinuxException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -21,6 +22,9 @@ final class UringDevice implements BlockDevice {
     private final EventDescriptor event;
     private final Thread watch;
     private final List<UringQueue> queues = new CopyOnWriteArrayList<>();
+    /** The slots of registered files, the same in each ring. Guarded by this. */
+    private final BitSet slots = new BitSet(IoUring.FILES);
+
     private volatile boolean closed;
 
     /**
@@ -46,11 +50,33 @@ final class UringDevice implements BlockDevice {
     public DeviceFile open(Path file, boolean writable) throws IOException {
         ChannelFile channel = ChannelFile.open(file, writable);
         try {
-            return new RingFile(channel, DirectFile.open(file));
+            DirectFile direct = DirectFile.open(file);
+            return new RingFile(channel, direct, register(direct), this);
         } catch (Throwable refused) {
             channel.close();
             throw refused;
         }
+    }
+
+    /**
+     * Registers a file with all rings. Returns its slot, or -1 if all are taken.
+     *
+     * <p>The rings of all workers are made before the first file is opened. A ring that refuses the file reads it by its descriptor.
+     */
+    private synchronized int register(DirectFile file) {
+        int slot = slots.nextClearBit(0);
+        if (slot >= IoUring.FILES) {
+            return -1;
+        }
+        slots.set(slot);
+        queues.forEach(queue -> queue.register(slot, file));
+        return slot;
+    }
+
+    /** Empties a slot in all rings: the kernel would keep its file open. */
+    private synchronized void release(int slot) {
+        queues.forEach(queue -> queue.register(slot, null));
+        slots.clear(slot);
     }
 
     @Override
@@ -98,8 +124,12 @@ final class UringDevice implements BlockDevice {
         }
     }
 
-    /** A file for both ring reads and blocking calls. */
-    record RingFile(ChannelFile channel, DirectFile ring) implements DeviceFile {
+    /**
+     * A file for both ring reads and blocking calls.
+     *
+     * @param slot at which rings may have it registered, or -1
+     */
+    record RingFile(ChannelFile channel, DirectFile ring, int slot, UringDevice owner) implements DeviceFile {
         @Override
         public int read(long offset, MemorySegment into) throws IOException {
             return channel.read(offset, into);
@@ -127,6 +157,9 @@ final class UringDevice implements BlockDevice {
 
         @Override
         public void close() throws IOException {
+            if (slot >= 0) {
+                owner.release(slot);
+            }
             ring.close();
             channel.close();
         }

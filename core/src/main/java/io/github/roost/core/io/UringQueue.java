@@ -1,5 +1,6 @@
 package io.github.roost.core.io;
 
+import io.github.roost.core.io.linux.DirectFile;
 import io.github.roost.core.io.linux.Errno;
 import io.github.roost.core.io.linux.IoUring;
 import io.github.roost.core.task.CompletionSource.Waker;
@@ -63,6 +64,11 @@ final class UringQueue implements BlockDevice.Queue {
         return !closed && ring.register(memory);
     }
 
+    /** Registers a file at a slot of the ring, or empties the slot if {@code file} is null. */
+    synchronized boolean register(int slot, @Nullable DirectFile file) {
+        return !closed && ring.register(slot, file);
+    }
+
     @Override
     public void submit(BlockRead first) {
         boolean refused;
@@ -99,7 +105,8 @@ final class UringQueue implements BlockDevice.Queue {
         while (waitingFirst != null && freeTagCount > 0) {
             BlockRead read = waitingFirst;
             int tag = freeTags[freeTagCount - 1];
-            ring.prepare(((UringDevice.RingFile) read.device()).ring(), read.offset(), read.target(), tag);
+            UringDevice.RingFile file = (UringDevice.RingFile) read.device();
+            ring.prepare(file.ring(), file.slot(), read.offset(), read.target(), tag);
             freeTagCount--;
             underWay[tag] = read;
             waitingFirst = read.next;

@@ -2,10 +2,12 @@ package io.github.roost.core.io;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.github.roost.core.Machines;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.io.BlockIo.Backend;
+import io.github.roost.core.io.linux.IoUring;
 import io.github.roost.core.io.linux.LinuxException;
 import io.github.roost.core.policy.IdleStrategy;
 import io.github.roost.core.task.DeadlineExceededException;
@@ -30,6 +32,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -88,6 +91,59 @@ class BlockIoTest {
             assertThat(io.stats().inFlight()).isZero();
             assertThat(io.stats().reads()).isGreaterThan(1000);
         }
+    }
+
+    @Test
+    void ringsHaveAnOpenFileRegisteredAndNoneAfterItIsClosed() throws Exception {
+        // More than there are slots for: those beyond are read by their descriptors, and slots are used again.
+        int count = IoUring.FILES + 2;
+        try (BlockIo io = on(Backend.BEST).build()) {
+            assumeThat(io.stats().backend()).isEqualTo("io_uring");
+            List<BlockFile> files = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                files.add(io.open(Disk.file(folder.resolve("registered" + i), BLOCKS)));
+            }
+            assumeThat(filesOfRings()).as("the kernel lists a ring's files").isPositive();
+            assertThat(filesOfRings()).isEqualTo((long) orchestrator.workers() * IoUring.FILES);
+            for (BlockFile file : files) {
+                assertThat(Disk.readAll(io, orchestrator, id, SubmitOptions.DEFAULT, file, new long[] {7, 8})
+                                .get()
+                                .right())
+                        .containsExactlyInAnyOrder(7L, 8L);
+            }
+            for (BlockFile file : files) {
+                file.close();
+            }
+            assertThat(filesOfRings()).isZero();
+            try (BlockFile file = open(io)) {
+                assertThat(filesOfRings()).isEqualTo(orchestrator.workers());
+                assertThat(Disk.readAll(io, orchestrator, id, SubmitOptions.DEFAULT, file, new long[] {7})
+                                .get()
+                                .right())
+                        .containsExactly(7L);
+            }
+        }
+    }
+
+    /** The files of this test that rings of this process have registered, as the kernel lists them; each counts once per ring. */
+    private long filesOfRings() throws IOException {
+        long count = 0;
+        try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fdinfo"))) {
+            for (Path descriptor : descriptors.toList()) {
+                List<String> lines;
+                try {
+                    lines = Files.readAllLines(descriptor);
+                } catch (IOException closedMeanwhile) {
+                    continue;
+                }
+                if (lines.stream().anyMatch(line -> line.startsWith("UserFiles:"))) {
+                    count += lines.stream()
+                            .filter(line -> line.contains(folder.toString()))
+                            .count();
+                }
+            }
+        }
+        return count;
     }
 
     private static Long[] boxed(long[] blocks) {

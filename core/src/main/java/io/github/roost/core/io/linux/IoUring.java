@@ -6,6 +6,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An {@code io_uring(7)} for reads: a submission queue, written here and consumed by the kernel in {@link #enter}, and a completion queue,
@@ -24,6 +25,9 @@ import java.lang.invoke.VarHandle;
  * takes a core.
  */
 public final class IoUring implements AutoCloseable {
+    /** Number of files that can be registered. */
+    public static final int FILES = 64;
+
     private static final VarHandle INTS = INT.varHandle();
 
     /** Receives completions. */
@@ -57,6 +61,9 @@ public final class IoUring implements AutoCloseable {
 
     /** The memory that is registered with the kernel, or {@link MemorySegment#NULL}. */
     private MemorySegment registered = MemorySegment.NULL;
+    /** The files that are registered with the kernel, by slot; empty if it refuses. */
+    private final @Nullable DirectFile[] files;
+
     /** The last written tail of the submission queue and head of the completion queue. */
     private int submitted;
 
@@ -92,6 +99,7 @@ public final class IoUring implements AutoCloseable {
             submissions = calls.map(errno, arena, entries * SQE_BYTES, fd, MAP_ENTRIES);
             sqMask = rings.get(INT, params.get(INT, SQ_MASK));
             cqMask = rings.get(INT, params.get(INT, CQ_MASK));
+            files = new DirectFile[registerSlots()];
         } catch (Throwable failed) {
             calls.close(fd);
             throw failed;
@@ -146,6 +154,42 @@ public final class IoUring implements AutoCloseable {
         }
     }
 
+    /** Registers empty slots for files; returns how many. */
+    private int registerSlots() {
+        try (Arena call = Arena.ofConfined()) {
+            MemorySegment none = call.allocate(INT, FILES).fill((byte) -1);
+            boolean done = calls.systemCall(errno, REGISTER_CALL, fd, REGISTER_FILES, none.address(), FILES) >= 0;
+            return done ? FILES : 0;
+        }
+    }
+
+    /**
+     * Registers a file with the kernel, which then need not look it up for each read. The kernel keeps the file open until the slot is emptied or the
+     * ring is closed.
+     *
+     * @param slot from 0 to {@link #FILES} exclusive
+     * @param file the file, or null to empty the slot
+     * @return whether the slot has the file; the kernel may refuse, but reads still work
+     */
+    public boolean register(int slot, @Nullable DirectFile file) {
+        if (slot >= files.length) {
+            return false;
+        }
+        // First: if the kernel refuses, reads do not use the slot.
+        files[slot] = null;
+        try (Arena call = Arena.ofConfined()) {
+            MemorySegment descriptor = call.allocateFrom(INT, file == null ? -1 : file.fd());
+            MemorySegment update = call.allocate(FILES_UPDATE_BYTES, Long.BYTES);
+            update.set(INT, 0, slot);
+            update.set(LONG, FILES_UPDATE_FDS, descriptor.address());
+            boolean done = calls.systemCall(errno, REGISTER_CALL, fd, REGISTER_FILES_UPDATE, update.address(), 1) == 1;
+            if (done) {
+                files[slot] = file;
+            }
+            return done;
+        }
+    }
+
     /**
      * Registers the event that the kernel signals when completions arrive, if {@link #signals} has enabled it.
      *
@@ -176,28 +220,34 @@ public final class IoUring implements AutoCloseable {
      * Writes a read into the submission queue. The next {@link #enter} submits it.
      *
      * @param file the file; must be open until the read has been reaped
+     * @param slot the slot at which it may be {@linkplain #register(int, DirectFile) registered}, or -1
      * @param offset the byte offset in the file
      * @param into the off-heap target; must be valid until the read has been reaped
      * @param tag returned with the completion
      * @throws IllegalStateException if the queue is full
      */
-    public void prepare(DirectFile file, long offset, MemorySegment into, int tag) {
+    public void prepare(DirectFile file, int slot, long offset, MemorySegment into, int tag) {
         if (!into.isNative() || into.byteSize() == 0 || into.byteSize() > Integer.MAX_VALUE) {
             throw new IllegalArgumentException("a read must go into memory outside the heap, got " + into);
         }
         if (unsubmitted() == entries) {
             throw new IllegalStateException("the submission queue is full");
         }
-        int slot = submitted & sqMask;
-        MemorySegment entry = submissions.asSlice(slot * SQE_BYTES, SQE_BYTES).fill((byte) 0);
+        int place = submitted & sqMask;
+        MemorySegment entry = submissions.asSlice(place * SQE_BYTES, SQE_BYTES).fill((byte) 0);
         boolean fixed = isRegistered(into);
         entry.set(ValueLayout.JAVA_BYTE, SQE_OPCODE, (byte) (fixed ? OP_READ_FIXED : OP_READ));
-        entry.set(INT, SQE_FD, file.fd());
+        if (slot >= 0 && slot < files.length && file.equals(files[slot])) {
+            entry.set(ValueLayout.JAVA_BYTE, SQE_FLAGS, FIXED_FILE);
+            entry.set(INT, SQE_FD, slot);
+        } else {
+            entry.set(INT, SQE_FD, file.fd());
+        }
         entry.set(LONG, SQE_OFFSET, offset);
         entry.set(LONG, SQE_ADDRESS, into.address());
         entry.set(INT, SQE_LENGTH, (int) into.byteSize());
         entry.set(LONG, SQE_USER_DATA, tag);
-        rings.set(INT, sqArray + (long) slot * Integer.BYTES, slot);
+        rings.set(INT, sqArray + (long) place * Integer.BYTES, place);
         submitted++;
         INTS.setRelease(rings, sqTail, submitted);
     }

@@ -30,7 +30,12 @@ final class UringLayout {
     static final int OP_READ = 22;
 
     static final int REGISTER_BUFFERS = 0;
+    static final int REGISTER_FILES = 2;
     static final int REGISTER_EVENTFD = 4;
+    static final int REGISTER_FILES_UPDATE = 6;
+
+    /** {@code IOSQE_FIXED_FILE}, in the flags of an entry: its file is the number of a slot. */
+    static final byte FIXED_FILE = 1;
 
     /** {@code IORING_CQ_EVENTFD_DISABLED}, in the flags of the completion queue. */
     static final int EVENTFD_DISABLED = 1;
@@ -60,6 +65,7 @@ final class UringLayout {
     static final long SQE_BYTES = 64;
 
     static final long SQE_OPCODE = 0;
+    static final long SQE_FLAGS = 1;
     static final long SQE_FD = 4;
     static final long SQE_OFFSET = 8;
     static final long SQE_ADDRESS = 16;
@@ -72,6 +78,11 @@ final class UringLayout {
 
     static final long CQE_USER_DATA = 0;
     static final long CQE_RESULT = 8;
+
+    /** {@code struct io_uring_files_update}, which begins with the number of the first slot. */
+    static final long FILES_UPDATE_BYTES = 16;
+
+    static final long FILES_UPDATE_FDS = 8;
 
     /** {@code struct iovec}. */
     static final long IOVEC_BYTES = 16;

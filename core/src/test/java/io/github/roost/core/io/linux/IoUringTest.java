@@ -2,6 +2,7 @@ package io.github.roost.core.io.linux;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.junit.jupiter.api.Assumptions.abort;
 
 import java.lang.foreign.Arena;
@@ -72,7 +73,7 @@ class IoUringTest {
         for (int round = 0; round < 1_000; round++) {
             MemorySegment[] into = {block(), block(), block()};
             for (int i = 0; i < 3; i++) {
-                ring.prepare(file, (long) i * BLOCK, into[i], 10 + i);
+                ring.prepare(file, -1, (long) i * BLOCK, into[i], 10 + i);
             }
             assertThat(ring.unsubmitted()).isEqualTo(3);
             assertThat(ring.enter()).isZero();
@@ -88,8 +89,8 @@ class IoUringTest {
     void registeredMemoryIsReadIntoAsOtherMemoryIs() {
         MemorySegment registered = arena.allocate(8L * BLOCK, BLOCK);
         boolean done = ring.register(registered);
-        ring.prepare(file, BLOCK, registered.asSlice(7L * BLOCK, BLOCK), 1);
-        ring.prepare(file, 2L * BLOCK, block(), 2);
+        ring.prepare(file, -1, BLOCK, registered.asSlice(7L * BLOCK, BLOCK), 1);
+        ring.prepare(file, -1, 2L * BLOCK, block(), 2);
         assertThat(ring.enter()).isZero();
         assertThat(reap(2)).containsExactly(Map.entry(1, BLOCK), Map.entry(2, BLOCK));
         assertThat(registered.asSlice(7L * BLOCK, BLOCK).toArray(ValueLayout.JAVA_BYTE))
@@ -100,9 +101,26 @@ class IoUringTest {
     }
 
     @Test
+    void aRegisteredFileIsReadThroughItsSlot() throws Exception {
+        DirectFile other = DirectFile.open(folder.resolve("file"));
+        assumeThat(ring.register(3, other)).isTrue();
+        // Its descriptor is not valid any more, but the kernel has the file.
+        other.close();
+        ring.prepare(other, 3, BLOCK, block(), 1);
+        ring.prepare(file, 3, 2L * BLOCK, block(), 2);
+        assertThat(ring.enter()).isZero();
+        assertThat(reap(2)).containsExactly(Map.entry(1, BLOCK), Map.entry(2, BLOCK));
+        assertThat(ring.register(3, null)).isTrue();
+        ring.prepare(file, 3, BLOCK, block(), 1);
+        assertThat(ring.enter()).isZero();
+        assertThat(reap(1)).containsExactly(Map.entry(1, BLOCK));
+        assertThat(ring.register(IoUring.FILES, file)).isFalse();
+    }
+
+    @Test
     void whatTheKernelRefusesComesBackAsItsError() {
-        ring.prepare(file, 0, block().asSlice(0, 100), 1);
-        ring.prepare(file, 100L * BLOCK, block(), 2);
+        ring.prepare(file, -1, 0, block().asSlice(0, 100), 1);
+        ring.prepare(file, -1, 100L * BLOCK, block(), 2);
         assertThat(ring.enter()).isZero();
         assertThat(reap(2))
                 .as("neither a length that is no sector nor a place behind the end")
@@ -112,16 +130,16 @@ class IoUringTest {
     @Test
     void aFullQueueAndMemoryOnTheHeapAreRefused() {
         for (int i = 0; i < 4; i++) {
-            ring.prepare(file, 0, block(), i);
+            ring.prepare(file, -1, 0, block(), i);
         }
-        assertThatThrownBy(() -> ring.prepare(file, 0, block(), 4)).hasMessageContaining("full");
-        assertThatThrownBy(() -> ring.prepare(file, 0, MemorySegment.ofArray(new byte[BLOCK]), 4))
+        assertThatThrownBy(() -> ring.prepare(file, -1, 0, block(), 4)).hasMessageContaining("full");
+        assertThatThrownBy(() -> ring.prepare(file, -1, 0, MemorySegment.ofArray(new byte[BLOCK]), 4))
                 .hasMessageContaining("outside the heap");
         Map<Integer, Integer> withdrawn = new TreeMap<>();
         ring.withdraw(withdrawn::put, Errno.EIO);
         assertThat(withdrawn).hasSize(4).containsEntry(3, -Errno.EIO);
         assertThat(ring.unsubmitted()).isZero();
-        ring.prepare(file, 0, block(), 9);
+        ring.prepare(file, -1, 0, block(), 9);
         assertThat(ring.enter()).isZero();
         assertThat(reap(1)).containsExactly(Map.entry(9, BLOCK));
     }
@@ -130,14 +148,14 @@ class IoUringTest {
     void theEventIsSignalledOnlyWhileItIsAskedFor() throws Exception {
         try (EventDescriptor event = EventDescriptor.open()) {
             ring.signal(event);
-            ring.prepare(file, 0, block(), 1);
+            ring.prepare(file, -1, 0, block(), 1);
             ring.enter();
             reap(1);
             Thread waits = Thread.ofPlatform().start(event::await);
             waits.join(50);
             assertThat(waits.isAlive()).isTrue();
             ring.signals(true);
-            ring.prepare(file, 0, block(), 2);
+            ring.prepare(file, -1, 0, block(), 2);
             ring.enter();
             waits.join();
             assertThat(reap(1)).containsExactly(Map.entry(2, BLOCK));
@@ -149,7 +167,7 @@ class IoUringTest {
         IoUring closed = ring;
         closed.close();
         assertThatThrownBy(closed::hasCompletions).isInstanceOf(IllegalStateException.class);
-        assertThatThrownBy(() -> closed.prepare(file, 0, block(), 1)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> closed.prepare(file, -1, 0, block(), 1)).isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(closed::enter).isInstanceOf(IllegalStateException.class);
         try {
             ring = IoUring.open(1);

@@ -54,6 +54,9 @@ class LinuxHeadersTest extends HeadersContract {
             case "PARAMS_BYTES" -> "sizeof(struct io_uring_params)";
             case "SQE_BYTES" -> "sizeof(struct io_uring_sqe)";
             case "CQE_BYTES" -> "sizeof(struct io_uring_cqe)";
+            case "FILES_UPDATE_BYTES" -> "sizeof(struct io_uring_files_update)";
+            case "FILES_UPDATE_FDS" -> offset("struct io_uring_files_update", "fds");
+            case "FIXED_FILE" -> "IOSQE_FIXED_FILE";
             case "IOVEC_BYTES" -> "sizeof(struct iovec)";
             case "SQ_MASK", "CQ_MASK" -> ofRings(name, "ring_mask");
             case "SQE_OFFSET" -> offset("struct io_uring_sqe", "off");
