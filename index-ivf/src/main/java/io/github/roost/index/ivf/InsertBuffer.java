@@ -76,14 +76,10 @@ final class InsertBuffer {
         return rows.rows() + more <= MAX_ROWS && more <= MAX_TOGETHER;
     }
 
-    /** Copies of the rows by place, removed rows as zeros; free of NaN even while other threads remove rows. */
-    float[][] copyOfRows() {
-        float[][] copies = new float[rows.rows()][];
-        for (int place = 0; place < copies.length; place++) {
-            float[] row = rows.row(place);
-            copies[place] = Float.isNaN(row[0]) ? new float[row.length] : row;
-        }
-        return copies;
+    /** A copy of the row at a place; zeros if it has been removed, even while another thread removes it. */
+    float[] copyOfRow(int place) {
+        float[] row = rows.row(place);
+        return Float.isNaN(row[0]) ? new float[row.length] : row;
     }
 
     boolean isEmpty() {

@@ -29,6 +29,12 @@ import org.jspecify.annotations.Nullable;
  * so no change is lost between copy and exchange.
  */
 final class IvfRows {
+    /** Rows whose lists one step of a flush finds. */
+    private static final int ASSIGNED_PER_STEP = 4;
+
+    /** Places whose rows one step of a compaction copies. */
+    private static final int COPIED_PER_STEP = 32;
+
     private volatile Lists lists;
     /** Guarded by this. */
     private Locations locations;
@@ -341,12 +347,25 @@ final class IvfRows {
         }
     }
 
-    /**
-     * Moves the rows of a buffer to lists, unless that has been done; returns false if it would have to wait. Fails
-     * if the lists would exceed the memory limit: the rows stay in the buffer.
-     */
-    boolean tryFlush(InsertBuffer buffer) {
-        return maintain(() -> flush(buffer, limit));
+    /** Maintenance in steps of some microseconds; one thread at a time. */
+    @FunctionalInterface
+    interface Steps {
+        /** Runs one step. */
+        Progress step();
+    }
+
+    /** How a step of maintenance ended. */
+    enum Progress {
+        /** There is more to do. */
+        MORE,
+        DONE,
+        /** The step would have to wait. Nothing has changed, and no more steps follow. */
+        PUT_OFF
+    }
+
+    /** Moves the rows of a buffer to lists, unless that has been done. Fails if the lists would exceed the memory limit: the rows stay in the buffer. */
+    Steps flush(InsertBuffer buffer) {
+        return new Flush(buffer, limit);
     }
 
     @FunctionalInterface
@@ -364,30 +383,82 @@ final class IvfRows {
         }
     }
 
-    private boolean maintain(Runnable work) {
+    private Progress maintain(Runnable work) {
         if (!maintaining.readLock().tryLock()) {
-            return false;
+            return Progress.PUT_OFF;
         }
         try {
             work.run();
-            return true;
+            return Progress.DONE;
         } finally {
             maintaining.readLock().unlock();
         }
     }
 
-    private void flush(InsertBuffer buffer, Consumer<LongSupplier> room) {
-        Lists assignedTo = lists;
-        if (assignedTo.buffer() != buffer || buffer.isEmpty()) {
-            return;
+    /**
+     * A flush: finds the lists of some rows per step, without a lock, as that takes long with many lists, and then moves all rows in one step under the
+     * lock, so that no search misses one.
+     */
+    private final class Flush implements Steps {
+        private final InsertBuffer buffer;
+        private final Consumer<LongSupplier> room;
+        private final Lists assignedTo = lists;
+        /** Of the rows that the buffer has now; later rows go to the next buffer. */
+        private final float[][] copies;
+
+        private final int[] assigned;
+        private int done;
+        private @Nullable InsertBuffer next;
+
+        /** @param room called with the bytes that the rows would take before they take more; throws if that is too much */
+        Flush(InsertBuffer buffer, Consumer<LongSupplier> room) {
+            this.buffer = buffer;
+            this.room = room;
+            this.copies = new float[buffer.rows().rows()][];
+            this.assigned = new int[copies.length];
         }
-        // Without the lock, as it takes long with many lists.
-        float[][] rows = buffer.copyOfRows();
-        int[] assigned = assign(assignedTo, rows);
-        InsertBuffer next = InsertBuffer.withRoom(assignedTo.layout());
-        synchronized (this) {
-            if (lists.buffer() == buffer) {
-                handOver(rows, assigned, next, room);
+
+        @Override
+        public Progress step() {
+            if (lists.buffer() != buffer || copies.length == 0) {
+                return Progress.DONE;
+            }
+            if (done < copies.length) {
+                assignSome();
+                return Progress.MORE;
+            }
+            InsertBuffer ready = next;
+            if (ready == null) {
+                next = InsertBuffer.withRoom(assignedTo.layout());
+                return Progress.MORE;
+            }
+            return maintain(() -> handOver(ready));
+        }
+
+        private void assignSome() {
+            int end = Math.min(copies.length, done + ASSIGNED_PER_STEP);
+            for (int place = done; place < end; place++) {
+                copies[place] = buffer.copyOfRow(place);
+            }
+            assignedTo.quantizer().assign(place -> copies[place], done, end, assigned);
+            done = end;
+        }
+
+        private void handOver(InsertBuffer ready) {
+            synchronized (IvfRows.this) {
+                if (lists.buffer() == buffer) {
+                    IvfRows.this.handOver(copies, assigned, ready, room);
+                }
+            }
+        }
+
+        /** Runs all steps, under the lock of the table's long work. */
+        void runAlone() {
+            while (done < copies.length) {
+                assignSome();
+            }
+            if (lists.buffer() == buffer && copies.length > 0) {
+                handOver(InsertBuffer.withRoom(assignedTo.layout()));
             }
         }
     }
@@ -424,7 +495,7 @@ final class IvfRows {
     }
 
     /**
-     * Whether {@link #tryCompact} pays for a list and is not queued already; then the caller must queue it, or call
+     * Whether a {@link #compaction} pays for a list and is not queued already; then the caller must queue it, or call
      * {@link #putOffCompaction}.
      */
     synchronized boolean claimCompaction(int list) {
@@ -447,15 +518,57 @@ final class IvfRows {
         }
     }
 
-    /** Compacts a list if that pays; returns false if it would have to wait. */
-    boolean tryCompact(int list) {
-        return maintain(() -> compact(list));
+    /** Compacts a list, if that pays. */
+    Steps compaction(int list) {
+        return new ListCompaction(list);
     }
 
-    private synchronized void compact(int list) {
-        putOffCompaction(list);
-        if (list < lists.count() && lists.rows()[list].isSparse()) {
-            lists.rows()[list].compact((id, place) -> locations.put(id, list, place));
+    /** A compaction, which copies some rows per step, each step under the lock. */
+    private final class ListCompaction implements Steps {
+        private final int list;
+        private @Nullable RowList rows;
+        private RowList.@Nullable Compaction begun;
+        private boolean isDone;
+
+        ListCompaction(int list) {
+            this.list = list;
+        }
+
+        @Override
+        public Progress step() {
+            Progress progress = maintain(this::stepAlone);
+            return progress == Progress.DONE && !isDone ? Progress.MORE : progress;
+        }
+
+        private void stepAlone() {
+            synchronized (IvfRows.this) {
+                RowList of = rows;
+                RowList.Compaction running = begun;
+                if (of == null || running == null) {
+                    begin();
+                } else if (list >= lists.count() || lists.rows()[list] != of) {
+                    // A rebuild has replaced the list.
+                    isDone = true;
+                } else if (!running.copy(COPIED_PER_STEP)) {
+                    running.finish((id, place) -> locations.put(id, list, place));
+                    end();
+                }
+            }
+        }
+
+        private void begin() {
+            if (list < lists.count() && lists.rows()[list].isSparse()) {
+                RowList of = lists.rows()[list];
+                rows = of;
+                begun = of.beginCompaction();
+            } else {
+                end();
+            }
+        }
+
+        private void end() {
+            putOffCompaction(list);
+            isDone = true;
         }
     }
 
@@ -485,7 +598,7 @@ final class IvfRows {
                 throw new IllegalStateException("a rebuild is under way already");
             }
             // No memory limit: the rebuild soon replaces these lists.
-            flush(lists.buffer(), bytes -> {});
+            new Flush(lists.buffer(), bytes -> {}).runAlone();
             touched = LongTable.builder(0).build();
         }
         try {
@@ -560,7 +673,7 @@ final class IvfRows {
     private synchronized void saveAlone(Path file, Metric metric, int nprobe, long seed, double rerank)
             throws IOException {
         // No memory limit: saving a full table must work.
-        flush(lists.buffer(), bytes -> {});
+        new Flush(lists.buffer(), bytes -> {}).runAlone();
         int count = lists.count();
         long[][] ids = new long[count][];
         int[][] places = new int[count][];

@@ -11,6 +11,7 @@ import io.github.roost.core.indexing.RecallEfforts;
 import io.github.roost.core.indexing.RecallSample;
 import io.github.roost.core.indexing.TableMemory;
 import io.github.roost.core.task.DeadlineExceededException;
+import io.github.roost.core.task.Maintenance;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.Registration;
 import io.github.roost.core.task.SearchContext;
@@ -42,8 +43,8 @@ import java.util.Random;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -537,41 +538,41 @@ public final class IvfTable implements VectorTable {
     private void compactIfSparse(int list) {
         if (list >= 0 && rows.claimCompaction(list)) {
             Runnable putOff = () -> rows.putOffCompaction(list);
-            maintain(list, () -> compact(list), putOff, putOff);
+            maintain(list, () -> compaction(list), putOff, putOff);
         }
     }
 
-    private boolean compact(int list) {
-        boolean compacted = rows.tryCompact(list);
-        if (compacted) {
-            memory.isNew(list);
-        }
-        return compacted;
+    private IvfRows.Steps compaction(int list) {
+        IvfRows.Steps steps = rows.compaction(list);
+        return () -> {
+            IvfRows.Progress progress = steps.step();
+            if (progress == IvfRows.Progress.DONE) {
+                memory.isNew(list);
+            }
+            return progress;
+        };
     }
 
     /** If the flush is put off, the next addition or search tries again. */
     private void flushIfDue() {
         InsertBuffer buffer = rows.lists().buffer();
         if (buffer.claimFlush()) {
-            maintain(0, () -> rows.tryFlush(buffer), buffer::putOffFlush, buffer::flushFailed);
+            maintain(0, () -> rows.flush(buffer), buffer::putOffFlush, buffer::flushFailed);
         }
     }
 
     /**
      * Runs maintenance of a list at its home. Puts it off if it would have to wait, and reports it if it fails; if the table or
      * its orchestrator has been closed, the maintenance is not needed.
+     *
+     * @param work called by the first step
      */
-    private void maintain(int list, BooleanSupplier work, Runnable putOff, Runnable failed) {
+    private void maintain(int list, Supplier<IvfRows.Steps> work, Runnable putOff, Runnable failed) {
         boolean accepted = false;
         try {
             var _ = orchestrator
                     .indexing()
-                    .maintenance(registration.id(list), context -> {
-                        if (!work.getAsBoolean()) {
-                            putOff.run();
-                        }
-                        return false;
-                    })
+                    .maintenance(registration.id(list), new RowMaintenance(work, putOff))
                     .whenComplete((none, failure) -> {
                         if (failure != null) {
                             failed.run();
@@ -585,6 +586,32 @@ public final class IvfTable implements VectorTable {
             if (!accepted) {
                 putOff.run();
             }
+        }
+    }
+
+    /** Steps of {@link IvfRows} as maintenance. */
+    private static final class RowMaintenance implements Maintenance {
+        private final Supplier<IvfRows.Steps> begin;
+        private final Runnable putOff;
+        private IvfRows.@Nullable Steps steps;
+
+        RowMaintenance(Supplier<IvfRows.Steps> begin, Runnable putOff) {
+            this.begin = begin;
+            this.putOff = putOff;
+        }
+
+        @Override
+        public boolean step(SearchContext context) {
+            IvfRows.Steps begun = steps;
+            if (begun == null) {
+                begun = begin.get();
+                steps = begun;
+            }
+            IvfRows.Progress progress = begun.step();
+            if (progress == IvfRows.Progress.PUT_OFF) {
+                putOff.run();
+            }
+            return progress == IvfRows.Progress.MORE;
         }
     }
 

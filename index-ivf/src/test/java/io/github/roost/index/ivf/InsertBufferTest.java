@@ -145,12 +145,12 @@ class InsertBufferTest {
         IvfRows rows = new IvfRows(new Lists(quantizer, layout, lists), new Locations(0));
         InsertBuffer buffer = rows.lists().buffer();
         rows.add(new long[] {1, 2}, new float[][] {{1, 0}, {9, 8}});
-        assertThatThrownBy(() -> rows.tryFlush(buffer)).isInstanceOf(NullPointerException.class);
+        assertThatThrownBy(() -> run(rows.flush(buffer))).isInstanceOf(NullPointerException.class);
         assertThat(rows.lists().buffer()).isSameAs(buffer);
         assertThat(lists[0].live()).isEqualTo(1);
         assertThat(rows.remove(1)).isEqualTo(rows.lists().bufferNumber());
         lists[1] = new RowList(layout);
-        rows.tryFlush(buffer);
+        assertThat(run(rows.flush(buffer))).isEqualTo(IvfRows.Progress.DONE);
         assertThat(lists[0].live()).isEqualTo(1);
         assertThat(lists[1].live()).isEqualTo(1);
         assertThat(rows.lists().buffer().isEmpty()).isTrue();
@@ -179,6 +179,8 @@ class InsertBufferTest {
         for (int id = 100; id < 150; id++) {
             rows.remove(id);
         }
+        IvfRows.Steps begun = rows.compaction(1);
+        assertThat(begun.step()).isEqualTo(IvfRows.Progress.MORE);
         try (ExecutorService thread =
                 Executors.newThreadPerTaskExecutor(Thread.ofPlatform().factory())) {
             Future<?> save = thread.submit(() -> {
@@ -187,8 +189,8 @@ class InsertBufferTest {
             });
             try {
                 saving.await();
-                assertThat(rows.tryCompact(1)).isFalse();
-                assertThat(rows.tryFlush(rows.lists().buffer())).isFalse();
+                assertThat(begun.step()).isEqualTo(IvfRows.Progress.PUT_OFF);
+                assertThat(run(rows.compaction(1))).isEqualTo(IvfRows.Progress.PUT_OFF);
                 rows.putOffCompaction(1);
                 assertThat(sparse.rows()).isEqualTo(100);
             } finally {
@@ -196,9 +198,17 @@ class InsertBufferTest {
             }
             save.get();
             assertThat(rows.claimCompaction(1)).isTrue();
-            assertThat(rows.tryCompact(1)).isTrue();
+            assertThat(run(rows.compaction(1))).isEqualTo(IvfRows.Progress.DONE);
             assertThat(sparse.rows()).isEqualTo(50);
         }
+    }
+
+    private static IvfRows.Progress run(IvfRows.Steps steps) {
+        IvfRows.Progress progress;
+        do {
+            progress = steps.step();
+        } while (progress == IvfRows.Progress.MORE);
+        return progress;
     }
 
     /**
