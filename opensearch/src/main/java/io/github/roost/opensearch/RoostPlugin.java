@@ -163,6 +163,7 @@ public final class RoostPlugin extends Plugin
 
     @Override
     public void onIndexModule(IndexModule index) {
+        index.addSearchOperationListener(new SearchedIndex(index.getIndex().getName()));
         if (RoostSettings.INDEX_ENABLED.get(index.getSettings())
                 || RoostSettings.STOCK_GRAPHS.get(index.getSettings()) == StockGraphs.ROOST) {
             index.addIndexEventListener(new IndexEventListener() {

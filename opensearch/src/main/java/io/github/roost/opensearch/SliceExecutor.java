@@ -3,6 +3,7 @@ package io.github.roost.opensearch;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.Registration;
 import io.github.roost.opensearch.RoostSettings.Slices;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.ExecutorService;
@@ -17,6 +18,10 @@ import org.opensearch.common.util.concurrent.ThreadContext;
  *
  * <p>Lucene passes its executor the same {@code Runnable} for every slice but one, so the executor cannot know which segments a run
  * will search. Runs are therefore distributed round robin over the domains.
+ *
+ * <p>The workers take slices from one index after another ({@link FairQueue}), so that an index with many searches does not delay the others. A slice
+ * is put into that queue before a task is submitted that takes one from it, and a task that is rejected takes its slice back. So no more slices wait
+ * than tasks will take, and none is left.
  */
 final class SliceExecutor extends AbstractExecutorService {
     /** The name in statistics, which lists indexes under their names: no index can have a name that begins like this. */
@@ -27,6 +32,7 @@ final class SliceExecutor extends AbstractExecutorService {
     private final ExecutorService pool;
     private final ThreadContext threadContext;
     private final AtomicInteger turn = new AtomicInteger();
+    private final FairQueue waiting = new FairQueue();
     private volatile Slices slices;
 
     SliceExecutor(Orchestrator orchestrator, ExecutorService pool, ThreadContext threadContext, Slices slices) {
@@ -48,10 +54,29 @@ final class SliceExecutor extends AbstractExecutorService {
     public void execute(Runnable command) {
         switch (slices) {
             // Preserves the request's thread context, such as the user's permissions, as OpenSearch's own pools do.
-            case ROOST ->
-                domains.get(Math.floorMod(turn.getAndIncrement(), domains.size()))
-                        .execute(threadContext.preserveContext(command));
+            case ROOST -> onWorkers(threadContext.preserveContext(command));
             case INDEX_SEARCHER -> pool.execute(command);
+        }
+    }
+
+    private void onWorkers(Runnable slice) {
+        String index = SearchedIndex.current();
+        waiting.add(index, slice);
+        try {
+            domains.get(Math.floorMod(turn.getAndIncrement(), domains.size())).execute(this::runNext);
+        } catch (Throwable rejected) {
+            if (waiting.remove(index, slice)) {
+                throw rejected;
+            }
+            // Another task runs this slice, so one is left that no task will take.
+            runNext();
+        }
+    }
+
+    private void runNext() {
+        Runnable slice = waiting.take();
+        if (slice != null) {
+            slice.run();
         }
     }
 
@@ -63,9 +88,15 @@ final class SliceExecutor extends AbstractExecutorService {
 
     @Override
     public List<Runnable> shutdownNow() {
-        List<Runnable> neverRun = domains.stream()
-                .flatMap(domain -> domain.shutdownNow().stream())
-                .toList();
+        List<Runnable> neverRun = new ArrayList<>();
+        for (ExecutorService domain : domains) {
+            for (Runnable _ : domain.shutdownNow()) {
+                Runnable slice = waiting.take();
+                if (slice != null) {
+                    neverRun.add(slice);
+                }
+            }
+        }
         registration.close();
         return neverRun;
     }

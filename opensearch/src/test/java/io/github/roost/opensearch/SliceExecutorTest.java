@@ -4,9 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats.TableStats;
+import io.github.roost.core.OverloadPolicy;
 import io.github.roost.topology.TopologyReader;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.Test;
 import org.opensearch.cluster.metadata.MetadataCreateIndexService;
 import org.opensearch.common.settings.Settings;
@@ -30,6 +40,123 @@ class SliceExecutorTest {
         }
         assertThat(isIndexName("slices")).isTrue();
         assertThat(isIndexName(SliceExecutor.NAME)).isFalse();
+    }
+
+    @Test
+    void aWaitingSliceOfAnotherIndexIsNextHoweverManySlicesOfABusyIndexWait() throws Exception {
+        try (Orchestrator orchestrator = oneWorker(OverloadPolicy.callerRuns());
+                ExecutorService pool = Executors.newSingleThreadExecutor()) {
+            SliceExecutor slices = new SliceExecutor(
+                    orchestrator, pool, new ThreadContext(Settings.EMPTY), RoostSettings.Slices.ROOST);
+            CountDownLatch blocked = new CountDownLatch(1);
+            CountDownLatch goesOn = new CountDownLatch(1);
+            slices.execute(() -> {
+                blocked.countDown();
+                await(goesOn);
+            });
+            blocked.await();
+            List<String> order = Collections.synchronizedList(new ArrayList<>());
+            submit(slices, "busy", 20, order);
+            submit(slices, "quiet", 2, order);
+            submit(slices, "other", 1, order);
+            goesOn.countDown();
+            slices.shutdown();
+            assertThat(slices.awaitTermination(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(order.subList(0, 5)).containsExactly("busy 0", "quiet 0", "other 0", "busy 1", "quiet 1");
+            assertThat(order).hasSize(23).endsWith("busy 18", "busy 19");
+        }
+    }
+
+    private static void submit(SliceExecutor slices, String index, int count, List<String> order) {
+        new SearchedIndex(index).begin();
+        try {
+            for (int i = 0; i < count; i++) {
+                String slice = index + " " + i;
+                slices.execute(() -> order.add(slice));
+            }
+        } finally {
+            SearchedIndex.end();
+        }
+    }
+
+    /** Accepted slices run once, whichever of them the rejected tasks would have run. */
+    @Test
+    void whenWorkersRejectTasksEachAcceptedSliceRunsOnceAndNoOther() throws Exception {
+        try (Orchestrator orchestrator = oneWorker(OverloadPolicy.reject());
+                ExecutorService pool = Executors.newSingleThreadExecutor();
+                ExecutorService clients = Executors.newFixedThreadPool(4)) {
+            SliceExecutor slices = new SliceExecutor(
+                    orchestrator, pool, new ThreadContext(Settings.EMPTY), RoostSettings.Slices.ROOST);
+            int count = 20_000;
+            AtomicIntegerArray runs = new AtomicIntegerArray(4 * count);
+            AtomicIntegerArray accepted = new AtomicIntegerArray(4 * count);
+            AtomicInteger rejected = new AtomicInteger();
+            List<Future<?>> done = new ArrayList<>();
+            for (int client = 0; client < 4; client++) {
+                int first = client * count;
+                done.add(clients.submit(() -> {
+                    new SearchedIndex("index" + first).begin();
+                    for (int i = first; i < first + count; i++) {
+                        int slice = i;
+                        try {
+                            slices.execute(() -> runs.incrementAndGet(slice));
+                            accepted.set(slice, 1);
+                        } catch (RejectedExecutionException full) {
+                            rejected.incrementAndGet();
+                        }
+                    }
+                }));
+            }
+            for (Future<?> client : done) {
+                client.get();
+            }
+            slices.shutdown();
+            assertThat(slices.awaitTermination(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(rejected).hasPositiveValue();
+            for (int slice = 0; slice < runs.length(); slice++) {
+                assertThat(runs.get(slice)).as("slice %d", slice).isEqualTo(accepted.get(slice));
+            }
+        }
+    }
+
+    @Test
+    void shutdownNowReturnsTheSlicesThatNeverRun() throws Exception {
+        try (Orchestrator orchestrator = oneWorker(OverloadPolicy.callerRuns());
+                ExecutorService pool = Executors.newSingleThreadExecutor()) {
+            SliceExecutor slices = new SliceExecutor(
+                    orchestrator, pool, new ThreadContext(Settings.EMPTY), RoostSettings.Slices.ROOST);
+            CountDownLatch blocked = new CountDownLatch(1);
+            CountDownLatch goesOn = new CountDownLatch(1);
+            slices.execute(() -> {
+                blocked.countDown();
+                await(goesOn);
+            });
+            blocked.await();
+            List<String> order = Collections.synchronizedList(new ArrayList<>());
+            submit(slices, "busy", 3, order);
+            List<Runnable> neverRun = slices.shutdownNow();
+            goesOn.countDown();
+            assertThat(slices.awaitTermination(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(order).isEmpty();
+            neverRun.forEach(Runnable::run);
+            assertThat(order).containsExactly("busy 0", "busy 1", "busy 2");
+        }
+    }
+
+    private static Orchestrator oneWorker(OverloadPolicy overload) {
+        return Orchestrator.builder()
+                .topology(TopologyReader.synthetic("pack:1 l3:1 core:1 pu:1").read())
+                .overloadPolicy(overload)
+                .ringCapacity(64)
+                .build();
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException interrupted) {
+            throw new IllegalStateException(interrupted);
+        }
     }
 
     private static boolean isIndexName(String name) {
