@@ -128,7 +128,7 @@ final class InsertJob extends WriterJob {
     private Progress searchStep(SearchContext context) throws Exception {
         DiskWalk same = walk;
         if (same == null) {
-            DiskSearch how = DiskSearch.of(1, WIDTH).withReads(READS, DiskSearch.Mode.PIPELINED);
+            DiskSearch how = DiskSearch.of(1, WIDTH).withReads(READS, DiskSearch.Mode.BEAM);
             same = new DiskWalk(table, how, vector, reads(), this::visited, distances);
             walk = same;
         }
