@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
@@ -69,7 +70,24 @@ public record ClosedLoop(int inFlight) {
      */
     public <R> Run run(long count, Duration atMost, Search<R> search, Receiver<R> receiver)
             throws InterruptedException {
-        return run(count, atMost, 1, (first, one) -> List.of(search.start(first)), receiver);
+        return run(count, within(atMost), 1, (first, one) -> List.of(search.start(first)), receiver);
+    }
+
+    /**
+     * Runs searches number 0, 1, ... as long as a condition holds, at least one, and waits for the searches in flight.
+     *
+     * @param goesOn checked before each search but the first, by the submitting thread
+     * @throws InterruptedException if interrupted; does not wait for the searches in flight
+     * @throws SearchFailedException if a search fails; no search starts after that
+     */
+    public <R> Run runWhile(BooleanSupplier goesOn, Search<R> search, Receiver<R> receiver)
+            throws InterruptedException {
+        return run(Long.MAX_VALUE, goesOn, 1, (first, one) -> List.of(search.start(first)), receiver);
+    }
+
+    private static BooleanSupplier within(Duration time) {
+        long began = System.nanoTime();
+        return () -> System.nanoTime() - began < time.toNanos();
     }
 
     /**
@@ -82,10 +100,11 @@ public record ClosedLoop(int inFlight) {
      */
     public <R> Run runBatches(long count, Duration atMost, BatchSearch<R> search, Receiver<R> receiver)
             throws InterruptedException {
-        return run(count, atMost, inFlight, search, receiver);
+        return run(count, within(atMost), inFlight, search, receiver);
     }
 
-    private <R> Run run(long count, Duration atMost, int maxTogether, BatchSearch<R> search, Receiver<R> receiver)
+    private <R> Run run(
+            long count, BooleanSupplier goesOn, int maxTogether, BatchSearch<R> search, Receiver<R> receiver)
             throws InterruptedException {
         Places places = new Places(inFlight);
         AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
@@ -94,11 +113,11 @@ public record ClosedLoop(int inFlight) {
         long started = 0;
         while (started < count && failure.get() == null) {
             int together = places.take((int) Math.min(maxTogether, count - started));
-            long submitted = System.nanoTime();
-            if (submitted - began >= atMost.toNanos() && started > 0) {
+            if (started > 0 && !goesOn.getAsBoolean()) {
                 places.giveBack(together);
                 break;
             }
+            long submitted = System.nanoTime();
             for (CompletableFuture<R> one : search.start(started, together)) {
                 long number = started++;
                 var _ = one.whenComplete((result, thrown) -> {

@@ -209,7 +209,7 @@ public final class StallsBench {
     }
 
     /** Waits until the table is quiet: it still removes deleted nodes from the graph after the last update. */
-    private static void awaitRest(DiskTable table) throws InterruptedException {
+    static void awaitRest(DiskTable table) throws InterruptedException {
         long before;
         do {
             before = table.diskStats().updateNanos();

@@ -18,10 +18,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 final class UpdateFeed {
     private static final int UNDER_WAY = 32;
     /** Share of all nodes; slightly above the share at which a table removes deleted nodes from its graph. */
-    private static final double DELETED_AT_A_TIME = .12;
+    private static final double DELETED_AT_A_TIME = .1005;
 
-    /** Share of the rows deleted at a time; the max that one measurement removes. */
-    private static final double ENOUGH_LEFT = .4;
+    /** Share of {@link #DELETED_AT_A_TIME} that is deleted before a measurement: below the share at which the table removes nodes. */
+    private static final double ALMOST = .99;
+
+    /** Rows left to delete before a measurement, as a multiple of those that it deletes. */
+    private static final double SPARE = 1.5;
 
     /** One in this many clusters is updated, and not searched. */
     private static final int UPDATED = 4;
@@ -31,8 +34,6 @@ final class UpdateFeed {
     private final int atFirst;
     private long oldest;
     private long next;
-    /** Rows deleted by {@link #refillDeletes}. */
-    private long removed;
 
     /** @param rows number of initial rows; their ids are from 0 on */
     UpdateFeed(Mixture mixture, int rows, long seed) {
@@ -86,24 +87,40 @@ final class UpdateFeed {
     }
 
     /**
-     * Deletes enough rows that the table begins to remove them from its graph, unless a removal pass has enough work left; inserts rows first if few
-     * are left to delete. Must not be called during a measurement.
+     * Deletes rows until the table would begin to remove them from its graph with a few more; inserts rows first if few are left to delete. Must not
+     * be called while the table removes rows.
      */
-    void refillDeletes(DiskTable table) {
-        int some = (int) (DELETED_AT_A_TIME * table.size());
-        if (removed - table.diskStats().takenOut() > ENOUGH_LEFT * some) {
-            return;
-        }
+    void prepareDeletes(DiskTable table) {
         Queue<CompletableFuture<Boolean>> underWay = new ArrayDeque<>();
-        if (oldest >= atFirst || next - oldest < (long) UPDATED * some) {
-            for (int i = 0; i < some; i++) {
-                underWay.add(insert(table));
-                join(underWay, UNDER_WAY);
-            }
+        int enough = (int) (SPARE * DELETED_AT_A_TIME * table.size());
+        while (rowsToDelete() < enough) {
+            underWay.add(insert(table));
+            join(underWay, UNDER_WAY);
         }
-        for (int left = some; left > 0 && oldest < next; left--) {
+        join(underWay, 0);
+        delete(table, ALMOST * DELETED_AT_A_TIME);
+    }
+
+    /** Deletes a few more rows after {@link #prepareDeletes}, so that the table begins to remove rows from its graph. */
+    void beginRemoval(DiskTable table) {
+        delete(table, DELETED_AT_A_TIME);
+    }
+
+    /** Whether the table has removed the rows of the latest {@link #beginRemoval}. */
+    static boolean isRemovalOver(DiskTable table) {
+        // A few may have been deleted after the removal began.
+        return table.diskStats().deletedNodes() < DELETED_AT_A_TIME / 2 * table.size();
+    }
+
+    private long rowsToDelete() {
+        return Math.max(0, atFirst - oldest) / UPDATED + next - Math.max(oldest, atFirst);
+    }
+
+    private void delete(DiskTable table, double share) {
+        Queue<CompletableFuture<Boolean>> underWay = new ArrayDeque<>();
+        int before = table.diskStats().deletedNodes();
+        for (int left = (int) (share * (table.size() + before)) - before; left > 0; left--) {
             underWay.add(table.removeLater(takeOldest()));
-            removed++;
             join(underWay, UNDER_WAY);
         }
         join(underWay, 0);

@@ -25,6 +25,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import jdk.jfr.Recording;
@@ -124,6 +126,10 @@ public final class UpdateWorkersBench {
                     .sum();
         }
 
+        void eachInParallel(BiConsumer<UpdateFeed, DiskTable> action) {
+            IntStream.range(0, feeds.size()).parallel().forEach(i -> action.accept(feeds.get(i), of(i)));
+        }
+
         double updateNanos() {
             return tables.stream()
                     .mapToDouble(table -> table.diskStats().updateNanos())
@@ -166,11 +172,13 @@ public final class UpdateWorkersBench {
                     measure(tables, kind, StallPolicy.POLLED.withLatencyTarget(1));
                 }
                 prepare(tables, kind);
+                tables.orchestrator.stalls(StallPolicy.POLLED.withLatencyTarget(1));
                 Outcome outcome;
                 try (Recording recording = new Recording()) {
                     recording.enable("io.github.roost.Stall").withoutThreshold();
                     recording.enable("io.github.roost.StallStep").withoutThreshold();
                     recording.start();
+                    begin(tables, kind);
                     search(tables, RECORDED);
                     recording.stop();
                     recording.dump(file);
@@ -214,13 +222,29 @@ public final class UpdateWorkersBench {
         }
     }
 
-    /** Provides enough work: deletes are issued before the measurement, inserts arrive all the time. */
-    private static void prepare(Tables tables, Kind kind) {
+    /** Deletes rows, but not enough that the tables remove them from their graphs. Inserts need no preparation. */
+    private static void prepare(Tables tables, Kind kind) throws InterruptedException {
         if (kind == Kind.DELETES) {
-            IntStream.range(0, tables.feeds.size())
-                    .parallel()
-                    .forEach(i -> tables.feeds.get(i).refillDeletes(tables.of(i)));
+            tables.orchestrator.stalls(StallPolicy.POLLED);
+            for (DiskTable table : tables.tables) {
+                StallsBench.awaitRest(table);
+            }
+            tables.eachInParallel(UpdateFeed::prepareDeletes);
         }
+    }
+
+    /** Deletes enough rows that all tables begin to remove them. Inserts arrive all the time. */
+    private static void begin(Tables tables, Kind kind) {
+        if (kind == Kind.DELETES) {
+            tables.eachInParallel(UpdateFeed::beginRemoval);
+        }
+    }
+
+    /** Inserts are measured for a slice, deletes until their rows have been removed, or for a slice if that is sooner. */
+    private BooleanSupplier measuring(Tables tables, Kind kind) {
+        long end = System.nanoTime() + plan.slice().toNanos();
+        return () -> System.nanoTime() - end < 0
+                && (kind == Kind.INSERTS || !tables.tables.stream().allMatch(UpdateFeed::isRemovalOver));
     }
 
     private Outcome measure(Tables tables, Kind kind, StallPolicy policy) throws InterruptedException {
@@ -229,11 +253,12 @@ public final class UpdateWorkersBench {
         // Each measurement begins without changed pages in memory, which searches would not have to read.
         tables.tables.forEach(table -> table.checkpoint().join());
         search(tables, plan.leadIn());
+        begin(tables, kind);
         StallStats stallsBefore = tables.orchestrator.stallStats();
         double before = tables.updates(kind);
         double nanosBefore = tables.updateNanos();
         long began = System.nanoTime();
-        ClosedLoop.Run run = search(tables, plan.slice());
+        ClosedLoop.Run run = search(tables, measuring(tables, kind));
         double seconds = (System.nanoTime() - began) / 1e9;
         double updates = tables.updates(kind) - before;
         double nanos = tables.updateNanos() - nanosBefore;
@@ -255,13 +280,17 @@ public final class UpdateWorkersBench {
     }
 
     private ClosedLoop.Run search(Tables tables, Duration time) throws InterruptedException {
+        long end = System.nanoTime() + time.toNanos();
+        return search(tables, () -> System.nanoTime() - end < 0);
+    }
+
+    private ClosedLoop.Run search(Tables tables, BooleanSupplier goesOn) throws InterruptedException {
         DiskSearch how = DiskSearch.of(K, WIDTH);
         DiskSearch inMode = how.withReads(how.reads(), plan.mode());
         float[][] queries = tables.queries;
         return new ClosedLoop(searchesUnderWay(tables.orchestrator))
-                .run(
-                        Long.MAX_VALUE,
-                        time,
+                .runWhile(
+                        goesOn,
                         number -> tables.of(number)
                                 .search(queries[(int) (number % queries.length)], inMode, SubmitOptions.DEFAULT),
                         (number, answer) -> {});
