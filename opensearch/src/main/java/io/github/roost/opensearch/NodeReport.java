@@ -27,6 +27,7 @@ final class NodeReport {
         report.put("imbalance", stats.imbalance());
         report.put("domains", stats.domains().stream().map(NodeReport::domain).toList());
         report.put("tables", tables(stats.tables(), mapping.tables()));
+        report.put("slices", node.slicesOfIndexes());
         report.put("stock_graphs", node.segmentsWithStockGraphs());
         report.put("attribute_tables", node.tables().report());
         return report;

@@ -17,7 +17,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executor;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 import org.apache.lucene.index.DirectoryReader;
@@ -47,6 +46,8 @@ final class RoostNode implements Closeable {
     private final NodeTables tables = new NodeTables();
     /** Runs searches in the caller until the slice executor is set. */
     private volatile TaskExecutor together = new TaskExecutor(Runnable::run);
+
+    private volatile @Nullable SliceExecutor slices;
 
     private volatile Homes homes;
     private volatile int effort;
@@ -113,8 +114,15 @@ final class RoostNode implements Closeable {
         return together;
     }
 
-    void slices(Executor slices) {
-        together = new TaskExecutor(slices);
+    void slices(SliceExecutor executor) {
+        slices = executor;
+        together = new TaskExecutor(executor);
+    }
+
+    /** Numbers of slices that Roost's workers have been given, by index. */
+    Map<String, Long> slicesOfIndexes() {
+        SliceExecutor executor = slices;
+        return executor == null ? Map.of() : executor.submitted();
     }
 
     /** The default effort of searches. */
@@ -222,6 +230,10 @@ final class RoostNode implements Closeable {
     void forget(String index) {
         homesOfIndexes.remove(index);
         graphsOfIndexes.remove(index);
+        SliceExecutor executor = slices;
+        if (executor != null) {
+            executor.forget(index);
+        }
     }
 
     @Override

@@ -164,15 +164,12 @@ public final class RoostPlugin extends Plugin
     @Override
     public void onIndexModule(IndexModule index) {
         index.addSearchOperationListener(new SearchedIndex(index.getIndex().getName()));
-        if (RoostSettings.INDEX_ENABLED.get(index.getSettings())
-                || RoostSettings.STOCK_GRAPHS.get(index.getSettings()) == StockGraphs.ROOST) {
-            index.addIndexEventListener(new IndexEventListener() {
-                @Override
-                public void afterIndexRemoved(Index removed, IndexSettings settings, IndexRemovalReason reason) {
-                    node.forget(removed.getName());
-                }
-            });
-        }
+        index.addIndexEventListener(new IndexEventListener() {
+            @Override
+            public void afterIndexRemoved(Index removed, IndexSettings settings, IndexRemovalReason reason) {
+                node.forget(removed.getName());
+            }
+        });
         if (RoostSettings.INDEX_ENABLED.get(index.getSettings())) {
             index.addSearchOperationListener(attributes);
         }

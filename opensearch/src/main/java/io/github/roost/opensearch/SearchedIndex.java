@@ -4,12 +4,12 @@ import org.opensearch.index.shard.SearchOperationListener;
 import org.opensearch.search.internal.SearchContext;
 
 /**
- * Tells which index a thread searches. OpenSearch calls it before and after the query phase of each shard, in the thread that submits the slices.
- * Thread-safe.
+ * Tells which index a thread searches. OpenSearch calls it before and after the query phase of each shard, in the thread that submits the slices; a
+ * request of several vectors calls it itself. Thread-safe.
  */
 final class SearchedIndex implements SearchOperationListener {
-    /** The name of no index: what a thread searches outside of a query phase. */
-    static final String NONE = "";
+    /** What a thread searches otherwise. No index can have a name that begins like this. */
+    static final String NONE = "_none";
 
     private static final ThreadLocal<String> CURRENT = ThreadLocal.withInitial(() -> NONE);
 

@@ -5,10 +5,15 @@ import io.github.roost.core.task.Registration;
 import io.github.roost.opensearch.RoostSettings.Slices;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.AbstractExecutorService;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
 import org.opensearch.common.util.concurrent.ThreadContext;
 
@@ -33,6 +38,7 @@ final class SliceExecutor extends AbstractExecutorService {
     private final ThreadContext threadContext;
     private final AtomicInteger turn = new AtomicInteger();
     private final FairQueue waiting = new FairQueue();
+    private final ConcurrentMap<String, LongAdder> submitted = new ConcurrentHashMap<>();
     private volatile Slices slices;
 
     SliceExecutor(Orchestrator orchestrator, ExecutorService pool, ThreadContext threadContext, Slices slices) {
@@ -50,6 +56,18 @@ final class SliceExecutor extends AbstractExecutorService {
         slices = value;
     }
 
+    /** Numbers of slices submitted to Roost's workers, by index. */
+    Map<String, Long> submitted() {
+        Map<String, Long> counts = new TreeMap<>();
+        submitted.forEach((index, count) -> counts.put(index, count.sum()));
+        return counts;
+    }
+
+    /** Forgets the count of an index. */
+    void forget(String index) {
+        submitted.remove(index);
+    }
+
     @Override
     public void execute(Runnable command) {
         switch (slices) {
@@ -61,6 +79,7 @@ final class SliceExecutor extends AbstractExecutorService {
 
     private void onWorkers(Runnable slice) {
         String index = SearchedIndex.current();
+        submitted.computeIfAbsent(index, first -> new LongAdder()).increment();
         waiting.add(index, slice);
         try {
             domains.get(Math.floorMod(turn.getAndIncrement(), domains.size())).execute(this::runNext);

@@ -132,6 +132,7 @@ public final class TransportRoostBatch
         IndexService index = indices.indexServiceSafe(request.shardId().getIndex());
         IndexShard shard = index.getShard(request.shardId().id());
         refreshIfIdle(shard);
+        new SearchedIndex(request.shardId().getIndexName()).begin();
         try (Engine.Searcher searcher = shard.acquireSearcher(RoostKnnQueryBuilder.NAME)) {
             QueryShardContext context =
                     index.newQueryShardContext(request.shardId().id(), searcher, System::currentTimeMillis, null);
@@ -142,6 +143,8 @@ public final class TransportRoostBatch
             }
             return new RoostBatch.ShardResponse(
                     request.shardId(), node.together().invokeAll(each));
+        } finally {
+            SearchedIndex.end();
         }
     }
 

@@ -15,9 +15,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -131,8 +133,7 @@ public final class StallsBench {
             float[][] queries = UpdateFeed.queries(mixture, 1_000, random);
             UpdateFeed updates = new UpdateFeed(mixture, plan.rows, 2);
             for (int round = -1; round < plan.rounds; round++) {
-                for (int turn = 0; turn < rungs.size(); turn++) {
-                    Rung rung = rungs.get(Math.floorMod(turn + round, rungs.size()));
+                for (Rung rung : shuffled(rungs, random)) {
                     BlockIo reads = rung.reads() == Backend.BLOCKING ? blocking : io;
                     // Each measurement begins without changed pages in memory, which searches would not have to read.
                     try (DiskTable table = DiskTable.open(orchestrator, reads, "stalls", file)) {
@@ -148,6 +149,13 @@ public final class StallsBench {
         } finally {
             delete(place);
         }
+    }
+
+    /** The order of a round: random, since what a way leaves behind (writes that the disk still does, say) affects the next one. */
+    static List<Rung> shuffled(List<Rung> rungs, SplittableRandom random) {
+        List<Rung> order = new ArrayList<>(rungs);
+        Collections.shuffle(order, Random.from(random));
+        return order;
     }
 
     /** Deletes a folder and the files in it. */

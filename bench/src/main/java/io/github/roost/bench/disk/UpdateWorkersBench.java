@@ -147,10 +147,10 @@ public final class UpdateWorkersBench {
         List<Rung> rungs = Rung.besideUpdateWorkers(targets);
         Map<String, List<Outcome>> outcomes = new LinkedHashMap<>();
         rungs.forEach(rung -> outcomes.put(rung.name(), new ArrayList<>()));
+        SplittableRandom order = new SplittableRandom(1);
         return with(tables -> fed(tables, kind, () -> {
             for (int round = -1; round < plan.rounds(); round++) {
-                for (int turn = 0; turn < rungs.size(); turn++) {
-                    Rung rung = rungs.get(Math.floorMod(turn + round, rungs.size()));
+                for (Rung rung : StallsBench.shuffled(rungs, order)) {
                     Outcome outcome = measure(tables, kind, rung.policy());
                     if (round >= 0) {
                         outcomes.computeIfAbsent(rung.name(), same -> new ArrayList<>())

@@ -19,7 +19,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
 
 /** {@code roost build disk}. */
-@Command(name = "disk", description = "Builds a table on disk. The id of a row is its number in the file, from 0.")
+@Command(
+        name = "disk",
+        aliases = "--on-disk",
+        description = "Builds a table on disk. The id of a row is its number in the file, from 0.")
 final class BuildDiskCommand implements Callable<Integer> {
     @ParentCommand
     private @SuppressWarnings("NullAway.Init") BuildCommand parent;

@@ -21,6 +21,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
@@ -34,6 +35,8 @@ import picocli.CommandLine.Option;
         name = "stalls",
         description = "Updates of a table on disk concurrent with searches, compared by update mechanism.")
 final class StallsCommand implements Callable<Integer> {
+    private static final int SLICE_MILLIS = 1_000;
+    private static final int LADDER_SLICE_MILLIS = 3_000;
     private static final int LADDER_LEAD_IN_MILLIS = 2_000;
 
     private static final double[] SPLIT_TARGETS = {Double.NaN, .02, .05, .1, .2};
@@ -62,8 +65,11 @@ final class StallsCommand implements Callable<Integer> {
     @Option(names = "--rounds", paramLabel = "N", description = "Measured rounds; default 5.")
     private int rounds = 5;
 
-    @Option(names = "--slice-millis", paramLabel = "N", description = "Time per measurement; default 1000.")
-    private int sliceMillis = 1_000;
+    @Option(
+            names = "--slice-millis",
+            paramLabel = "N",
+            description = "Time per measurement; default 1000, with --ladder 3000.")
+    private @Nullable Integer sliceMillis;
 
     @Option(
             names = "--ladder",
@@ -91,7 +97,7 @@ final class StallsCommand implements Callable<Integer> {
             names = "--lead-in-millis",
             paramLabel = "N",
             description = "Warm-up before each measurement; default 0, with --ladder 2000.")
-    private int leadInMillis = -1;
+    private @Nullable Integer leadInMillis;
 
     @Option(
             names = "--kind",
@@ -99,7 +105,7 @@ final class StallsCommand implements Callable<Integer> {
             paramLabel = "both|inserts|deletes",
             description = {
                 "Parts of the ladder, default all: inserts and deletes in turns, with an update thread; inserts alone, and deletes",
-                "alone, with workers that only do updates."
+                "alone, with workers that only do updates. Deletes are measured until their rows are out of the graph."
             })
     private List<Part> parts = List.of(Part.values());
 
@@ -138,18 +144,17 @@ final class StallsCommand implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException {
         BenchCommand.require("--rows", rows, 1_000, 100_000_000);
         BenchCommand.require("--rounds", rounds, 1, 10_000);
-        BenchCommand.require("--slice-millis", sliceMillis, 1, 60_000);
-        BenchCommand.require("--lead-in-millis", Math.max(0, leadInMillis), 0, 60_000);
+        int slice = Objects.requireNonNullElse(sliceMillis, ladder ? LADDER_SLICE_MILLIS : SLICE_MILLIS);
+        BenchCommand.require("--slice-millis", slice, 1, 60_000);
+        int leadIn = Objects.requireNonNullElse(leadInMillis, ladder || record != null ? LADDER_LEAD_IN_MILLIS : 0);
+        BenchCommand.require("--lead-in-millis", leadIn, 0, 60_000);
         for (double target : targets) {
             BenchCommand.require("--target", (int) Math.ceil(target), 1, 100);
         }
-        if (leadInMillis < 0) {
-            leadInMillis = ladder || record != null ? LADDER_LEAD_IN_MILLIS : 0;
-        }
         StallsBench.Plan plan = new StallsBench.Plan(
                 rows,
-                Duration.ofMillis(leadInMillis),
-                Duration.ofMillis(sliceMillis),
+                Duration.ofMillis(leadIn),
+                Duration.ofMillis(slice),
                 rounds,
                 pipelined ? DiskSearch.Mode.PIPELINED : DiskSearch.Mode.BEAM);
         Map<String, Object> results = new LinkedHashMap<>();

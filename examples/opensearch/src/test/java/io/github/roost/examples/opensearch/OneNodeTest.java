@@ -661,10 +661,17 @@ class OneNodeTest {
     void slicesRunOnRoostsWorkersUntilTheSettingSaysOtherwise() {
         long pooled = pooledSlices();
         long own = stats().at("/tasks/completed").asLong();
+        long slices = stats().at("/slices/birds").asLong();
+        long ofNone = stats().at("/slices/_none").asLong();
         for (int i = 0; i < 20; i++) {
             search("v", corpus.vector(i), 10, "");
         }
         assertThat(stats().at("/tasks/completed").asLong()).isGreaterThan(own);
+        long slicesOfWorkers = stats().at("/slices/birds").asLong();
+        assertThat(slicesOfWorkers).isGreaterThanOrEqualTo(slices + 20);
+        assertThat(stats().at("/slices/_none").asLong())
+                .as("slices of no index")
+                .isEqualTo(ofNone);
         assertThat(pooledSlices()).isEqualTo(pooled);
 
         set("\"roost.slices\":\"index_searcher\"");
@@ -672,6 +679,7 @@ class OneNodeTest {
             search("v", corpus.vector(i), 10, "");
         }
         assertThat(pooledSlices()).isGreaterThan(pooled);
+        assertThat(stats().at("/slices/birds").asLong()).isEqualTo(slicesOfWorkers);
         set("\"roost.slices\":null");
     }
 
