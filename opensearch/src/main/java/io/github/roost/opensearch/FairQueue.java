@@ -20,17 +20,19 @@ final class FairQueue {
         waiting.computeIfAbsent(index, first -> new ArrayDeque<>()).add(slice);
     }
 
-    /** Takes the next slice; null if none waits. */
+    /** Takes the next slice; null if none waits. Allocates nothing, so that no slice is lost if memory is out. */
     synchronized @Nullable Runnable take() {
-        Map.Entry<String, Queue<Runnable>> next = waiting.pollFirstEntry();
+        Map.Entry<String, Queue<Runnable>> next = waiting.firstEntry();
         if (next == null) {
             return null;
         }
-        Runnable slice = next.getValue().remove();
-        if (!next.getValue().isEmpty()) {
-            waiting.putLast(next.getKey(), next.getValue());
+        Queue<Runnable> itsSlices = next.getValue();
+        if (itsSlices.size() == 1) {
+            waiting.remove(next.getKey());
+        } else {
+            waiting.putLast(next.getKey(), itsSlices);
         }
-        return slice;
+        return itsSlices.remove();
     }
 
     /** Removes a slice that has not been taken; returns whether it was there. */

@@ -79,10 +79,18 @@ final class SliceExecutor extends AbstractExecutorService {
 
     private void onWorkers(Runnable slice) {
         String index = SearchedIndex.current();
+        Thread submitter = Thread.currentThread();
         submitted.computeIfAbsent(index, first -> new LongAdder()).increment();
         waiting.add(index, slice);
         try {
-            domains.get(Math.floorMod(turn.getAndIncrement(), domains.size())).execute(this::runNext);
+            domains.get(Math.floorMod(turn.getAndIncrement(), domains.size())).execute(() -> {
+                // If the workers are full, this thread runs the task: then its own slice, not another index's.
+                if (Thread.currentThread() == submitter && waiting.remove(index, slice)) {
+                    slice.run();
+                } else {
+                    runNext();
+                }
+            });
         } catch (Throwable rejected) {
             if (waiting.remove(index, slice)) {
                 throw rejected;

@@ -51,7 +51,12 @@ final class UringDevice implements BlockDevice {
         ChannelFile channel = ChannelFile.open(file, writable);
         try {
             DirectFile direct = DirectFile.open(file);
-            return new RingFile(channel, direct, register(direct), this);
+            try {
+                return new RingFile(channel, direct, register(direct), this);
+            } catch (Throwable failed) {
+                direct.close();
+                throw failed;
+            }
         } catch (Throwable refused) {
             channel.close();
             throw refused;
@@ -69,7 +74,12 @@ final class UringDevice implements BlockDevice {
             return -1;
         }
         slots.set(slot);
-        queues.forEach(queue -> queue.register(slot, file));
+        try {
+            queues.forEach(queue -> queue.register(slot, file));
+        } catch (Throwable failed) {
+            release(slot);
+            throw failed;
+        }
         return slot;
     }
 
@@ -157,11 +167,14 @@ final class UringDevice implements BlockDevice {
 
         @Override
         public void close() throws IOException {
-            if (slot >= 0) {
-                owner.release(slot);
+            try {
+                if (slot >= 0) {
+                    owner.release(slot);
+                }
+            } finally {
+                ring.close();
+                channel.close();
             }
-            ring.close();
-            channel.close();
         }
     }
 }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * The reads of one worker, through a ring of its own: submitted by the slices that it runs, and reaped by its polls between slices.
  *
  * <p>Other threads than the worker's rarely come here: the old thread of a worker that was replaced while it was blocked may still submit,
- * the watch thread checks for completions, and close waits for the last read. So a single lock, this, guards all state and is nearly
+ * the watch thread checks for completions, threads that open or close a file register it, and close waits for the last read. So a single lock, this, guards all state and is nearly
  * uncontended. Reads are ended outside the lock, so it is the innermost lock in Java.
  *
  * <p>A read is in one place at a time: waiting for room in the ring ({@link #waitingFirst}), in flight (in {@link #underWay}, at the tag

@@ -103,7 +103,9 @@ class BlockIoTest {
             for (int i = 0; i < count; i++) {
                 files.add(io.open(Disk.file(folder.resolve("registered" + i), BLOCKS)));
             }
-            assumeThat(filesOfRings()).as("the kernel lists a ring's files").isPositive();
+            assumeThat(infoOfDescriptors())
+                    .as("the kernel lists the slots of rings")
+                    .anyMatch(lines -> lines.contains("UserFiles:\t" + IoUring.FILES));
             assertThat(filesOfRings()).isEqualTo((long) orchestrator.workers() * IoUring.FILES);
             for (BlockFile file : files) {
                 assertThat(Disk.readAll(io, orchestrator, id, SubmitOptions.DEFAULT, file, new long[] {7, 8})
@@ -127,23 +129,25 @@ class BlockIoTest {
 
     /** The files of this test that rings of this process have registered, as the kernel lists them; each counts once per ring. */
     private long filesOfRings() throws IOException {
-        long count = 0;
+        return infoOfDescriptors().stream()
+                .filter(lines -> lines.stream().anyMatch(line -> line.startsWith("UserFiles:")))
+                .flatMap(List::stream)
+                .filter(line -> line.contains(folder.toString()))
+                .count();
+    }
+
+    private static List<List<String>> infoOfDescriptors() throws IOException {
+        List<List<String>> all = new ArrayList<>();
         try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fdinfo"))) {
             for (Path descriptor : descriptors.toList()) {
-                List<String> lines;
                 try {
-                    lines = Files.readAllLines(descriptor);
+                    all.add(Files.readAllLines(descriptor));
                 } catch (IOException closedMeanwhile) {
-                    continue;
-                }
-                if (lines.stream().anyMatch(line -> line.startsWith("UserFiles:"))) {
-                    count += lines.stream()
-                            .filter(line -> line.contains(folder.toString()))
-                            .count();
+                    // Not a ring of this test, which is open.
                 }
             }
         }
-        return count;
+        return all;
     }
 
     private static Long[] boxed(long[] blocks) {

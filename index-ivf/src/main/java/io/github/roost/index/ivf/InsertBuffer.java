@@ -51,6 +51,11 @@ final class InsertBuffer {
         return new InsertBuffer(RowList.empty(layout, 2 * DUE_ROWS));
     }
 
+    /** The bytes that {@link #withRoom} takes. */
+    static long bytesOfRoom(RowLayout layout) {
+        return RowBlock.bytes(2 * DUE_ROWS, layout);
+    }
+
     RowList rows() {
         return rows;
     }

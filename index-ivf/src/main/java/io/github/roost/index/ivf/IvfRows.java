@@ -32,9 +32,6 @@ final class IvfRows {
     /** Rows whose lists one step of a flush finds. */
     private static final int ASSIGNED_PER_STEP = 4;
 
-    /** Places whose rows one step of a compaction copies. */
-    private static final int COPIED_PER_STEP = 32;
-
     private volatile Lists lists;
     /** Guarded by this. */
     private Locations locations;
@@ -347,7 +344,7 @@ final class IvfRows {
         }
     }
 
-    /** Maintenance in steps of some microseconds; one thread at a time. */
+    /** Maintenance in steps; one thread at a time. */
     @FunctionalInterface
     interface Steps {
         /** Runs one step. */
@@ -359,7 +356,7 @@ final class IvfRows {
         /** There is more to do. */
         MORE,
         DONE,
-        /** The step would have to wait. Nothing has changed, and no more steps follow. */
+        /** The step would have to wait. The rows are as before the first step, and no more steps follow. */
         PUT_OFF
     }
 
@@ -396,8 +393,8 @@ final class IvfRows {
     }
 
     /**
-     * A flush: finds the lists of some rows per step, without a lock, as that takes long with many lists, and then moves all rows in one step under the
-     * lock, so that no search misses one.
+     * A flush: finds the lists of some rows per step, some microseconds, without the lock of the table, as that takes long with many lists; then it moves
+     * all rows in one step under the lock, so that no search misses one.
      */
     private final class Flush implements Steps {
         private final InsertBuffer buffer;
@@ -409,6 +406,7 @@ final class IvfRows {
         private final int[] assigned;
         private int done;
         private @Nullable InsertBuffer next;
+        private boolean isOver;
 
         /** @param room called with the bytes that the rows would take before they take more; throws if that is too much */
         Flush(InsertBuffer buffer, Consumer<LongSupplier> room) {
@@ -420,19 +418,23 @@ final class IvfRows {
 
         @Override
         public Progress step() {
-            if (lists.buffer() != buffer || copies.length == 0) {
-                return Progress.DONE;
-            }
-            if (done < copies.length) {
-                assignSome();
-                return Progress.MORE;
-            }
+            Progress progress = maintain(this::stepOnce);
+            return progress == Progress.DONE && !isOver ? Progress.MORE : progress;
+        }
+
+        private void stepOnce() {
             InsertBuffer ready = next;
-            if (ready == null) {
+            if (lists.buffer() != buffer || copies.length == 0) {
+                isOver = true;
+            } else if (done < copies.length) {
+                assignSome();
+            } else if (ready == null) {
+                room.accept(() -> bytes() + InsertBuffer.bytesOfRoom(assignedTo.layout()));
                 next = InsertBuffer.withRoom(assignedTo.layout());
-                return Progress.MORE;
+            } else {
+                moveAll(ready);
+                isOver = true;
             }
-            return maintain(() -> handOver(ready));
         }
 
         private void assignSome() {
@@ -444,21 +446,21 @@ final class IvfRows {
             done = end;
         }
 
-        private void handOver(InsertBuffer ready) {
+        private void moveAll(InsertBuffer ready) {
             synchronized (IvfRows.this) {
                 if (lists.buffer() == buffer) {
-                    IvfRows.this.handOver(copies, assigned, ready, room);
+                    handOver(copies, assigned, ready, room);
                 }
             }
         }
 
-        /** Runs all steps, under the lock of the table's long work. */
-        void runAlone() {
+        /** Runs all steps; called under the lock of the table. */
+        void runAll() {
             while (done < copies.length) {
                 assignSome();
             }
-            if (lists.buffer() == buffer && copies.length > 0) {
-                handOver(InsertBuffer.withRoom(assignedTo.layout()));
+            if (copies.length > 0) {
+                moveAll(InsertBuffer.withRoom(assignedTo.layout()));
             }
         }
     }
@@ -518,57 +520,15 @@ final class IvfRows {
         }
     }
 
-    /** Compacts a list, if that pays. */
+    /** Compacts a list, if that pays: one step, as the list must not change meanwhile. */
     Steps compaction(int list) {
-        return new ListCompaction(list);
+        return () -> maintain(() -> compact(list));
     }
 
-    /** A compaction, which copies some rows per step, each step under the lock. */
-    private final class ListCompaction implements Steps {
-        private final int list;
-        private @Nullable RowList rows;
-        private RowList.@Nullable Compaction begun;
-        private boolean isDone;
-
-        ListCompaction(int list) {
-            this.list = list;
-        }
-
-        @Override
-        public Progress step() {
-            Progress progress = maintain(this::stepAlone);
-            return progress == Progress.DONE && !isDone ? Progress.MORE : progress;
-        }
-
-        private void stepAlone() {
-            synchronized (IvfRows.this) {
-                RowList of = rows;
-                RowList.Compaction running = begun;
-                if (of == null || running == null) {
-                    begin();
-                } else if (list >= lists.count() || lists.rows()[list] != of) {
-                    // A rebuild has replaced the list.
-                    isDone = true;
-                } else if (!running.copy(COPIED_PER_STEP)) {
-                    running.finish((id, place) -> locations.put(id, list, place));
-                    end();
-                }
-            }
-        }
-
-        private void begin() {
-            if (list < lists.count() && lists.rows()[list].isSparse()) {
-                RowList of = lists.rows()[list];
-                rows = of;
-                begun = of.beginCompaction();
-            } else {
-                end();
-            }
-        }
-
-        private void end() {
-            putOffCompaction(list);
-            isDone = true;
+    private synchronized void compact(int list) {
+        putOffCompaction(list);
+        if (list < lists.count() && lists.rows()[list].isSparse()) {
+            lists.rows()[list].compact((id, place) -> locations.put(id, list, place));
         }
     }
 
@@ -598,7 +558,7 @@ final class IvfRows {
                 throw new IllegalStateException("a rebuild is under way already");
             }
             // No memory limit: the rebuild soon replaces these lists.
-            new Flush(lists.buffer(), bytes -> {}).runAlone();
+            new Flush(lists.buffer(), bytes -> {}).runAll();
             touched = LongTable.builder(0).build();
         }
         try {
@@ -673,7 +633,7 @@ final class IvfRows {
     private synchronized void saveAlone(Path file, Metric metric, int nprobe, long seed, double rerank)
             throws IOException {
         // No memory limit: saving a full table must work.
-        new Flush(lists.buffer(), bytes -> {}).runAlone();
+        new Flush(lists.buffer(), bytes -> {}).runAll();
         int count = lists.count();
         long[][] ids = new long[count][];
         int[][] places = new int[count][];

@@ -163,6 +163,11 @@ public final class IoUring implements AutoCloseable {
         }
     }
 
+    /** Number of slots for files: {@link #FILES}, or 0 if the kernel refuses them. */
+    int slots() {
+        return files.length;
+    }
+
     /**
      * Registers a file with the kernel, which then need not look it up for each read. The kernel keeps the file open until the slot is emptied or the
      * ring is closed.

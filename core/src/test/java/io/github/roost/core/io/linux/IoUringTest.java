@@ -103,7 +103,8 @@ class IoUringTest {
     @Test
     void aRegisteredFileIsReadThroughItsSlot() throws Exception {
         DirectFile other = DirectFile.open(folder.resolve("file"));
-        assumeThat(ring.register(3, other)).isTrue();
+        assumeThat(ring.slots()).as("the kernel has slots for files").isEqualTo(IoUring.FILES);
+        assertThat(ring.register(3, other)).isTrue();
         // Its descriptor is not valid any more, but the kernel has the file.
         other.close();
         ring.prepare(other, 3, BLOCK, block(), 1);
