@@ -1,11 +1,14 @@
 package io.github.roost.opensearch;
 
 import org.opensearch.index.shard.SearchOperationListener;
+import org.opensearch.search.internal.ReaderContext;
 import org.opensearch.search.internal.SearchContext;
+import org.opensearch.transport.TransportRequest;
 
 /**
- * Tells which index a thread searches. OpenSearch calls it before and after the query phase of each shard, in the thread that submits the slices; a
- * request of several vectors calls it itself. Thread-safe.
+ * Tells which index a thread searches. OpenSearch calls it when a thread takes the reader of a shard, which it then searches, and after the query
+ * phase; a request of several vectors calls it itself. If a request fails before its query phase, its thread keeps the index until its next search:
+ * then slices that it submits meanwhile count for a wrong index, which affects only their order. Thread-safe.
  */
 final class SearchedIndex implements SearchOperationListener {
     /** What a thread searches otherwise. No index can have a name that begins like this. */
@@ -22,6 +25,18 @@ final class SearchedIndex implements SearchOperationListener {
     /** {@return the index that the current thread searches, or {@link #NONE}} */
     static String current() {
         return CURRENT.get();
+    }
+
+    /** Before the query is rewritten, which searches vectors. */
+    @Override
+    public void onNewReaderContext(ReaderContext context) {
+        begin();
+    }
+
+    /** The same for the reader of a scroll or of a point in time. */
+    @Override
+    public void validateReaderContext(ReaderContext context, TransportRequest request) {
+        begin();
     }
 
     @Override
