@@ -188,7 +188,7 @@ public final class FormatsOverHttp implements AutoCloseable {
             cluster.client().put("/bench", """
                             {"settings":{"index.roost.enabled":true,"number_of_shards":1,"number_of_replicas":0,
                                          "refresh_interval":-1,"index.requests.cache.enable":false},
-                             "mappings":{"_source":{"enabled":false},"properties":{%s}}}""".formatted(properties)).ok();
+                             "mappings":{"_source":{"enabled":false,"recovery_source_enabled":false},"properties":{%s}}}""".formatted(properties)).ok();
             progress.accept("indexing %,d vectors in %d fields".formatted(vectors.length, fields.length));
             for (int from = 0; from < vectors.length; from += PER_BULK) {
                 load(cluster.client(), fields, vectors, from, Math.min(from + PER_BULK, vectors.length));
