@@ -44,9 +44,7 @@ final class RoostNode implements Closeable {
     private final ConcurrentMap<String, RoostReader.Graphs> graphsOfIndexes = new ConcurrentHashMap<>();
     private final SearchMemory memory = new SearchMemory();
     private final NodeTables tables = new NodeTables();
-    /** Runs searches in the caller until the slice executor is set. */
-    private volatile TaskExecutor together = new TaskExecutor(Runnable::run);
-
+    /** Null until the node's start has created it. */
     private volatile @Nullable SliceExecutor slices;
 
     private volatile Homes homes;
@@ -109,14 +107,14 @@ final class RoostNode implements Closeable {
         return tables;
     }
 
-    /** Runs several searches in parallel, in the slice executor and in the waiting thread. */
+    /** Runs several searches in parallel, in the slice executor and in the waiting thread; before there is one, in the caller. */
     TaskExecutor together() {
-        return together;
+        SliceExecutor executor = slices;
+        return new TaskExecutor(executor == null ? Runnable::run : executor);
     }
 
     void slices(SliceExecutor executor) {
         slices = executor;
-        together = new TaskExecutor(executor);
     }
 
     /** Numbers of slices that Roost's workers have been given, by index. */

@@ -48,13 +48,7 @@ class SliceExecutorTest {
                 ExecutorService pool = Executors.newSingleThreadExecutor()) {
             SliceExecutor slices = new SliceExecutor(
                     orchestrator, pool, new ThreadContext(Settings.EMPTY), RoostSettings.Slices.ROOST);
-            CountDownLatch blocked = new CountDownLatch(1);
-            CountDownLatch goesOn = new CountDownLatch(1);
-            slices.execute(() -> {
-                blocked.countDown();
-                await(goesOn);
-            });
-            blocked.await();
+            CountDownLatch goesOn = blockTheWorker(slices);
             List<String> order = Collections.synchronizedList(new ArrayList<>());
             submit(slices, "busy", 20, order);
             submit(slices, "quiet", 2, order);
@@ -65,6 +59,18 @@ class SliceExecutorTest {
             assertThat(order.subList(0, 5)).containsExactly("busy 0", "quiet 0", "other 0", "busy 1", "quiet 1");
             assertThat(order).hasSize(23).endsWith("busy 18", "busy 19");
         }
+    }
+
+    /** Returns once the worker waits for the returned latch. */
+    private static CountDownLatch blockTheWorker(SliceExecutor slices) {
+        CountDownLatch blocked = new CountDownLatch(1);
+        CountDownLatch goesOn = new CountDownLatch(1);
+        slices.execute(() -> {
+            blocked.countDown();
+            await(goesOn);
+        });
+        await(blocked);
+        return goesOn;
     }
 
     private static void submit(SliceExecutor slices, String index, int count, List<String> order) {
@@ -125,13 +131,7 @@ class SliceExecutorTest {
                 ExecutorService pool = Executors.newSingleThreadExecutor()) {
             SliceExecutor slices = new SliceExecutor(
                     orchestrator, pool, new ThreadContext(Settings.EMPTY), RoostSettings.Slices.ROOST);
-            CountDownLatch blocked = new CountDownLatch(1);
-            CountDownLatch goesOn = new CountDownLatch(1);
-            slices.execute(() -> {
-                blocked.countDown();
-                await(goesOn);
-            });
-            blocked.await();
+            CountDownLatch goesOn = blockTheWorker(slices);
             List<String> order = Collections.synchronizedList(new ArrayList<>());
             submit(slices, "busy", 3, order);
             List<Runnable> neverRun = slices.shutdownNow();

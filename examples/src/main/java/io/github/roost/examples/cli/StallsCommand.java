@@ -105,7 +105,7 @@ final class StallsCommand implements Callable<Integer> {
             paramLabel = "both|inserts|deletes",
             description = {
                 "Parts of the ladder, default all: inserts and deletes in turns, with an update thread; inserts alone, and deletes",
-                "alone, with workers that only do updates. Deletes are measured until their rows are out of the graph."
+                "alone, with workers that only do updates. Deletes are measured until their rows are out of the graph, at most for --slice-millis."
             })
     private List<Part> parts = List.of(Part.values());
 
