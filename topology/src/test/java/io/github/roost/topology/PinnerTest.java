@@ -79,6 +79,17 @@ class PinnerTest {
         assertThat(restored).isEqualTo(Runtime.getRuntime().availableProcessors());
     }
 
+    @Test
+    void theProcessHasAllItsCpusOnAPinnedThreadToo() throws Exception {
+        int all = Runtime.getRuntime().availableProcessors();
+        Core core = live.cores().findFirst().orElseThrow();
+        int onAPinnedThread = inThread(() -> {
+            Pinner.of(live).pin(core);
+            return ProcessCpus.count();
+        });
+        assertThat(onAPinnedThread).isEqualTo(all).isEqualTo(ProcessCpus.count());
+    }
+
     private static int allowedCpus() {
         return ThreadPlacement.current().orElseThrow().allowedCpus().size();
     }

@@ -145,14 +145,15 @@ public final class WakePolicy {
     }
 
     /**
-     * Finds the domains in which to wake one sleeping worker for the queue of another domain.
+     * Finds the domains in which to wake one sleeping worker for the queue of another domain: none without a gate, since then a
+     * worker sees every queue before it sleeps, and each task wakes a worker for itself.
      *
      * @param now {@link System#nanoTime()}
      * @param wake called with each such domain, once per domain that it may help
      */
     public void helpers(long now, IntConsumer wake) {
-        for (int victim = 0; victim < layout.domains(); victim++) {
-            if (needsHelp(victim)) {
+        for (int victim = 0; gated && victim < layout.domains(); victim++) {
+            if (domains.backlog(victim).exists()) {
                 for (int step = 1; step < layout.domains(); step++) {
                     int helper = (victim + step) % layout.domains();
                     if (domains.idle(helper) > 0 && opens(helper, victim, now)) {
@@ -161,10 +162,6 @@ public final class WakePolicy {
                 }
             }
         }
-    }
-
-    private boolean needsHelp(int victim) {
-        return gated ? domains.backlog(victim).exists() : domains.waiting(victim) > 0;
     }
 
     /**

@@ -1,6 +1,7 @@
 package io.github.roost.core.indexing;
 
 import io.github.roost.core.Vectors;
+import io.github.roost.topology.ProcessCpus;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -19,8 +20,10 @@ import org.jspecify.annotations.Nullable;
  * @param <T> the type of the objects
  */
 public final class ScratchPool<T> {
-    /** A worker and another thread per processor, each with a nested search. */
+    /** A worker and another thread per CPU, each with a nested search. */
     private static final int PLACES_PER_PROCESSOR = 4;
+
+    private static final int MAX_PLACES = 1 << 16;
     /** Slots are this many references apart, to lie on different cache lines. */
     private static final int APART = 16;
     /** Spreads successive thread ids over the slots: 2^64 divided by the golden ratio. */
@@ -31,12 +34,12 @@ public final class ScratchPool<T> {
     private final AtomicReferenceArray<@Nullable T> kept;
 
     /**
-     * Creates a pool with four slots per processor.
+     * Creates a pool with four slots per CPU of the process, whichever thread creates it.
      *
      * @param maker makes an object; called by the thread that takes it
      */
     public ScratchPool(Supplier<? extends T> maker) {
-        this(PLACES_PER_PROCESSOR * Runtime.getRuntime().availableProcessors(), maker);
+        this(Math.min(MAX_PLACES, PLACES_PER_PROCESSOR * ProcessCpus.count()), maker);
     }
 
     /**
@@ -46,7 +49,7 @@ public final class ScratchPool<T> {
      * @param maker makes an object; called by the thread that takes it
      */
     public ScratchPool(int places, Supplier<? extends T> maker) {
-        Vectors.requireRange("places", places, 1, 1 << 16);
+        Vectors.requireRange("places", places, 1, MAX_PLACES);
         if (maker == null) {
             throw new NullPointerException("maker must not be null");
         }

@@ -12,12 +12,15 @@ import org.slf4j.LoggerFactory;
  * starts a fresh thread, so that nothing hangs; the blocked thread ends when its search does.
  *
  * <p>The thread sleeps until it is armed by code that finds something to watch. It disarms itself first and then looks once more,
- * so nothing is missed.
+ * so nothing is missed. Arming it again is a system call of a worker, which searches that submit searches would pay each time; so if it is
+ * armed again at once, it stays armed for some looks that find nothing.
  */
 final class Watch implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(Watch.class);
     /** Interval of looks for blocked workers: a worker is relieved at the second look that finds it blocked in the same slice. */
     private static final long BLOCKED_LOOK_NANOS = 1_000_000;
+    /** Looks that find nothing before it disarms itself, if it was armed again soon after the last time. */
+    private static final int EMPTY_LOOKS = 16;
     /** Maximum number of blocked threads; the same as the spare threads of {@link java.util.concurrent.ForkJoinPool}. */
     static final int MAX_BLOCKED = 256;
 
@@ -34,6 +37,11 @@ final class Watch implements Runnable {
     private final long[] blockedIn;
 
     private long nextBlockedLook;
+    /** When the thread last found nothing to watch and disarmed itself. */
+    private long disarmedAt;
+    /** Looks that may find nothing before it disarms itself. */
+    private int emptyLooks;
+
     private volatile boolean armed;
     private volatile boolean warned;
 
@@ -44,6 +52,7 @@ final class Watch implements Runnable {
         this.endings = endings;
         this.blockedIn = new long[pool.workers()];
         this.nextBlockedLook = pool.platform().nanoTime();
+        this.disarmedAt = nextBlockedLook - BLOCKED_LOOK_NANOS;
         Arrays.fill(blockedIn, NOT_BLOCKED);
         this.thread = Thread.ofPlatform()
                 .daemon()
@@ -77,10 +86,10 @@ final class Watch implements Runnable {
     public void run() {
         while (!pool.isTerminated()) {
             try {
-                if (!armed) {
-                    LockSupport.park(this);
-                } else {
+                if (armed) {
                     watch();
+                } else {
+                    rest();
                 }
             } catch (Throwable unexpected) {
                 // Memory is out: try again at the next look, which sees the same state.
@@ -89,9 +98,21 @@ final class Watch implements Runnable {
         }
     }
 
+    private void rest() {
+        LockSupport.park(this);
+        boolean soon = pool.platform().nanoTime() - disarmedAt < BLOCKED_LOOK_NANOS;
+        emptyLooks = soon ? EMPTY_LOOKS : 0;
+    }
+
     private void watch() {
-        long wait = watchOnce();
-        if (wait != Long.MAX_VALUE) {
+        long wait = emptyLooks > 0 ? look() : watchOnce();
+        if (wait == Long.MAX_VALUE && emptyLooks > 0) {
+            emptyLooks--;
+            wait = BLOCKED_LOOK_NANOS;
+        }
+        if (wait == Long.MAX_VALUE) {
+            disarmedAt = pool.platform().nanoTime();
+        } else {
             LockSupport.parkNanos(this, wait);
         }
     }

@@ -3,12 +3,17 @@ package io.github.roost.core.indexing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.roost.topology.Pinner;
+import io.github.roost.topology.ProcessCpus;
+import io.github.roost.topology.Topology;
+import io.github.roost.topology.TopologyReader;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -59,6 +64,28 @@ class ScratchPoolTest {
         assertThat(made).hasValue(PLACES + 1);
         pool.take();
         assertThat(made).hasValue(PLACES + 2);
+    }
+
+    @Test
+    void aPoolOfAPinnedThreadHasPlacesForEveryCpu() throws Exception {
+        Topology live = TopologyReader.live().read();
+        FutureTask<ScratchPool<Object>> create = new FutureTask<>(() -> {
+            Pinner.of(live).pin(live.cores().findFirst().orElseThrow());
+            return new ScratchPool<>(() -> {
+                made.incrementAndGet();
+                return new Object();
+            });
+        });
+        Thread.ofPlatform().start(create);
+        ScratchPool<Object> ofWorker = create.get();
+        List<Object> taken = new ArrayList<>();
+        for (int i = 0; i < 4 * ProcessCpus.count(); i++) {
+            taken.add(ofWorker.take());
+        }
+        taken.forEach(ofWorker::giveBack);
+        int before = made.get();
+        taken.forEach(each -> ofWorker.take());
+        assertThat(made).hasValue(before);
     }
 
     @Test
