@@ -74,6 +74,7 @@ public final class Orchestrator implements AutoCloseable {
 
     private final Topology topology;
     private final PinnedCores pinned;
+    private final StartedThreads startedThreads;
     private final WorkerLayout layout;
     private final SchedulingPolicy scheduling;
     private final TrafficMonitor monitor;
@@ -133,15 +134,19 @@ public final class Orchestrator implements AutoCloseable {
         this.admission = new Admission(mapper.epochs(), pool, callers, builder.overloadPolicy, builder.ringCapacity);
         this.indexing = new Indexing(this, admission, pool, builder.groupRule);
         events.nameSlotsBy(mapper::nameOf);
+        boolean pins = builder.pinner == null && topology.bindable();
+        this.startedThreads = new StartedThreads(topology, pins);
         try {
             pool.start();
             mapper.start();
+            startedThreads.start();
         } catch (Throwable e) {
             // The caller gets no orchestrator to close, so the threads that have started end here.
+            mapper.stop();
             pool.terminate();
             throw e;
         }
-        this.pinned = PinnedCores.of(topology, builder.pinner == null && topology.bindable());
+        this.pinned = PinnedCores.of(topology, pins);
     }
 
     /** {@return a builder with every option at its default} */
@@ -473,6 +478,7 @@ public final class Orchestrator implements AutoCloseable {
         }
         pool.terminate();
         pool.join(FORCED_JOIN);
+        startedThreads.close();
         pinned.close();
         closed.complete(drained);
         return drained;
@@ -531,7 +537,8 @@ public final class Orchestrator implements AutoCloseable {
          * Sets how a worker pins its own thread to its core.
          *
          * @param value called once per worker, in the worker's thread; if it throws, the worker stays unpinned; default: pins if the
-         *     topology can be bound to
+         *     topology can be bound to. Only with the default, threads that are started on a worker, and so inherit its core, are
+         *     given all CPUs of the process within a second
          * @return this builder
          */
         public Builder pinner(Function<Core, PinResult> value) {

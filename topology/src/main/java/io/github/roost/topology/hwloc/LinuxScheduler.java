@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  * <p>The masks come from {@code sched_getaffinity(2)} and need no hwloc.
  */
 public final class LinuxScheduler {
+    /** There is no such thread. */
+    private static final int ESRCH = 3;
+
     private static final int EINVAL = 22;
     /** The kernel refuses a mask smaller than its own with EINVAL; the size is then doubled, up to {@link #LAST_MASK_BYTES}. */
     private static final int FIRST_MASK_BYTES = 128;
@@ -83,6 +86,16 @@ public final class LinuxScheduler {
         return mask(Math.toIntExact(ProcessHandle.current().pid()));
     }
 
+    /**
+     * The CPUs that a thread of this process may run on.
+     *
+     * @param thread its id in the operating system
+     * @return its mask; empty if there is no such thread
+     */
+    public BitSet maskOf(int thread) {
+        return mask(thread);
+    }
+
     private BitSet mask(int thread) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = Errno.allocate(arena);
@@ -93,6 +106,9 @@ public final class LinuxScheduler {
                     return BitSet.valueOf(mask.toArray(ValueLayout.JAVA_LONG));
                 }
                 int errno = Errno.of(state);
+                if (errno == ESRCH) {
+                    return new BitSet();
+                }
                 if (errno != EINVAL) {
                     throw new IllegalStateException("the kernel refused to read an affinity mask, errno " + errno);
                 }
@@ -110,10 +126,21 @@ public final class LinuxScheduler {
      * @return 0, or the {@code errno} of the refusal
      */
     public int bindThread(BitSet cpus) {
+        return bindThread(0, cpus);
+    }
+
+    /**
+     * Binds a thread of this process.
+     *
+     * @param thread its id in the operating system, 0 for the calling thread
+     * @param cpus OS numbers of the CPUs that it may run on, not empty
+     * @return 0, or the {@code errno} of the refusal
+     */
+    public int bindThread(int thread, BitSet cpus) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = Errno.allocate(arena);
             MemorySegment mask = arena.allocateFrom(JAVA_LONG, cpus.toLongArray());
-            int result = (int) setAffinity.invokeExact(state, 0, mask.byteSize(), mask);
+            int result = (int) setAffinity.invokeExact(state, thread, mask.byteSize(), mask);
             return result >= 0 ? 0 : Errno.of(state);
         } catch (Throwable thrown) {
             throw NativeFunctions.unexpected(thrown);

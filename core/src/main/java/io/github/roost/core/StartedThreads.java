@@ -1,0 +1,69 @@
+package io.github.roost.core;
+
+import io.github.roost.topology.InheritedCpus;
+import io.github.roost.topology.Topology;
+import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A daemon thread that gives the threads that workers have started all CPUs of the process, once a second. Callbacks run on workers, and
+ * executors start their threads in the thread that submits: each would stay on one worker's core. Workers do not restore masks themselves,
+ * since that would cost every search two system calls.
+ */
+final class StartedThreads implements Runnable, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(StartedThreads.class);
+    private static final long INTERVAL_NANOS = 1_000_000_000;
+    /** The start of the names of workers' threads, which stay pinned. */
+    private static final String WORKER = "roost-worker";
+
+    private final Optional<InheritedCpus> threads;
+    private final Thread thread;
+    private volatile boolean closed;
+
+    /** @param pins whether workers are pinned; otherwise {@link #start} has no effect */
+    StartedThreads(Topology topology, boolean pins) {
+        this.threads = pins ? InheritedCpus.of(topology, name -> name.startsWith(WORKER)) : Optional.empty();
+        this.thread = Thread.ofPlatform()
+                .daemon()
+                .name("roost-threads")
+                .inheritInheritableThreadLocals(false)
+                .unstarted(this);
+    }
+
+    void start() {
+        if (threads.isPresent()) {
+            thread.start();
+        }
+    }
+
+    @Override
+    public void run() {
+        do {
+            LockSupport.parkNanos(this, INTERVAL_NANOS);
+            try {
+                int restored = threads.orElseThrow().restore();
+                if (restored > 0) {
+                    LOG.debug("{} threads started by workers may use all CPUs again", restored);
+                }
+            } catch (RuntimeException | Error failed) {
+                warn(failed);
+            }
+        } while (!closed);
+    }
+
+    private static void warn(Throwable failed) {
+        try {
+            LOG.warn("threads that workers have started may stay on one core", failed);
+        } catch (RuntimeException | Error noMemoryToLog) {
+            // Rethrown, it would end this thread.
+        }
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        LockSupport.unpark(thread);
+    }
+}

@@ -1,0 +1,109 @@
+package io.github.roost.topology;
+
+import io.github.roost.topology.hwloc.LinuxScheduler;
+import io.github.roost.topology.hwloc.NativeUnavailableException;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.BitSet;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+
+/**
+ * Gives threads that pinned threads have started all CPUs of the process. On Linux a thread inherits the affinity mask of the thread that
+ * starts it, and an executor starts its threads in whichever thread submits a task: so a callback on a pinned worker leaves threads of
+ * the common pool, of virtual threads' carriers, or of any other executor on that worker's core for good.
+ *
+ * <p>A thread counts as started by a pinned one if it is new since the last call and may run on exactly the CPUs of one core of the
+ * topology. So a thread that pins itself to such a core must do so after a call has seen it, or the core must not be in the topology. Not
+ * thread-safe.
+ */
+public final class InheritedCpus {
+    private static final Path TASKS = Path.of("/proc/self/task");
+
+    private final LinuxScheduler scheduler;
+    private final Set<BitSet> cores = new HashSet<>();
+    private final Predicate<String> pinnedByPurpose;
+    /** The threads that the last call found, without those that are pinned by purpose. */
+    private Set<Integer> known = Set.of();
+
+    private InheritedCpus(LinuxScheduler scheduler, Topology topology, Predicate<String> pinnedByPurpose) {
+        this.scheduler = scheduler;
+        this.pinnedByPurpose = pinnedByPurpose;
+        topology.cores().forEach(core -> cores.add(CpuSet.of(core.pus())));
+    }
+
+    /**
+     * The threads of this process.
+     *
+     * @param topology the cores that threads are pinned to
+     * @param pinnedByPurpose tells from the start of a thread's name, up to 15 characters, whether it stays pinned
+     * @return empty if the topology is not of this machine, this is not Linux, native access is denied, or threads cannot be listed
+     */
+    public static Optional<InheritedCpus> of(Topology topology, Predicate<String> pinnedByPurpose) {
+        if (!topology.bindable()) {
+            return Optional.empty();
+        }
+        try {
+            InheritedCpus threads = new InheritedCpus(LinuxScheduler.open(), topology, pinnedByPurpose);
+            threads.known = threads.listed();
+            return Optional.of(threads);
+        } catch (NativeUnavailableException | IOException | SecurityException notHere) {
+            return Optional.empty();
+        }
+    }
+
+    /**
+     * Restores the masks of threads that have started since the last call, or since {@link #of}.
+     *
+     * @return the number of restored threads
+     */
+    public int restore() {
+        BitSet all = scheduler.processMask();
+        int restored = 0;
+        Set<Integer> listed;
+        try {
+            listed = listed();
+        } catch (IOException noList) {
+            return 0;
+        }
+        Set<Integer> seen = new HashSet<>(listed);
+        for (int thread : listed) {
+            if (known.contains(thread)) {
+                continue;
+            }
+            BitSet mask = scheduler.maskOf(thread);
+            if (mask.equals(all) || !cores.contains(mask)) {
+                continue;
+            }
+            if (pinnedByPurpose.test(nameOf(thread))) {
+                // Looked at again: until a thread has its own name, it has the name of the thread that started it.
+                seen.remove(thread);
+            } else if (scheduler.bindThread(thread, all) == 0) {
+                restored++;
+            }
+        }
+        known = seen;
+        return restored;
+    }
+
+    private Set<Integer> listed() throws IOException {
+        Set<Integer> threads = new HashSet<>();
+        try (DirectoryStream<Path> tasks = Files.newDirectoryStream(TASKS)) {
+            tasks.forEach(
+                    task -> threads.add(Integer.parseInt(task.getFileName().toString())));
+        }
+        return threads;
+    }
+
+    private static String nameOf(int thread) {
+        try {
+            return Files.readString(TASKS.resolve(thread + "/comm")).strip();
+        } catch (IOException ended) {
+            return "";
+        }
+    }
+}
