@@ -184,6 +184,11 @@ final class RowBlock {
         }
     }
 
+    /** Whether the row at a published place has not been deleted. */
+    boolean isLive(int place) {
+        return isAlive(place - first);
+    }
+
     private boolean isAlive(int at) {
         if (floats == null) {
             return codes != null && !Float.isNaN(codes.term(at));
