@@ -45,6 +45,8 @@ public final class BuildBench implements AutoCloseable {
     private static final int CENTRES = 100;
     private static final int QUERIES = 1_000;
     private static final int SIGNIFICANT_DIGITS = 3;
+    private static final long DELAY_MICROS = 100;
+    private static final long AFTER_DELAY_MICROS = 1_000;
     private static final Duration CALIBRATION = Duration.ofSeconds(2);
     /** How long a round measures {@link CoreStalls}, once with one thread and once with all. */
     private static final Duration STALL_TIME = Duration.ofMillis(500);
@@ -75,6 +77,9 @@ public final class BuildBench implements AutoCloseable {
      *
      * @param alone latencies without a build
      * @param beside latencies while a table is built repeatedly
+     * @param aloneOnTime latencies without a build, of searches submitted on time: not within {@value #AFTER_DELAY_MICROS} us after the system kept
+     *     the submitting thread from its core for {@value #DELAY_MICROS} us or more, after which it submits the missed searches all at once
+     * @param besideOnTime the same while a table is built repeatedly
      * @param builds builds finished while latencies were measured
      * @param collecting time of that in garbage collection pauses, which stop searches and the build
      * @param compiling time of that in JIT compilation, which takes a core from searches and the build
@@ -87,6 +92,8 @@ public final class BuildBench implements AutoCloseable {
     public record Round(
             Latencies alone,
             Latencies beside,
+            Latencies aloneOnTime,
+            Latencies besideOnTime,
             long builds,
             Duration collecting,
             Duration compiling,
@@ -98,6 +105,11 @@ public final class BuildBench implements AutoCloseable {
         /** P99 latency during a build over P99 without one. */
         public double p99Ratio() {
             return beside.p99us() / alone.p99us();
+        }
+
+        /** As {@link #p99Ratio}, of searches submitted on time. */
+        public double onTimeRatio() {
+            return besideOnTime.p99us() / aloneOnTime.p99us();
         }
 
         /** Roost's build time over jvector's. */
@@ -166,7 +178,7 @@ public final class BuildBench implements AutoCloseable {
      * @param window how long latencies are measured in each of the two states
      */
     public Round round(int number, Duration window) throws Exception {
-        Latencies[] measured = new Latencies[2];
+        Measured[] measured = new Measured[2];
         long builds = 0;
         Duration collecting = Duration.ZERO;
         Duration compiling = Duration.ZERO;
@@ -195,8 +207,10 @@ public final class BuildBench implements AutoCloseable {
             };
         }
         return new Round(
-                measured[0],
-                measured[1],
+                measured[0].all,
+                measured[1].all,
+                measured[0].onTime,
+                measured[1].onTime,
                 builds,
                 collecting,
                 compiling,
@@ -219,14 +233,19 @@ public final class BuildBench implements AutoCloseable {
         return Duration.ofMillis(ManagementFactory.getCompilationMXBean().getTotalCompilationTime());
     }
 
+    /** Latencies of all searches, and of those submitted on time. */
+    private record Measured(Latencies all, Latencies onTime) {}
+
     /** Latencies from submission to completion, of searches that arrive at equal intervals. */
-    private Latencies latencies(Duration window) throws InterruptedException {
+    private Measured latencies(Duration window) throws InterruptedException {
         Histogram nanos = new ConcurrentHistogram(SIGNIFICANT_DIGITS);
+        Histogram onTime = new ConcurrentHistogram(SIGNIFICANT_DIGITS);
         // There is no list of futures, because the garbage collector would copy it repeatedly while everything else is
         // stopped.
         Semaphore answered = new Semaphore(0);
         AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
         long began = System.nanoTime();
+        long onTimeFrom = began;
         int searches = (int) (perSecond * window.toNanos() / 1e9);
         for (int number = 0; number < searches; number++) {
             long due = began + (long) (number * 1e9 / perSecond);
@@ -234,8 +253,16 @@ public final class BuildBench implements AutoCloseable {
                 LockSupport.parkNanos(left);
             }
             long submitted = System.nanoTime();
+            if (submitted - due >= DELAY_MICROS * 1_000) {
+                onTimeFrom = submitted + AFTER_DELAY_MICROS * 1_000;
+            }
+            boolean isOnTime = submitted - onTimeFrom >= 0;
             var _ = search(number).whenComplete((found, thrown) -> {
-                nanos.recordValue(System.nanoTime() - submitted);
+                long latency = System.nanoTime() - submitted;
+                nanos.recordValue(latency);
+                if (isOnTime) {
+                    onTime.recordValue(latency);
+                }
                 failure.compareAndSet(null, thrown);
                 answered.release();
             });
@@ -245,7 +272,7 @@ public final class BuildBench implements AutoCloseable {
         if (first != null) {
             throw new SearchFailedException(first);
         }
-        return Latencies.ofNanos(nanos);
+        return new Measured(Latencies.ofNanos(nanos), Latencies.ofNanos(onTime));
     }
 
     private Duration roostBuild() {
