@@ -1,5 +1,6 @@
 /** Runs searches in the cache domain that holds their data: submission, dispatch, stealing, and adaptation to traffic. */
 module io.github.roost.core {
+    requires java.management;
     requires transitive io.github.roost.topology;
     requires org.slf4j;
     requires static transitive org.jspecify;

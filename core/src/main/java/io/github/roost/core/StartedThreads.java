@@ -2,6 +2,7 @@ package io.github.roost.core;
 
 import io.github.roost.topology.InheritedCpus;
 import io.github.roost.topology.Topology;
+import java.lang.management.ManagementFactory;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
@@ -10,17 +11,24 @@ import org.slf4j.LoggerFactory;
 /**
  * A daemon thread that gives the threads that workers have started all CPUs of the process, once a second. Callbacks run on workers, and
  * executors start their threads in the thread that submits: each would stay on one worker's core. Workers do not restore masks themselves,
- * since that would cost every search two system calls.
+ * since that would cost every search two system calls. Threads are listed only if the JVM has started some since the last time.
  */
 final class StartedThreads implements Runnable, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(StartedThreads.class);
     private static final long INTERVAL_NANOS = 1_000_000_000;
     /** The start of the names of workers' threads, which stay pinned. */
     private static final String WORKER = "roost-worker";
+    /** Looks after a thread has started: at the first it may still have the name of the worker that started it. */
+    private static final int LOOKS = 2;
 
     private final Optional<InheritedCpus> threads;
     private final Thread thread;
     private volatile boolean closed;
+
+    /** The number of threads that the JVM had started before the last look; workers that have run nothing have started none. */
+    private long seen;
+
+    private int looks;
 
     /** @param pins whether workers are pinned; otherwise {@link #start} has no effect */
     StartedThreads(Topology topology, boolean pins) {
@@ -32,8 +40,10 @@ final class StartedThreads implements Runnable, AutoCloseable {
                 .unstarted(this);
     }
 
+    /** Called when the workers have started. */
     void start() {
         if (threads.isPresent()) {
+            seen = startedThreads() + 1;
             thread.start();
         }
     }
@@ -43,14 +53,31 @@ final class StartedThreads implements Runnable, AutoCloseable {
         do {
             LockSupport.parkNanos(this, INTERVAL_NANOS);
             try {
-                int restored = threads.orElseThrow().restore();
-                if (restored > 0) {
-                    LOG.debug("{} threads started by workers may use all CPUs again", restored);
-                }
+                look();
             } catch (RuntimeException | Error failed) {
                 warn(failed);
             }
         } while (!closed);
+    }
+
+    private void look() {
+        // Read before the threads are listed: a thread that starts meanwhile is seen at the next look.
+        long started = startedThreads();
+        if (started != seen) {
+            seen = started;
+            looks = LOOKS;
+        }
+        if (looks > 0) {
+            looks--;
+            int restored = threads.orElseThrow().restore();
+            if (restored > 0) {
+                LOG.debug("{} threads started by workers may use all CPUs again", restored);
+            }
+        }
+    }
+
+    private static long startedThreads() {
+        return ManagementFactory.getThreadMXBean().getTotalStartedThreadCount();
     }
 
     private static void warn(Throwable failed) {

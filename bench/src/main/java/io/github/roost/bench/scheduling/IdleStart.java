@@ -18,7 +18,9 @@ import org.HdrHistogram.Histogram;
  */
 public final class IdleStart {
     private static final long PAUSE_NANOS = 1_000_000;
-    /** Warm-up tasks without a pause: in a service the submit path is compiled, and the JDK's pools have less code to compile. */
+    /** Long enough for workers to fall asleep. */
+    private static final long SHORT_PAUSE_NANOS = 100_000;
+    /** Warm-up tasks without a pause, and as many with a short one: in a service the submit path is compiled, and the JDK's pools have less code to compile. */
     private static final int COMPILED_AFTER = 20_000;
 
     private static final long LONGEST_NANOS = 10_000_000_000L;
@@ -34,6 +36,11 @@ public final class IdleStart {
             }
             for (TaskPool pool : pools.values()) {
                 for (int task = 0; task < COMPILED_AFTER; task++) {
+                    startNanos(pool);
+                }
+                // The code that sleeps and wakes is compiled only if workers sleep.
+                for (int task = 0; task < COMPILED_AFTER; task++) {
+                    LockSupport.parkNanos(SHORT_PAUSE_NANOS);
                     startNanos(pool);
                 }
             }
