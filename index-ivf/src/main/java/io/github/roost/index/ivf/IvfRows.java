@@ -11,7 +11,6 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.Random;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Consumer;
@@ -32,9 +31,6 @@ import org.jspecify.annotations.Nullable;
 final class IvfRows {
     /** Rows whose lists one step of a flush finds. */
     private static final int ASSIGNED_PER_STEP = 4;
-
-    /** Places whose rows one step of a compaction copies. */
-    private static final int COPIED_PER_STEP = 32;
 
     private volatile Lists lists;
     /** Guarded by this. */
@@ -61,8 +57,6 @@ final class IvfRows {
     private final @Nullable MemorySegment mapped;
     /** Lists replaced by a rebuild, which searches may still read. Guarded by this. */
     private WeakReference<Lists> replaced = new WeakReference<>(null);
-    /** The compaction under way, or null: one at a time, since each takes memory for a copy of its list. */
-    private final AtomicReference<@Nullable ListCompaction> compacting = new AtomicReference<>();
     /** Taken before the lock of this: the write lock by work that holds that lock for long, the read lock by maintenance. */
     private final ReadWriteLock maintaining = new ReentrantReadWriteLock();
 
@@ -526,85 +520,15 @@ final class IvfRows {
         }
     }
 
-    /** Claims the compaction of any list for which {@link #claimCompaction} would; returns the list, or -1. */
-    synchronized int claimAnyCompaction() {
-        for (int list = 0; list < lists.count(); list++) {
-            if (claimCompaction(list)) {
-                return list;
-            }
-        }
-        return -1;
-    }
-
-    /** Compacts a list, if that pays. Put off if another compaction is under way; after it, call {@link #claimAnyCompaction}. */
+    /** Compacts a list, if that pays: one step, as the list must not change meanwhile. */
     Steps compaction(int list) {
-        return new ListCompaction(list);
+        return () -> maintain(() -> compact(list));
     }
 
-    /** A compaction, which copies some rows per step, each step under the lock; the list changes between steps. */
-    private final class ListCompaction implements Steps {
-        private final int list;
-        private @Nullable RowList rows;
-        private RowList.@Nullable Compaction begun;
-        private Progress progress = Progress.MORE;
-
-        ListCompaction(int list) {
-            this.list = list;
-        }
-
-        @Override
-        public Progress step() {
-            boolean goesOn = false;
-            try {
-                if (maintain(this::stepAlone) == Progress.PUT_OFF) {
-                    progress = Progress.PUT_OFF;
-                }
-                goesOn = progress == Progress.MORE;
-                return progress;
-            } finally {
-                if (!goesOn) {
-                    end();
-                }
-            }
-        }
-
-        private void stepAlone() {
-            synchronized (IvfRows.this) {
-                RowList of = rows;
-                RowList.Compaction running = begun;
-                if (of == null || running == null) {
-                    begin();
-                } else if (list >= lists.count() || lists.rows()[list] != of) {
-                    // A rebuild has replaced the list.
-                    progress = Progress.DONE;
-                } else if (!running.copy(COPIED_PER_STEP)) {
-                    running.finish((id, place) -> locations.put(id, list, place));
-                    progress = Progress.DONE;
-                }
-            }
-        }
-
-        private void begin() {
-            if (list >= lists.count() || !lists.rows()[list].isSparse()) {
-                progress = Progress.DONE;
-            } else if (!compacting.compareAndSet(null, this)) {
-                progress = Progress.PUT_OFF;
-            } else {
-                RowList of = lists.rows()[list];
-                rows = of;
-                begun = of.beginCompaction();
-            }
-        }
-
-        /** Without the lock, which a save may hold for long. */
-        private void end() {
-            RowList.Compaction running = begun;
-            if (running != null) {
-                running.drop();
-            }
-            // Afterwards: another compaction of the list may begin as soon as this is not the one under way.
-            compacting.compareAndSet(this, null);
-            putOffCompaction(list);
+    private synchronized void compact(int list) {
+        putOffCompaction(list);
+        if (list < lists.count() && lists.rows()[list].isSparse()) {
+            lists.rows()[list].compact((id, place) -> locations.put(id, list, place));
         }
     }
 

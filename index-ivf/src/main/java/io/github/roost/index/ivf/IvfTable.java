@@ -534,16 +534,12 @@ public final class IvfTable implements VectorTable {
         }
     }
 
-    /** If the compaction is put off, the end of the one under way or the next removal from the list tries again. */
+    /** If the compaction is put off, the next removal from the list tries again. */
     private void compactIfSparse(int list) {
         if (list >= 0 && rows.claimCompaction(list)) {
-            compactClaimed(list);
+            Runnable putOff = () -> rows.putOffCompaction(list);
+            maintain(list, () -> compaction(list), putOff, putOff);
         }
-    }
-
-    private void compactClaimed(int list) {
-        Runnable putOff = () -> rows.putOffCompaction(list);
-        maintain(list, () -> compaction(list), putOff, putOff);
     }
 
     private IvfRows.Steps compaction(int list) {
@@ -552,10 +548,6 @@ public final class IvfTable implements VectorTable {
             IvfRows.Progress progress = steps.step();
             if (progress == IvfRows.Progress.DONE) {
                 memory.isNew(list);
-                int next = rows.claimAnyCompaction();
-                if (next >= 0) {
-                    compactClaimed(next);
-                }
             }
             return progress;
         };

@@ -184,11 +184,6 @@ final class RowBlock {
         }
     }
 
-    /** Whether the row at a published place has not been deleted. */
-    boolean isLive(int place) {
-        return isAlive(place - first);
-    }
-
     private boolean isAlive(int at) {
         if (floats == null) {
             return codes != null && !Float.isNaN(codes.term(at));

@@ -6,7 +6,6 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.BitSet;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -54,9 +53,6 @@ final class RowList {
     private int deleted;
     /** Deleted rows below which compaction is not tried again. Writer only. */
     private int minDeleted;
-
-    /** The compaction that has been begun, or null. Written by the writer, and to null by any thread. */
-    private volatile @Nullable Compaction compaction;
 
     private volatile boolean compactionQueued;
 
@@ -248,10 +244,6 @@ final class RowList {
         makeWritable(place);
         block(place).markDeleted(place);
         deleted++;
-        Compaction begun = compaction;
-        if (begun != null) {
-            begun.deleted(place);
-        }
     }
 
     /** Makes the row at a place writable, so that {@link #markDeleted} cannot fail. Writer only. */
@@ -271,17 +263,17 @@ final class RowList {
         return places - deleted;
     }
 
-    /** Whether enough rows are deleted for a {@link Compaction} to pay. Writer only. */
+    /** Whether enough rows are deleted for {@link #compact} to pay. Writer only. */
     boolean isSparse() {
         return deleted > FEW_DELETED && deleted > MAX_DELETED_SHARE * places && deleted >= minDeleted;
     }
 
-    /** Whether a {@link Compaction} is pending. */
+    /** Whether {@link #compact} is pending. */
     boolean isCompactionQueued() {
         return compactionQueued;
     }
 
-    /** Sets whether a {@link Compaction} is pending. Any thread may. */
+    /** Sets whether {@link #compact} is pending. Any thread may. */
     void setCompactionQueued(boolean queued) {
         compactionQueued = queued;
     }
@@ -293,88 +285,26 @@ final class RowList {
     }
 
     /**
-     * Begins to copy the live rows to a block of their own; the list goes on to change meanwhile. At most one at a time; {@link
-     * Compaction#finish} or {@link Compaction#drop} must follow. Writer only.
+     * Moves the live rows together and calls {@code moved} with the new place of each, once all have been moved: if memory is
+     * out, none has. Writer only.
      */
-    Compaction beginCompaction() {
+    void compact(RowVisitor moved) {
+        int live = live();
         // A failure for lack of memory takes long, and would be repeated with the next deleted row.
         minDeleted = deleted + deleted / 2;
-        checkedBlocks();
-        Compaction begun = new Compaction(live() + deleted / 2);
+        RowBlock fresh = new RowBlock(0, Math.max(live, MIN_BLOCK_ROWS), layout);
+        RowBlock[] compacted = {fresh};
+        int[] next = {0};
+        for (RowBlock block : checkedBlocks()) {
+            block.forEachLive((id, place) -> fresh.copy(next[0]++, block, place));
+        }
+        fresh.publishUpTo(live);
+        blocks = compacted;
+        places = live;
+        deleted = 0;
         minDeleted = 0;
-        compaction = begun;
-        return begun;
-    }
-
-    /** The live rows copied so far to a block that replaces all others. Writer only. */
-    final class Compaction {
-        private final RowBlock fresh;
-        private final RowBlock[] compacted;
-        /** By place in the new block. */
-        private final int[] placeBefore;
-
-        private int copied;
-        /** The place in the list from which no row has been copied. */
-        private int next;
-        /** New places of rows that were deleted after they were copied. */
-        private final BitSet deletedSince;
-
-        /** All memory is taken here, so that later steps cannot fail half-way. */
-        private Compaction(int capacity) {
-            this.fresh = new RowBlock(0, capacity, layout);
-            this.compacted = new RowBlock[] {fresh};
-            this.placeBefore = new int[capacity];
-            this.deletedSince = new BitSet(capacity);
-        }
-
-        /**
-         * Copies the live rows of some places.
-         *
-         * @return whether there are more places, and memory for their rows; if not, {@link #finish} must follow before the list changes again
-         */
-        boolean copy(int count) {
-            for (int end = Math.min(places, next + count); next < end; next++) {
-                RowBlock block = block(next);
-                if (block.isLive(next)) {
-                    if (copied == fresh.capacity()) {
-                        return false;
-                    }
-                    fresh.copy(copied, block, next);
-                    placeBefore[copied++] = next;
-                }
-            }
-            return next < places;
-        }
-
-        private void deleted(int place) {
-            int copy = Arrays.binarySearch(placeBefore, 0, copied, place);
-            if (copy >= 0) {
-                deletedSince.set(copy);
-            }
-        }
-
-        /** Ends the compaction without effect, unless it is finished. Any thread, but no other compaction of the list may begin before. */
-        void drop() {
-            compaction = null;
-        }
-
-        /**
-         * Puts the copies in force and calls {@code moved} with the new place of each live row; unless more rows were added meanwhile than there was
-         * memory for: then nothing changes.
-         */
-        void finish(RowVisitor moved) {
-            compaction = null;
-            if (copied - deletedSince.cardinality() != live()) {
-                return;
-            }
-            fresh.publishUpTo(copied);
-            for (int place = deletedSince.nextSetBit(0); place >= 0; place = deletedSince.nextSetBit(place + 1)) {
-                fresh.markDeleted(place);
-            }
-            blocks = compacted;
-            places = copied;
-            deleted = deletedSince.cardinality();
-            fresh.forEachLive(moved);
+        for (int place = 0; place < live; place++) {
+            moved.row(fresh.id(place), place);
         }
     }
 

@@ -7,10 +7,6 @@ import io.github.roost.index.ivf.kernel.ScanKernels;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
-import java.util.Random;
-import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
@@ -154,92 +150,6 @@ class IvfRowsTest {
         }
         assertThat(most[0]).isZero();
         assertHoldsOrdinalsTo(added);
-    }
-
-    @ParameterizedTest
-    @ValueSource(ints = {0, 1, 20, 200})
-    void aCompactionKeepsTheChangesMadeBetweenItsSteps(int addedPerStep) {
-        Random random = new Random(addedPerStep);
-        add(0, 1_000);
-        Map<Long, float[]> expected = new TreeMap<>();
-        for (long id = 0; id < 1_000; id++) {
-            expected.put(id, Objects.requireNonNull(rows.row(id)));
-        }
-        for (long id = 0; id < 1_000; id += random.nextInt(3)) {
-            rows.remove(id);
-            expected.remove(id);
-        }
-        assertThat(rows.claimCompaction(0)).isTrue();
-        assertThat(rows.claimCompaction(0)).as("it is pending").isFalse();
-        int before = rows.lists().rows(0).rows();
-        IvfRows.Steps steps = rows.compaction(0);
-        long next = 1_000;
-        while (steps.step() == IvfRows.Progress.MORE) {
-            for (int i = 0; i < addedPerStep; i++) {
-                float[] row = {random.nextFloat(), random.nextFloat()};
-                rows.add(new long[] {next}, new float[][] {row});
-                expected.put(next++, row);
-            }
-            List<Long> ids = new ArrayList<>(expected.keySet());
-            for (int i = 0; i < 5; i++) {
-                long id = ids.get(random.nextInt(ids.size()));
-                if (i < 2) {
-                    rows.remove(id);
-                    expected.remove(id);
-                } else if (expected.containsKey(id)) {
-                    float[] row = {random.nextFloat(), random.nextFloat()};
-                    rows.update(id, row);
-                    expected.put(id, row);
-                }
-            }
-        }
-        if (addedPerStep < 20) {
-            assertThat(rows.lists().rows(0).rows()).isLessThan(before);
-        }
-        assertHolds(expected);
-        for (Long id : List.copyOf(expected.keySet())) {
-            assertThat(rows.remove(id)).isNotNegative();
-        }
-        assertHolds(Map.of());
-    }
-
-    @Test
-    void oneListIsCompactedAtATime() {
-        add(0, 2_000);
-        for (long id = 0; id < 1_600; id++) {
-            rows.remove(id);
-        }
-        assertThat(rows.claimCompaction(0)).isTrue();
-        assertThat(rows.claimAnyCompaction()).isEqualTo(1);
-        assertThat(rows.claimAnyCompaction()).isEqualTo(-1);
-        IvfRows.Steps first = rows.compaction(0);
-        assertThat(first.step()).isEqualTo(IvfRows.Progress.MORE);
-        assertThat(rows.compaction(1).step()).isEqualTo(IvfRows.Progress.PUT_OFF);
-        while (first.step() == IvfRows.Progress.MORE) {
-            assertThat(rows.lists().rows(0).rows()).as("before the exchange").isEqualTo(1_000);
-        }
-        assertThat(rows.lists().rows(0).rows()).isEqualTo(200);
-        assertThat(rows.claimAnyCompaction()).as("the one put off").isEqualTo(1);
-        IvfRows.Steps second = rows.compaction(1);
-        while (second.step() == IvfRows.Progress.MORE) {
-            Thread.onSpinWait();
-        }
-        assertThat(rows.lists().rows(1).rows()).isEqualTo(200);
-        assertThat(rows.claimAnyCompaction()).isEqualTo(-1);
-    }
-
-    private void assertHolds(Map<Long, float[]> expected) {
-        List<Long> held = new ArrayList<>();
-        for (int list = 0; list <= rows.lists().count(); list++) {
-            RowList of = rows.lists().rows(list);
-            of.forEachLive((id, place) -> {
-                held.add(id);
-                assertThat(of.row(place)).as("row %d", id).isEqualTo(expected.get(id));
-                assertThat(rows.row(id)).as("row %d", id).isEqualTo(expected.get(id));
-            });
-        }
-        assertThat(held).containsExactlyInAnyOrderElementsOf(expected.keySet());
-        assertThat(rows.size()).isEqualTo(expected.size());
     }
 
     /** Even ids near the first list, odd ones near the second. */
