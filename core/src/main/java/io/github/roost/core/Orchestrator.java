@@ -538,7 +538,8 @@ public final class Orchestrator implements AutoCloseable {
          *
          * @param value called once per worker, in the worker's thread; if it throws, the worker stays unpinned; default: pins if the
          *     topology can be bound to. Only with the default, threads that are started on a worker, and so inherit its core, are
-         *     given all CPUs of the process within a second
+         *     given all CPUs of the process within two seconds; a thread that pins itself to a core of the topology in its first second
+         *     loses that pin
          * @return this builder
          */
         public Builder pinner(Function<Core, PinResult> value) {

@@ -9,16 +9,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A daemon thread that gives the threads that workers have started all CPUs of the process, once a second. Callbacks run on workers, and
+ * A daemon thread that gives the threads that workers have started all CPUs of the process: it looks once a second. Callbacks run on workers, and
  * executors start their threads in the thread that submits: each would stay on one worker's core. Workers do not restore masks themselves,
  * since that would cost every search two system calls. Threads are listed only if the JVM has started some since the last time.
  */
 final class StartedThreads implements Runnable, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(StartedThreads.class);
     private static final long INTERVAL_NANOS = 1_000_000_000;
-    /** The start of the names of workers' threads, which stay pinned. */
-    private static final String WORKER = "roost-worker";
-    /** Looks after a thread has started: at the first it may still have the name of the worker that started it. */
+    /** The start of the names of workers' threads, which stay pinned; short, as some JVMs leave out the middle of a long name. */
+    private static final String WORKER = "roost-w";
+    /** How often threads are listed once some have started: at first a thread may still have the name of the worker that started it. */
     private static final int LOOKS = 2;
 
     private final Optional<InheritedCpus> threads;
@@ -71,7 +71,7 @@ final class StartedThreads implements Runnable, AutoCloseable {
             looks--;
             int restored = threads.orElseThrow().restore();
             if (restored > 0) {
-                LOG.debug("{} threads started by workers may use all CPUs again", restored);
+                LOG.info("{} threads that pinned threads have started may use all CPUs again", restored);
             }
         }
     }

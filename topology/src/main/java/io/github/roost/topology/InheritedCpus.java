@@ -3,6 +3,7 @@ package io.github.roost.topology;
 import io.github.roost.topology.hwloc.LinuxScheduler;
 import io.github.roost.topology.hwloc.NativeUnavailableException;
 import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,21 +19,21 @@ import java.util.function.Predicate;
  * the common pool, of virtual threads' carriers, or of any other executor on that worker's core for good.
  *
  * <p>A thread counts as started by a pinned one if it is new since the last call and may run on exactly the CPUs of one core of the
- * topology. So a thread that pins itself to such a core must do so after a call has seen it, or the core must not be in the topology. Not
- * thread-safe.
+ * topology. So a thread that pins itself to such a core before a call has seen it loses that pin, unless the core is left out of the
+ * topology. Time slices, which are inherited too, stay as they are. Not thread-safe.
  */
 public final class InheritedCpus {
     private static final Path TASKS = Path.of("/proc/self/task");
 
     private final LinuxScheduler scheduler;
     private final Set<BitSet> cores = new HashSet<>();
-    private final Predicate<String> pinnedByPurpose;
-    /** The threads that the last call found, without those that are pinned by purpose. */
+    private final Predicate<String> staysPinned;
+    /** The threads that the last call found, without those that are pinned on purpose. */
     private Set<Integer> known = Set.of();
 
-    private InheritedCpus(LinuxScheduler scheduler, Topology topology, Predicate<String> pinnedByPurpose) {
+    private InheritedCpus(LinuxScheduler scheduler, Topology topology, Predicate<String> staysPinned) {
         this.scheduler = scheduler;
-        this.pinnedByPurpose = pinnedByPurpose;
+        this.staysPinned = staysPinned;
         topology.cores().forEach(core -> cores.add(CpuSet.of(core.pus())));
     }
 
@@ -40,15 +41,15 @@ public final class InheritedCpus {
      * The threads of this process.
      *
      * @param topology the cores that threads are pinned to
-     * @param pinnedByPurpose tells from the start of a thread's name, up to 15 characters, whether it stays pinned
+     * @param staysPinned tells from the start of a thread's name, up to 15 characters, whether it stays pinned
      * @return empty if the topology is not of this machine, this is not Linux, native access is denied, or threads cannot be listed
      */
-    public static Optional<InheritedCpus> of(Topology topology, Predicate<String> pinnedByPurpose) {
+    public static Optional<InheritedCpus> of(Topology topology, Predicate<String> staysPinned) {
         if (!topology.bindable()) {
             return Optional.empty();
         }
         try {
-            InheritedCpus threads = new InheritedCpus(LinuxScheduler.open(), topology, pinnedByPurpose);
+            InheritedCpus threads = new InheritedCpus(LinuxScheduler.open(), topology, staysPinned);
             threads.known = threads.listed();
             return Optional.of(threads);
         } catch (NativeUnavailableException | IOException | SecurityException notHere) {
@@ -79,7 +80,7 @@ public final class InheritedCpus {
             if (mask.equals(all) || !cores.contains(mask)) {
                 continue;
             }
-            if (pinnedByPurpose.test(nameOf(thread))) {
+            if (staysPinned.test(nameOf(thread))) {
                 // Looked at again: until a thread has its own name, it has the name of the thread that started it.
                 seen.remove(thread);
             } else if (scheduler.bindThread(thread, all) == 0) {
@@ -93,8 +94,9 @@ public final class InheritedCpus {
     private Set<Integer> listed() throws IOException {
         Set<Integer> threads = new HashSet<>();
         try (DirectoryStream<Path> tasks = Files.newDirectoryStream(TASKS)) {
-            tasks.forEach(
-                    task -> threads.add(Integer.parseInt(task.getFileName().toString())));
+            tasks.forEach(task -> threads.add(Integer.parseInt(String.valueOf(task.getFileName()))));
+        } catch (DirectoryIteratorException unreadable) {
+            throw unreadable.getCause();
         }
         return threads;
     }

@@ -51,7 +51,7 @@ class InheritedCpusTest {
     }
 
     @Test
-    void threadsThatArePinnedByPurposeStayPinned() throws Exception {
+    void threadsThatArePinnedOnPurposeStayPinned() throws Exception {
         InheritedCpus threads = threads();
         before.run(() -> Pinner.of(live).pin(core));
         try (Host worker = pinned.run(() -> new Host("worker-1"))) {

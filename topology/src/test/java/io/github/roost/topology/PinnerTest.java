@@ -81,7 +81,7 @@ class PinnerTest {
 
     @Test
     void theProcessHasAllItsCpusOnAPinnedThreadToo() throws Exception {
-        int all = Runtime.getRuntime().availableProcessors();
+        int all = inThread(PinnerTest::allowedCpus);
         Core core = live.cores().findFirst().orElseThrow();
         int onAPinnedThread = inThread(() -> {
             Pinner.of(live).pin(core);

@@ -77,8 +77,8 @@ public final class BuildBench implements AutoCloseable {
      *
      * @param alone latencies without a build
      * @param beside latencies while a table is built repeatedly
-     * @param aloneOnTime latencies without a build, of searches submitted on time: not within {@value #AFTER_DELAY_MICROS} us after the system kept
-     *     the submitting thread from its core for {@value #DELAY_MICROS} us or more, after which it submits the missed searches all at once
+     * @param aloneOnTime latencies without a build, of searches submitted on time: not within {@value #AFTER_DELAY_MICROS} us after a search
+     *     that was submitted {@value #DELAY_MICROS} us late or more, for whatever reason; the missed searches are then submitted at once
      * @param besideOnTime the same while a table is built repeatedly
      * @param builds builds finished while latencies were measured
      * @param collecting time of that in garbage collection pauses, which stop searches and the build

@@ -24,9 +24,6 @@ class BesideSmokeTest {
             Round round = bench.round(0, Duration.ofMillis(200));
             assertThat(round.alone().count()).isPositive();
             assertThat(round.beside().count()).isEqualTo(round.alone().count());
-            assertThat(round.aloneOnTime().count()).isBetween(0L, round.alone().count());
-            assertThat(round.besideOnTime().count())
-                    .isBetween(0L, round.beside().count());
             assertThat(round.collecting()).isBetween(Duration.ZERO, Duration.ofSeconds(10));
             assertThat(round.compiling()).isBetween(Duration.ZERO, Duration.ofSeconds(100));
             assertThat(round.roost()).isPositive();

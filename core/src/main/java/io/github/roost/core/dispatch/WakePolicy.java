@@ -146,7 +146,7 @@ public final class WakePolicy {
 
     /**
      * Finds the domains in which to wake one sleeping worker for the queue of another domain: none without a gate, since then a
-     * worker sees every queue before it sleeps, and each task wakes a worker for itself.
+     * worker looks at every queue before it sleeps, and a submitter wakes a worker that may take its task.
      *
      * @param now {@link System#nanoTime()}
      * @param wake called with each such domain, once per domain that it may help

@@ -54,7 +54,7 @@ final class CrossDomainHelp {
         if (!before.exists()) {
             refreshBacklog(domain, before, platform.nanoTime());
             if (backlogs.get(domain).exists()) {
-                pool.watch().arm();
+                pool.watch().lookSoon();
             }
         }
     }

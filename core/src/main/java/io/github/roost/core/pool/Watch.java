@@ -78,6 +78,12 @@ final class Watch implements Runnable {
         }
     }
 
+    /** As {@link #arm}, for what must be looked at before the next look that is planned. */
+    void lookSoon() {
+        armed = true;
+        LockSupport.unpark(thread);
+    }
+
     void wake() {
         LockSupport.unpark(thread);
     }

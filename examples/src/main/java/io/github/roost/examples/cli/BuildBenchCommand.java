@@ -2,6 +2,7 @@ package io.github.roost.examples.cli;
 
 import io.github.roost.bench.CoreStalls;
 import io.github.roost.bench.FirstCores;
+import io.github.roost.bench.Latencies;
 import io.github.roost.bench.Samples;
 import io.github.roost.bench.hnsw.BuildBench;
 import io.github.roost.bench.hnsw.BuildBench.Round;
@@ -30,9 +31,9 @@ import picocli.CommandLine.Option;
             "The build is compared with jvector's parallel build and hnswlib's, each on two threads. gc: time in which"
                     + " garbage collection stopped all threads during the build; jit: time in which the JVM compiled."
                     + " Measured rounds begin with the first round in which compilation took less than a twentieth of"
-                    + " the time, at the latest with the sixth. on time: the ratio without the searches of 1 ms after the"
-                    + " system kept the submitting thread from its core for 100 us or more; it then submits the missed ones"
-                    + " at once. The last line is the delay that the machine imposes on threads that only read the clock: a"
+                    + " the time, at the latest with the sixth. on time: the ratio without the searches of 1 ms after one"
+                    + " was submitted 100 us late or more, for whatever reason, the build included; the missed ones are then"
+                    + " submitted at once. The last line is the delay that the machine imposes on threads that only read the clock: a"
                     + " lower bound of the P99 of searches."
         })
 final class BuildBenchCommand implements Callable<Integer> {
@@ -127,7 +128,9 @@ final class BuildBenchCommand implements Callable<Integer> {
         }
         streams.out().println("p99 during a build over p99 alone: " + spread(results, Round::p99Ratio));
         streams.out()
-                .println("the same for searches that were submitted on time: " + spread(results, Round::onTimeRatio));
+                .println("the same for searches that were submitted on time: " + spread(results, Round::onTimeRatio)
+                        + ", of alone " + share(results, Round::aloneOnTime, Round::alone) + ", during a build "
+                        + share(results, Round::besideOnTime, Round::beside));
         streams.out().println("build time over jvector's: " + spread(results, Round::buildRatio));
         if (peer == Peer.hnswlib) {
             streams.out().println("build time over hnswlib's: " + spread(results, Round::hnswlibRatio));
@@ -173,6 +176,13 @@ final class BuildBenchCommand implements Callable<Integer> {
 
     private static String seconds(@Nullable Duration time) {
         return time == null ? "-" : String.format(Locale.ROOT, "%.2f", time.toMillis() / 1e3);
+    }
+
+    private static String share(List<Round> rounds, Function<Round, Latencies> part, Function<Round, Latencies> whole) {
+        long of = rounds.stream().mapToLong(round -> part.apply(round).count()).sum();
+        long all =
+                rounds.stream().mapToLong(round -> whole.apply(round).count()).sum();
+        return String.format(Locale.ROOT, "%.1f %%", 100.0 * of / all);
     }
 
     private static String stalls(List<Round> rounds, Function<Round, CoreStalls> figure) {
