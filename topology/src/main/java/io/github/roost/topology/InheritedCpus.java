@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -26,7 +27,7 @@ public final class InheritedCpus {
     private static final Path TASKS = Path.of("/proc/self/task");
 
     private final LinuxScheduler scheduler;
-    private final Set<BitSet> cores = new HashSet<>();
+    private final Set<List<Integer>> cores = new HashSet<>();
     private final Predicate<String> staysPinned;
     /** The threads that the last call found, without those that are pinned on purpose. */
     private Set<Integer> known = Set.of();
@@ -34,7 +35,7 @@ public final class InheritedCpus {
     private InheritedCpus(LinuxScheduler scheduler, Topology topology, Predicate<String> staysPinned) {
         this.scheduler = scheduler;
         this.staysPinned = staysPinned;
-        topology.cores().forEach(core -> cores.add(CpuSet.of(core.pus())));
+        topology.cores().forEach(core -> cores.add(CpuSet.list(CpuSet.of(core.pus()))));
     }
 
     /**
@@ -76,8 +77,9 @@ public final class InheritedCpus {
             if (known.contains(thread)) {
                 continue;
             }
-            BitSet mask = scheduler.maskOf(thread);
-            if (mask.equals(all) || !cores.contains(mask)) {
+            List<Integer> allowed =
+                    ThreadPlacement.of(thread).map(ThreadPlacement::allowedCpus).orElse(List.of());
+            if (allowed.size() == all.cardinality() || !cores.contains(allowed)) {
                 continue;
             }
             if (staysPinned.test(nameOf(thread))) {

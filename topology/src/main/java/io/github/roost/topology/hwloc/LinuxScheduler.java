@@ -20,9 +20,6 @@ import org.jspecify.annotations.Nullable;
  * <p>The masks come from {@code sched_getaffinity(2)} and need no hwloc.
  */
 public final class LinuxScheduler {
-    /** There is no such thread. */
-    private static final int ESRCH = 3;
-
     private static final int EINVAL = 22;
     /** The kernel refuses a mask smaller than its own with EINVAL; the size is then doubled, up to {@link #LAST_MASK_BYTES}. */
     private static final int FIRST_MASK_BYTES = 128;
@@ -86,16 +83,6 @@ public final class LinuxScheduler {
         return mask(Math.toIntExact(ProcessHandle.current().pid()));
     }
 
-    /**
-     * The CPUs that a thread of this process may run on.
-     *
-     * @param thread its id in the operating system
-     * @return its mask; empty if there is no such thread
-     */
-    public BitSet maskOf(int thread) {
-        return mask(thread);
-    }
-
     private BitSet mask(int thread) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = Errno.allocate(arena);
@@ -106,9 +93,6 @@ public final class LinuxScheduler {
                     return BitSet.valueOf(mask.toArray(ValueLayout.JAVA_LONG));
                 }
                 int errno = Errno.of(state);
-                if (errno == ESRCH) {
-                    return new BitSet();
-                }
                 if (errno != EINVAL) {
                     throw new IllegalStateException("the kernel refused to read an affinity mask, errno " + errno);
                 }
