@@ -10,8 +10,14 @@ import org.apache.lucene.util.hnsw.HnswGraph.NodesIterator;
 /**
  * Adapter from Lucene's graphs, on the heap or in a segment. Used by one thread. Methods throw {@link UncheckedIOException} if the
  * graph cannot be read.
+ *
+ * @param betweenNodes runs before the neighbours of each node are read
  */
-record BuiltByLucene(HnswGraph graph) implements BuiltGraph {
+record BuiltByLucene(HnswGraph graph, Runnable betweenNodes) implements BuiltGraph {
+    BuiltByLucene(HnswGraph graph) {
+        this(graph, () -> {});
+    }
+
     /** Max neighbours of a node in layer 0. */
     int degree() {
         return 2 * graph.maxConn();
@@ -52,6 +58,7 @@ record BuiltByLucene(HnswGraph graph) implements BuiltGraph {
     /** Skips duplicates, which Lucene's builder can leave in a list. */
     @Override
     public int neighbors(int level, int row, int[] into) {
+        betweenNodes.run();
         try {
             graph.seek(level, row);
             int count = 0;

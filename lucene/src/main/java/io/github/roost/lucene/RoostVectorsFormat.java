@@ -2,6 +2,7 @@ package io.github.roost.lucene;
 
 import io.github.roost.core.Vectors;
 import java.io.IOException;
+import java.util.Objects;
 import org.apache.lucene.codecs.KnnVectorsFormat;
 import org.apache.lucene.codecs.KnnVectorsReader;
 import org.apache.lucene.codecs.KnnVectorsWriter;
@@ -57,6 +58,7 @@ public final class RoostVectorsFormat extends KnnVectorsFormat {
     private final int maxConn;
     private final int beamWidth;
     private final int minForGraph;
+    private final GraphBuilds builds;
 
     /** Creates a format with the default {@code maxConn} and {@code beamWidth}. */
     public RoostVectorsFormat() {
@@ -72,17 +74,31 @@ public final class RoostVectorsFormat extends KnnVectorsFormat {
      * @throws IllegalArgumentException if a value is out of range
      */
     public RoostVectorsFormat(int maxConn, int beamWidth) {
-        this(maxConn, beamWidth, MIN_FOR_GRAPH);
+        this(maxConn, beamWidth, GraphBuilds.IN_CALLER);
+    }
+
+    /**
+     * Creates a format with given graph parameters, and with the threads that build graphs. They apply to writing; readers do not
+     * need them.
+     *
+     * @param maxConn as in {@link #RoostVectorsFormat(int, int)}
+     * @param beamWidth as in {@link #RoostVectorsFormat(int, int)}
+     * @param builds the threads, such as {@link GraphBuilds#on}
+     * @throws IllegalArgumentException if a value is out of range
+     */
+    public RoostVectorsFormat(int maxConn, int beamWidth, GraphBuilds builds) {
+        this(maxConn, beamWidth, MIN_FOR_GRAPH, builds);
     }
 
     /** @param minForGraph min number of vectors for a graph */
-    RoostVectorsFormat(int maxConn, int beamWidth, int minForGraph) {
+    RoostVectorsFormat(int maxConn, int beamWidth, int minForGraph, GraphBuilds builds) {
         super(NAME);
         requireRange("maxConn", maxConn, MAX_MAX_CONN);
         requireRange("beamWidth", beamWidth, MAX_BEAM_WIDTH);
         this.maxConn = maxConn;
         this.beamWidth = beamWidth;
         this.minForGraph = minForGraph;
+        this.builds = Objects.requireNonNull(builds, "builds must not be null");
     }
 
     private static void requireRange(String name, int value, int max) {
@@ -93,7 +109,7 @@ public final class RoostVectorsFormat extends KnnVectorsFormat {
 
     @Override
     public KnnVectorsWriter fieldsWriter(SegmentWriteState state) throws IOException {
-        return RoostVectorsWriter.open(state, maxConn, beamWidth, minForGraph);
+        return RoostVectorsWriter.open(state, maxConn, beamWidth, minForGraph, builds);
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.github.roost.lucene;
 import io.github.roost.index.hnsw.graph.CodedGraph;
 import io.github.roost.index.hnsw.graph.CodedRows;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.lucene.codecs.CodecUtil;
@@ -39,6 +40,7 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
     private final int maxConn;
     private final int beamWidth;
     private final int minForGraph;
+    private final GraphBuilds builds;
     private final FlatVectorsWriter flatWriter;
     private final IndexOutput meta;
     private final IndexOutput graphs;
@@ -54,6 +56,7 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
             int maxConn,
             int beamWidth,
             int minForGraph,
+            GraphBuilds builds,
             FlatVectorsWriter flatWriter,
             IndexOutput meta,
             IndexOutput graphs) {
@@ -61,12 +64,14 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
         this.maxConn = maxConn;
         this.beamWidth = beamWidth;
         this.minForGraph = minForGraph;
+        this.builds = builds;
         this.flatWriter = flatWriter;
         this.meta = meta;
         this.graphs = graphs;
     }
 
-    static RoostVectorsWriter open(SegmentWriteState state, int maxConn, int beamWidth, int minForGraph)
+    static RoostVectorsWriter open(
+            SegmentWriteState state, int maxConn, int beamWidth, int minForGraph, GraphBuilds builds)
             throws IOException {
         FlatVectorsWriter flat = RoostVectorsFormat.FLAT.fieldsWriter(state);
         IndexOutput meta = null;
@@ -74,7 +79,7 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
         try {
             meta = create(state, GraphFiles.META_EXTENSION, GraphFiles.META_CODEC);
             graphs = create(state, GraphFiles.GRAPH_EXTENSION, GraphFiles.GRAPH_CODEC);
-            return new RoostVectorsWriter(state, maxConn, beamWidth, minForGraph, flat, meta, graphs);
+            return new RoostVectorsWriter(state, maxConn, beamWidth, minForGraph, builds, flat, meta, graphs);
         } catch (Throwable failure) {
             IOUtils.closeWhileSuppressingExceptions(failure, meta, graphs, flat);
             throw failure;
@@ -140,13 +145,31 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
     private long writeGraph(
             FieldInfo field, FlatVectorsReader flat, KnnVectorValues values, @Nullable MergeState mergeState)
             throws IOException {
-        try (CodedRows rows = WalkSpace.encode(field.getVectorSimilarityFunction(), values)) {
-            RandomVectorScorerSupplier scores = flat.getFlatVectorScorer(field.name)
-                    .getRandomVectorScorerSupplier(field.getVectorSimilarityFunction(), values);
-            BuiltByLucene built = new BuiltByLucene(
-                    mergeState == null ? build(scores, values.size()) : merge(field, scores, values, mergeState));
-            return CodedGraph.write(
-                    built, built.degree(), rows, row -> row, values::ordToDoc, new ByteOutput(graphs)::write);
+        try (Arena arena = Arena.ofShared()) {
+            CodedGraph graph =
+                    builds.run(betweenPieces -> build(field, flat, values, mergeState, arena, betweenPieces));
+            // In the calling thread: Lucene lets only a merge's own thread wait for its turn to write.
+            return graph.write(new ByteOutput(graphs)::write);
+        }
+    }
+
+    private CodedGraph build(
+            FieldInfo field,
+            FlatVectorsReader flat,
+            KnnVectorValues values,
+            @Nullable MergeState mergeState,
+            Arena arena,
+            Runnable betweenPieces)
+            throws IOException {
+        VectorSimilarityFunction similarity = field.getVectorSimilarityFunction();
+        try (CodedRows rows = WalkSpace.encode(similarity, values, betweenPieces)) {
+            RandomVectorScorerSupplier scores = new YieldingScores(
+                    flat.getFlatVectorScorer(field.name).getRandomVectorScorerSupplier(similarity, values),
+                    betweenPieces);
+            OnHeapHnswGraph built =
+                    mergeState == null ? build(scores, values.size()) : merge(field, scores, values, mergeState);
+            BuiltByLucene links = new BuiltByLucene(built, betweenPieces);
+            return CodedGraph.of(links, links.degree(), rows, row -> row, values::ordToDoc, arena);
         }
     }
 

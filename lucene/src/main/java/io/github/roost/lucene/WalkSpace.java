@@ -26,16 +26,24 @@ final class WalkSpace {
 
     /** Encodes all vectors of a field, in the order of their ordinals. */
     static CodedRows encode(VectorSimilarityFunction similarity, KnnVectorValues values) throws IOException {
+        return encode(similarity, values, () -> {});
+    }
+
+    /** @param betweenRows runs before each vector is read */
+    static CodedRows encode(VectorSimilarityFunction similarity, KnnVectorValues values, Runnable betweenRows)
+            throws IOException {
         Metric metric = metric(similarity);
         return switch (values) {
             case FloatVectorValues floats ->
-                CodedRows.ofFloats(
-                        metric,
-                        values.dimension(),
-                        values.size(),
-                        (row, into) -> copy(floats.vectorValue(row), metric, into));
+                CodedRows.ofFloats(metric, values.dimension(), values.size(), (row, into) -> {
+                    betweenRows.run();
+                    copy(floats.vectorValue(row), metric, into);
+                });
             case ByteVectorValues bytes -> {
-                CodedRows.Source source = (row, into) -> copy(bytes.vectorValue(row), metric, into);
+                CodedRows.Source source = (row, into) -> {
+                    betweenRows.run();
+                    copy(bytes.vectorValue(row), metric, into);
+                };
                 yield metric == Metric.COSINE
                         ? CodedRows.ofFloats(metric, values.dimension(), values.size(), source)
                         : CodedRows.ofBytes(metric, values.dimension(), values.size(), source);

@@ -1,6 +1,7 @@
 package io.github.roost.opensearch;
 
 import io.github.roost.core.Vectors;
+import io.github.roost.lucene.GraphBuilds;
 import io.github.roost.lucene.RoostVectorsFormat;
 import io.github.roost.lucene.SearchEffort;
 import org.apache.lucene.codecs.KnnVectorsFormat;
@@ -13,8 +14,8 @@ import org.apache.lucene.util.quantization.QuantizedByteVectorValues.ScalarEncod
 enum FieldFormat {
     ROOST(Vectors.MAX_DIMENSIONS) {
         @Override
-        KnnVectorsFormat of(int m, int efConstruction) {
-            return new RoostVectorsFormat(m, efConstruction);
+        KnnVectorsFormat of(int m, int efConstruction, GraphBuilds builds) {
+            return new RoostVectorsFormat(m, efConstruction, builds);
         }
 
         @Override
@@ -29,13 +30,13 @@ enum FieldFormat {
     },
     LUCENE_HNSW(KnnVectorsFormat.DEFAULT_MAX_DIMENSIONS) {
         @Override
-        KnnVectorsFormat of(int m, int efConstruction) {
+        KnnVectorsFormat of(int m, int efConstruction, GraphBuilds builds) {
             return new Lucene99HnswVectorsFormat(m, efConstruction);
         }
     },
     LUCENE_INT8(KnnVectorsFormat.DEFAULT_MAX_DIMENSIONS) {
         @Override
-        KnnVectorsFormat of(int m, int efConstruction) {
+        KnnVectorsFormat of(int m, int efConstruction, GraphBuilds builds) {
             return new Lucene104HnswScalarQuantizedVectorsFormat(ScalarEncoding.UNSIGNED_BYTE, m, efConstruction);
         }
 
@@ -46,7 +47,7 @@ enum FieldFormat {
     },
     LUCENE_BINARY(KnnVectorsFormat.DEFAULT_MAX_DIMENSIONS) {
         @Override
-        KnnVectorsFormat of(int m, int efConstruction) {
+        KnnVectorsFormat of(int m, int efConstruction, GraphBuilds builds) {
             return new Lucene104HnswScalarQuantizedVectorsFormat(
                     ScalarEncoding.SINGLE_BIT_QUERY_NIBBLE, m, efConstruction);
         }
@@ -72,8 +73,9 @@ enum FieldFormat {
      *
      * @param m max neighbours per node in upper layers
      * @param efConstruction width of the searches that build a graph
+     * @param builds the threads that build graphs of Roost's format; Lucene's formats have threads of their own choice
      */
-    abstract KnnVectorsFormat of(int m, int efConstruction);
+    abstract KnnVectorsFormat of(int m, int efConstruction, GraphBuilds builds);
 
     /** The search strategy that passes a width to the format. */
     KnnSearchStrategy strategy(int width) {

@@ -5,6 +5,7 @@ import io.github.roost.core.OrchestratorStats;
 import io.github.roost.core.OrchestratorStats.DomainStats;
 import io.github.roost.core.OrchestratorStats.TableStats;
 import io.github.roost.core.OrchestratorStats.TaskCounts;
+import io.github.roost.lucene.GraphBuilds;
 import io.github.roost.topology.CacheDomain;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -28,6 +29,7 @@ final class NodeReport {
         report.put("domains", stats.domains().stream().map(NodeReport::domain).toList());
         report.put("tables", tables(stats.tables(), mapping.tables()));
         report.put("slices", node.slicesOfIndexes());
+        report.put("graph_builds", graphBuilds(node.builds()));
         report.put("stock_graphs", node.segmentsWithStockGraphs());
         report.put("attribute_tables", node.tables().report());
         return report;
@@ -58,6 +60,13 @@ final class NodeReport {
         report.put("rejected", tasks.rejected());
         report.put("intra_steals", tasks.intraSteals());
         report.put("cross_steals", tasks.crossSteals());
+        return report;
+    }
+
+    private static Map<String, Object> graphBuilds(GraphBuilds builds) {
+        Map<String, Object> report = new LinkedHashMap<>();
+        report.put("by_workers", builds.byWorkers());
+        report.put("by_callers", builds.byCallers());
         return report;
     }
 

@@ -3,8 +3,10 @@ package io.github.roost.opensearch;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
 import io.github.roost.core.task.MappingId;
+import io.github.roost.lucene.GraphBuilds;
 import io.github.roost.lucene.RoostReader;
 import io.github.roost.lucene.SegmentHomes;
+import io.github.roost.opensearch.RoostSettings.Builds;
 import io.github.roost.opensearch.RoostSettings.Homes;
 import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.Topology;
@@ -42,6 +44,7 @@ final class RoostNode implements Closeable {
     private final boolean homesPay;
     private final ConcurrentMap<String, SegmentHomes> homesOfIndexes = new ConcurrentHashMap<>();
     private final ConcurrentMap<String, RoostReader.Graphs> graphsOfIndexes = new ConcurrentHashMap<>();
+    private final GraphBuilds builds;
     private final SearchMemory memory = new SearchMemory();
     private final NodeTables tables = new NodeTables();
     /** Null until the node's start has created it. */
@@ -57,12 +60,14 @@ final class RoostNode implements Closeable {
         TopDocs run() throws IOException;
     }
 
-    private RoostNode(NodeTopology machine, Orchestrator orchestrator, Homes homes, int effort) {
+    private RoostNode(NodeTopology machine, Orchestrator orchestrator, Builds builds, Homes homes, int effort) {
         this.machine = machine;
         this.orchestrator = orchestrator;
         this.homesPay = SegmentHomes.pay(machine.topology());
+        this.builds = GraphBuilds.on(orchestrator);
         this.homes = homes;
         this.effort = effort;
+        builds(builds);
     }
 
     static RoostNode start(Settings settings) {
@@ -83,7 +88,11 @@ final class RoostNode implements Closeable {
                 machine.topology().domains().size(),
                 machine.topology().level());
         return new RoostNode(
-                machine, orchestrator, RoostSettings.HOMES.get(settings), RoostSettings.EFFORT.get(settings));
+                machine,
+                orchestrator,
+                RoostSettings.BUILDS.get(settings),
+                RoostSettings.HOMES.get(settings),
+                RoostSettings.EFFORT.get(settings));
     }
 
     private static Topology live(String level) {
@@ -101,6 +110,15 @@ final class RoostNode implements Closeable {
 
     SearchMemory memory() {
         return memory;
+    }
+
+    /** The threads that build graphs of segments. */
+    GraphBuilds builds() {
+        return builds;
+    }
+
+    void builds(Builds value) {
+        builds.onWorkers(value == Builds.ROOST);
     }
 
     NodeTables tables() {

@@ -80,7 +80,7 @@ public final class RoostPlugin extends Plugin
 
     @Override
     public Map<String, Mapper.TypeParser> getMappers() {
-        return Map.of(RoostVectorMapper.TYPE, RoostVectorMapper.PARSER);
+        return Map.of(RoostVectorMapper.TYPE, RoostVectorMapper.parser(node.builds()));
     }
 
     @Override
@@ -131,6 +131,7 @@ public final class RoostPlugin extends Plugin
         ClusterSettings changing = clusterService.getClusterSettings();
         changing.addSettingsUpdateConsumer(RoostSettings.EFFORT, node::effort);
         changing.addSettingsUpdateConsumer(RoostSettings.HOMES, node::homes);
+        changing.addSettingsUpdateConsumer(RoostSettings.BUILDS, node::builds);
         changing.addSettingsUpdateConsumer(RoostSettings.SLICES, this::slices);
         changing.addSettingsUpdateConsumer(
                 RoostSettings.BREAKER_LIMIT, limit -> node.memory().limit(limit.getBytes()));

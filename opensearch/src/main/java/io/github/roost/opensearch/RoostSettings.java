@@ -27,6 +27,10 @@ final class RoostSettings {
     static final Setting<Slices> SLICES =
             ofConstants("roost.slices", Slices.ROOST, Slices.class, Property.Dynamic, Property.NodeScope);
 
+    /** The threads that build graphs of segments in Roost's format. */
+    static final Setting<Builds> BUILDS =
+            ofConstants("roost.builds", Builds.ROOST, Builds.class, Property.Dynamic, Property.NodeScope);
+
     /** Whether vector searches of a segment run on its home domain. */
     static final Setting<Homes> HOMES =
             ofConstants("roost.homes", Homes.AUTO, Homes.class, Property.Dynamic, Property.NodeScope);
@@ -57,6 +61,14 @@ final class RoostSettings {
         INDEX_SEARCHER
     }
 
+    /** The threads that build graphs. */
+    enum Builds {
+        /** Roost's workers, as maintenance. */
+        ROOST,
+        /** The threads that flush and merge. */
+        LUCENE
+    }
+
     /** The implementation that searches graphs in Lucene's own formats. */
     enum StockGraphs {
         /** Roost, in off-heap copies. */
@@ -77,7 +89,16 @@ final class RoostSettings {
 
     static List<Setting<?>> all() {
         return List.of(
-                INDEX_ENABLED, STOCK_GRAPHS, SLICES, HOMES, EFFORT, DOMAINS, PINNING, BREAKER_LIMIT, TABLES_INTERVAL);
+                INDEX_ENABLED,
+                STOCK_GRAPHS,
+                SLICES,
+                BUILDS,
+                HOMES,
+                EFFORT,
+                DOMAINS,
+                PINNING,
+                BREAKER_LIMIT,
+                TABLES_INTERVAL);
     }
 
     private static <E extends Enum<E>> Setting<E> ofConstants(

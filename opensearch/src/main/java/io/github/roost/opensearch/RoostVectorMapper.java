@@ -1,6 +1,7 @@
 package io.github.roost.opensearch;
 
 import io.github.roost.core.Vectors;
+import io.github.roost.lucene.GraphBuilds;
 import io.github.roost.lucene.RoostVectorsFormat;
 import io.github.roost.opensearch.VectorShape.Elements;
 import java.io.IOException;
@@ -23,16 +24,22 @@ import org.opensearch.index.mapper.ParseContext;
 final class RoostVectorMapper extends ParametrizedFieldMapper {
     static final String TYPE = "roost_vector";
 
-    static final Mapper.TypeParser PARSER = new TypeParser((name, context) -> {
+    /** @param builds the threads that build the graphs of the fields */
+    static Mapper.TypeParser parser(GraphBuilds builds) {
+        return new TypeParser((name, context) -> builder(name, context, builds));
+    }
+
+    private static Builder builder(String name, Mapper.TypeParser.ParserContext context, GraphBuilds builds) {
         if (!RoostSettings.INDEX_ENABLED.get(context.getSettings())) {
             throw new MapperParsingException(
                     "field [" + name + "] of type roost_vector needs an index that was created with "
                             + RoostSettings.INDEX_ENABLED.getKey() + ": true");
         }
-        return new Builder(name);
-    });
+        return new Builder(name, builds);
+    }
 
     private final Settings settings;
+    private final GraphBuilds builds;
 
     /** The options of a field's mapping. */
     private record Settings(
@@ -44,9 +51,15 @@ final class RoostVectorMapper extends ParametrizedFieldMapper {
             Map<String, String> meta) {}
 
     private RoostVectorMapper(
-            String simpleName, RoostVectorType type, Settings settings, MultiFields multiFields, CopyTo copyTo) {
+            String simpleName,
+            RoostVectorType type,
+            Settings settings,
+            GraphBuilds builds,
+            MultiFields multiFields,
+            CopyTo copyTo) {
         super(simpleName, type, multiFields, copyTo);
         this.settings = settings;
+        this.builds = builds;
     }
 
     private static Settings of(FieldMapper mapper) {
@@ -55,7 +68,7 @@ final class RoostVectorMapper extends ParametrizedFieldMapper {
 
     @Override
     public ParametrizedFieldMapper.Builder getMergeBuilder() {
-        return new Builder(simpleName()).init(this);
+        return new Builder(simpleName(), builds).init(this);
     }
 
     @Override
@@ -122,8 +135,11 @@ final class RoostVectorMapper extends ParametrizedFieldMapper {
 
         private final Parameter<Map<String, String>> meta = Parameter.metaParam();
 
-        Builder(String name) {
+        private final GraphBuilds builds;
+
+        Builder(String name, GraphBuilds builds) {
             super(name);
+            this.builds = builds;
         }
 
         @Override
@@ -152,8 +168,14 @@ final class RoostVectorMapper extends ParametrizedFieldMapper {
             Settings settings =
                     new Settings(shape, format.get(), m.get(), efConstruction.get(), attributes.get(), meta.get());
             RoostVectorType type = new RoostVectorType(
-                    fullName, shape, format.get(), m.get(), efConstruction.get(), attributes.get(), meta.get());
-            return new RoostVectorMapper(name, type, settings, multiFieldsBuilder.build(this, context), copyTo.build());
+                    fullName,
+                    shape,
+                    format.get(),
+                    format.get().of(m.get(), efConstruction.get(), builds),
+                    attributes.get(),
+                    meta.get());
+            return new RoostVectorMapper(
+                    name, type, settings, builds, multiFieldsBuilder.build(this, context), copyTo.build());
         }
 
         private static Parameter<Integer> number(String name, int byDefault, int max, Function<Settings, Integer> of) {

@@ -27,14 +27,13 @@ final class RoostVectorType extends MappedFieldType {
             String name,
             VectorShape shape,
             FieldFormat format,
-            int m,
-            int efConstruction,
+            KnnVectorsFormat writing,
             @Nullable FieldAttributes attributes,
             Map<String, String> meta) {
         super(name, true, false, false, TextSearchInfo.NONE, meta);
         this.shape = shape;
         this.format = format;
-        this.writing = format.of(m, efConstruction);
+        this.writing = writing;
         this.attributes = attributes;
     }
 

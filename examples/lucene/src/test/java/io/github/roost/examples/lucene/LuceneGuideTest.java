@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.Registration;
 import io.github.roost.index.ivf.IvfTable;
+import io.github.roost.lucene.GraphBuilds;
 import io.github.roost.lucene.RoostCodec;
 import io.github.roost.lucene.RoostKnnQuery;
 import io.github.roost.lucene.RoostReader;
 import io.github.roost.lucene.RoostTable;
+import io.github.roost.lucene.RoostVectorsFormat;
 import io.github.roost.lucene.SearchEffort;
 import io.github.roost.lucene.SegmentHomes;
 import io.github.roost.topology.TopologyReader;
@@ -68,15 +70,25 @@ class LuceneGuideTest {
         return new IndexWriterConfig().setCodec(new RoostCodec());
     }
 
+    static IndexWriterConfig builtByWorkers(Orchestrator orchestrator) {
+        GraphBuilds builds = GraphBuilds.on(orchestrator);
+        return new IndexWriterConfig().setCodec(new RoostCodec(new RoostVectorsFormat(16, 100, builds)));
+    }
+
     static Query nearest(float[] vector) {
         return new KnnFloatVectorQuery("vector", vector, 10, null, new SearchEffort(64));
     }
 
     @Test
     void vectorsInRoostFormatAreFound() throws IOException {
+        areFound(inRoostFormat());
+        areFound(builtByWorkers(orchestrator));
+    }
+
+    private static void areFound(IndexWriterConfig config) throws IOException {
         float[][] vectors = Packages.SOME.vectors();
         try (Directory written = new ByteBuffersDirectory()) {
-            try (IndexWriter writer = new IndexWriter(written, inRoostFormat())) {
+            try (IndexWriter writer = new IndexWriter(written, config)) {
                 for (float[] vector : vectors) {
                     Document document = new Document();
                     document.add(new KnnFloatVectorField("vector", vector));

@@ -791,6 +791,31 @@ class OneNodeTest {
 
     @Test
     @Order(1)
+    void graphsAreBuiltByRoostsWorkersUntilTheSettingSaysOtherwise() {
+        client.put("/built", "{" + ROOST + "}," + FIELDS + "}").ok();
+        long byWorkers = stats().at("/graph_builds/by_workers").asLong();
+        client.post("/built/_bulk?refresh=true", corpus.bulk(0, 1_500)).ok();
+        long after = stats().at("/graph_builds/by_workers").asLong();
+        assertThat(after).isGreaterThan(byWorkers);
+
+        set("\"roost.builds\":\"lucene\"");
+        long byCallers = stats().at("/graph_builds/by_callers").asLong();
+        client.post("/built/_bulk?refresh=true", corpus.bulk(1_500, 3_000)).ok();
+        client.post("/built/_forcemerge?max_num_segments=1", "").ok();
+        assertThat(stats().at("/graph_builds/by_callers").asLong()).isGreaterThan(byCallers);
+        assertThat(stats().at("/graph_builds/by_workers").asLong()).isEqualTo(after);
+        set("\"roost.builds\":null");
+
+        client.post("/built/_refresh", "").ok();
+        float[] vector = corpus.vector(70);
+        Reply found = client.post("/built/_search", """
+                {"_source":false,"query":{"roost_knn":{"v":{"vector":%s,"effort":3000}}}}""".formatted(Arrays.toString(vector)));
+        assertThat(found.ids()).isEqualTo(corpus.nearest(vector, 10, id -> true));
+        client.delete("/built").ok();
+    }
+
+    @Test
+    @Order(1)
     void graphsThatLuceneWroteAreWalkedByRoostWhereTheSettingSaysSo() {
         String stock = ROOST + ",\"index.roost.stock_graphs\":\"%s\"}," + FIELDS + "}";
         assertThat(client.put("/stock", "{" + stock.formatted("jvector")).body().toString())

@@ -50,35 +50,7 @@ public final class CodedGraph {
     }
 
     /**
-     * Writes a graph. To be opened in place later, it must begin at a multiple of 8 bytes, best of 64.
-     *
-     * @param links the graph over the rows
-     * @param degree max neighbours of a row in layer 0 of {@code links}, from 1. The written graph keeps the nearest, at most {@link
-     *     #MAX_NEIGHBORS}, and half as many in upper layers
-     * @param rows the codes of the rows
-     * @param ordinals maps a row to its ordinal, 0 or more
-     * @param labels maps a row to its label, 0 or more
-     * @param output the destination
-     * @return the number of bytes written
-     * @throws IOException if the output throws it
-     */
-    public static long write(
-            BuiltGraph links,
-            int degree,
-            CodedRows rows,
-            IntUnaryOperator ordinals,
-            IntUnaryOperator labels,
-            Output output)
-            throws IOException {
-        try (Arena arena = Arena.ofConfined()) {
-            GraphImage image = image(links, degree, rows, ordinals, labels, arena);
-            write(image.memory(), output);
-            return image.bytes();
-        }
-    }
-
-    /**
-     * Creates a graph in memory, to be searched there.
+     * Creates a graph in memory, to be searched there or written.
      *
      * @param links the graph over the rows
      * @param degree max neighbours of a row in layer 0 of {@code links}, from 1. The graph keeps the nearest, at most {@link
@@ -133,11 +105,20 @@ public final class CodedGraph {
         return image;
     }
 
-    private static void write(MemorySegment memory, Output output) throws IOException {
+    /**
+     * Writes the graph. To be opened in place later, it must begin at a multiple of 8 bytes, best of 64.
+     *
+     * @param output the destination
+     * @return the number of bytes written
+     * @throws IOException if the output throws it
+     */
+    public long write(Output output) throws IOException {
+        MemorySegment memory = image.memory();
         for (long at = 0; at < memory.byteSize(); at += PIECE) {
             output.write(
                     memory.asSlice(at, Math.min(PIECE, memory.byteSize() - at)).asByteBuffer());
         }
+        return image.bytes();
     }
 
     /**

@@ -225,7 +225,8 @@ class CodedGraphTest {
 
     private static MemorySegment write(CodedRows rows, BuiltGraph links) throws IOException {
         ByteArrayOutputStream file = new ByteArrayOutputStream();
-        long bytes = CodedGraph.write(links, DEGREE, rows, row -> row, CodedGraphTest::label, piece -> {
+        CodedGraph graph = CodedGraph.of(links, DEGREE, rows, row -> row, CodedGraphTest::label, Arena.ofAuto());
+        long bytes = graph.write(piece -> {
             byte[] array = new byte[piece.remaining()];
             piece.get(array);
             file.writeBytes(array);
