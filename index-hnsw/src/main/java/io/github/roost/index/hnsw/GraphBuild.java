@@ -7,6 +7,7 @@ import io.github.roost.core.vector.VectorSource;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.GraphInsertion;
 import io.github.roost.index.hnsw.walk.GraphWalks;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Builds a table's graph on an orchestrator's workers, from the caller's rows to the frozen image, yielding to searches. Used once.
@@ -19,8 +20,8 @@ final class GraphBuild {
     private static final double FROZEN = .97;
     /** Not 1, because the layout may have to be chosen yet. */
     private static final double LINKED = .98;
-    /** Under inner product, links take more than half of the time: two passes of searches as wide as those of the insertion. */
-    private static final double BEFORE_LINKS = .4;
+    /** Share of the progress before the links by inner product, whose searches take a third of the time. */
+    private static final double BEFORE_LINKS = .65;
     /** As in jvector: a list that the diversity heuristic leaves partly empty is filled by the heuristic with this slack. */
     private static final float ALPHA = 1.2f;
     /**
@@ -47,14 +48,17 @@ final class GraphBuild {
     GraphImage run(long[] ids, VectorSource source) {
         work.phase(READ, source.size());
         GraphImage image;
+        RowNorms varying = null;
         try (GraphRows rows = GraphRows.read(work, source, options.metric())) {
             DistinctRows nodes = work.once(() -> DistinctRows.of(ids, rows, work::yieldToSearches));
-            NormedRows vectors = NormedRows.of(work, rows, nodes, options.metric());
+            RowNorms norms = options.metric() == Metric.INNER_PRODUCT ? RowNorms.of(work, rows, nodes) : null;
+            varying = norms != null && norms.vary() ? norms : null;
+            NormedRows vectors = NormedRows.of(rows, norms);
             image = options.buildMethod() == BuildMethod.NATIVE && GraphInsertion.isAvailable()
-                    ? insert(rows, nodes, vectors)
-                    : byJvector(rows, nodes, vectors);
+                    ? insert(rows, nodes, vectors, varying)
+                    : byJvector(rows, nodes, vectors, varying);
         }
-        if (options.metric() == Metric.INNER_PRODUCT) {
+        if (varying != null) {
             work.phase(LINKED, InnerProductLinks.steps(image));
             InnerProductLinks.add(work, image, GraphWalks.preferred(), options.efConstruction());
         }
@@ -62,15 +66,18 @@ final class GraphBuild {
     }
 
     /** The progress that is {@code usual} if no links follow. */
-    private double progress(double usual) {
-        return options.metric() == Metric.INNER_PRODUCT ? BEFORE_LINKS * usual : usual;
+    private static double progress(double usual, @Nullable RowNorms varying) {
+        return varying == null ? usual : BEFORE_LINKS * usual;
     }
 
-    private GraphImage insert(GraphRows rows, DistinctRows distinct, NormedRows vectors) {
-        NodeLevels levels = work.once(() -> NodeLevels.of(distinct.nodes(), options.m()));
+    /** @param varying the norms under inner product, if they vary */
+    private GraphImage insert(GraphRows rows, DistinctRows distinct, NormedRows vectors, @Nullable RowNorms varying) {
+        NodeLevels levels = work.once(() -> varying == null
+                ? NodeLevels.random(distinct.nodes(), options.m())
+                : NodeLevels.byNorm(varying, options.m()));
         DistinctRows nodes = distinct.ordered(levels.order());
         int count = nodes.nodes();
-        work.phase(progress(INSERTED), 3L * count);
+        work.phase(progress(INSERTED, varying), 3L * count);
         try (GraphInsertion graph = new GraphInsertion(
                 vectors.dimension(), options.m(), options.efConstruction(), ALPHA, count, levels.counts())) {
             work.forEach(count, ALONE, node -> graph.setVector(node, vectors.of(nodes.row(node))));
@@ -85,21 +92,21 @@ final class GraphBuild {
             });
             work.forEach(count - alone, RUN, node -> graph.insert(alone + node, work::yieldToSearches));
             work.forEach(count, ALONE, graph::trim);
-            work.phase(progress(FROZEN), count);
+            work.phase(progress(FROZEN, varying), count);
             int dimension = rows.dimension();
             return new GraphFreezer(work, graph.links(), nodes, (node, into) -> graph.vector(node, into, dimension))
                     .freeze(rows.space(), dimension, options);
         }
     }
 
-    private GraphImage byJvector(GraphRows rows, DistinctRows nodes, NormedRows vectors) {
+    private GraphImage byJvector(GraphRows rows, DistinctRows nodes, NormedRows vectors, @Nullable RowNorms varying) {
         VectorModule.requireArguments();
         float[][] all = new float[nodes.nodes()][];
         work.forEach(all.length, ALONE, node -> all[node] = vectors.of(nodes.row(node)));
         RowScores scores = work.once(() -> new RowScores(all, work::yieldToSearches));
-        work.phase(progress(INSERTED), 2L * all.length);
+        work.phase(progress(INSERTED, varying), 2L * all.length);
         JvectorGraph graph = JvectorGraph.build(work, scores, options);
-        work.phase(progress(FROZEN), all.length);
+        work.phase(progress(FROZEN, varying), all.length);
         return new GraphFreezer(work, graph, nodes, (node, into) -> rows.vector(nodes.row(node), into))
                 .freeze(rows.space(), rows.dimension(), options);
     }

@@ -13,9 +13,9 @@ import java.util.Arrays;
 import java.util.function.IntConsumer;
 
 /**
- * Adds a second kind of neighbours to an inner-product graph: the nodes with the largest product with each node. A node that has a
- * large product with a query also has one with rows in the query's direction. So a search that has reached such a row is one
- * step from the node, although the node is far away (after Liu et al., "Understanding and Improving Proximity
+ * Adds a second kind of neighbours to an inner-product graph of rows whose norms vary: the nodes with the
+ * largest product with each node. A node that has a large product with a query also has one with rows in the query's direction. So a
+ * search that has reached such a row is one step from the node, although the node is far away (after Liu et al., "Understanding and Improving Proximity
  * Graph Based Maximum Inner Product Search", AAAI 2020, which keeps two graphs). Used once, before the image is searched.
  */
 final class InnerProductLinks {
@@ -23,6 +23,11 @@ final class InnerProductLinks {
     private static final int RUN = 16;
     /** The second pass finds better neighbours by searching with the links of the first. */
     private static final int PASSES = 2;
+    /**
+     * One neighbour in this many is of the second kind. Many nodes have the same ones, so that more of them lead to no more nodes,
+     * and take the places of neighbours by distance.
+     */
+    private static final int PLACES_PER_LARGE = 8;
 
     private final BuildWork work;
     private final GraphImage image;
@@ -34,12 +39,13 @@ final class InnerProductLinks {
     /** Each node's neighbours by inner product, largest first; only {@code degree}, because a list takes no more of them. */
     private final MemorySegment large;
 
-    private InnerProductLinks(BuildWork work, GraphImage image, GraphWalk walk, int width, BuildMemory memory) {
+    private InnerProductLinks(
+            BuildWork work, GraphImage image, GraphWalk walk, int efConstruction, BuildMemory memory) {
         this.work = work;
         this.image = image;
         this.walk = walk;
-        this.width = width;
         this.degree = image.shape().degree();
+        this.width = Math.max(degree, efConstruction / 2);
         long bytes = (long) image.shape().nodes() * degree * Integer.BYTES;
         this.near = memory.allocate(bytes);
         this.large = memory.allocate(bytes);
@@ -53,11 +59,11 @@ final class InnerProductLinks {
     /**
      * Adds the neighbours.
      *
-     * @param width width of the searches for them
+     * @param efConstruction width of the searches that built the graph. Half of it suffices for the few nearest
      */
-    static void add(BuildWork work, GraphImage image, GraphWalk walk, int width) {
+    static void add(BuildWork work, GraphImage image, GraphWalk walk, int efConstruction) {
         try (BuildMemory memory = new BuildMemory()) {
-            new InnerProductLinks(work, image, walk, width, memory).add();
+            new InnerProductLinks(work, image, walk, efConstruction, memory).add();
         }
     }
 
@@ -112,10 +118,10 @@ final class InnerProductLinks {
         return Arrays.stream(found).filter(other -> other != node).toArray();
     }
 
-    /** Fills half of the list with each kind; places that one kind leaves free go to the other. */
+    /** Fills the list with both kinds; places that one kind leaves free go to the other. */
     private void link(int node) {
         int[] links = new int[degree];
-        int count = add(links, 0, near, node, degree / 2);
+        int count = add(links, 0, near, node, degree - (degree + PLACES_PER_LARGE - 1) / PLACES_PER_LARGE);
         count = add(links, count, large, node, degree);
         count = add(links, count, near, node, degree);
         image.setNeighbors(0, node, links, count);

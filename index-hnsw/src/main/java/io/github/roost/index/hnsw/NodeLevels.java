@@ -9,18 +9,19 @@ import java.util.stream.IntStream;
  * node's highest layer were drawn independently (Malkov and Yashunin, section 4.1). Deterministic. Immutable.
  *
  * @param counts number of nodes of each upper layer, layer 1 first
- * @param order the nodes from the top layer down; nodes that are only in layer 0 keep their old order
+ * @param order the nodes from the top layer down, the order of their insertion
  */
 record NodeLevels(int[] counts, int[] order) {
     private static final long SEED = 42;
 
     /**
+     * Draws the nodes of the upper layers at random. The others keep their old order.
+     *
      * @param nodes at least 1
      * @param m one node in m of a layer is in the next, from 2
      */
-    static NodeLevels of(int nodes, int m) {
-        int[] counts = IntStream.iterate(nodes / m, count -> count > 0, count -> count / m)
-                .toArray();
+    static NodeLevels random(int nodes, int m) {
+        int[] counts = counts(nodes, m);
         int upper = counts.length == 0 ? 0 : counts[0];
         SplittableRandom random = new SplittableRandom(SEED);
         int[] order = IntStream.range(0, nodes).toArray();
@@ -33,5 +34,21 @@ record NodeLevels(int[] counts, int[] order) {
         // Consecutive rows are often similar: inserted in that order, they find their neighbours in the cache.
         Arrays.sort(order, upper, nodes);
         return new NodeLevels(counts, order);
+    }
+
+    /**
+     * Orders all nodes by their norms, largest first. A search for large products then begins among the largest rows. And nodes are
+     * inserted in this order, so each row finds rows of its norm or larger as neighbours, which keep a path to it when smaller rows,
+     * whose nearest neighbours are smaller rows too, follow.
+     *
+     * @param m one node in m of a layer is in the next, from 2
+     */
+    static NodeLevels byNorm(RowNorms norms, int m) {
+        return new NodeLevels(counts(norms.squared().length, m), norms.largestFirst());
+    }
+
+    private static int[] counts(int nodes, int m) {
+        return IntStream.iterate(nodes / m, count -> count > 0, count -> count / m)
+                .toArray();
     }
 }

@@ -1,9 +1,7 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.indexing.BuildWork;
 import java.util.Arrays;
-import java.util.concurrent.atomic.DoubleAccumulator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The rows from which a graph is built. Maximum inner product search is reduced to nearest neighbours in L2 by one more dimension,
@@ -15,15 +13,11 @@ import java.util.concurrent.atomic.DoubleAccumulator;
  * @param maxSquared the largest squared norm of the rows; unused if rows are unchanged
  */
 record NormedRows(GraphRows rows, int dimension, double maxSquared) {
-    private static final int RUN = 64;
-
-    static NormedRows of(BuildWork work, GraphRows rows, DistinctRows nodes, Metric metric) {
-        if (metric != Metric.INNER_PRODUCT) {
-            return new NormedRows(rows, rows.dimension(), 0);
-        }
-        DoubleAccumulator max = new DoubleAccumulator(Math::max, 0);
-        work.forEach(nodes.nodes(), RUN, node -> max.accumulate(GraphSpace.squaredNorm(rows.vector(nodes.row(node)))));
-        return new NormedRows(rows, rows.dimension() + 1, max.get());
+    /** @param norms the norms of the rows under inner product; null under other metrics */
+    static NormedRows of(GraphRows rows, @Nullable RowNorms norms) {
+        return norms == null
+                ? new NormedRows(rows, rows.dimension(), 0)
+                : new NormedRows(rows, rows.dimension() + 1, norms.maxSquared());
     }
 
     float[] of(int row) {

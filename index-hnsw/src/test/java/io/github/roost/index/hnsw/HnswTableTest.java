@@ -128,6 +128,59 @@ class HnswTableTest {
         }
     }
 
+    /** In clusters all rows have nearly the same norm, and the largest products are in the query's cluster. */
+    @Test
+    void innerProductFindsTheRowsOfItsCluster() {
+        Random random = new Random(35);
+        float[][] rows = clusters(80, 50, 256, random);
+        float[][] queries =
+                Arrays.stream(rows, 0, 200).map(row -> sum(row, .15f, random)).toArray(float[][]::new);
+        try (HnswTable table = HnswTable.builder().metric(Metric.INNER_PRODUCT).build(ORCHESTRATOR, rows)) {
+            assertThat(recall(table, rows, queries, 10, 20, Metric.INNER_PRODUCT))
+                    .isGreaterThan(.9);
+        }
+    }
+
+    private static float[][] clusters(int count, int size, int dimension, Random random) {
+        float[][] rows = new float[count * size][];
+        for (int cluster = 0; cluster < count; cluster++) {
+            float[] centre = new float[dimension];
+            for (int i = 0; i < dimension; i++) {
+                centre[i] = random.nextFloat();
+            }
+            for (int row = cluster; row < rows.length; row += count) {
+                rows[row] = sum(centre, .15f, random);
+            }
+        }
+        return rows;
+    }
+
+    /** A vector with Gaussian noise. */
+    private static float[] sum(float[] vector, float noise, Random random) {
+        float[] sum = vector.clone();
+        for (int i = 0; i < sum.length; i++) {
+            sum[i] += noise * (float) random.nextGaussian();
+        }
+        return sum;
+    }
+
+    /** The largest products belong to few rows of large norm, which are far from all other rows. */
+    @Test
+    void innerProductFindsRowsOfLargeNorm() {
+        Random random = new Random(36);
+        float[][] rows = gaussian(4_000, 64, random);
+        for (float[] row : rows) {
+            float factor = (float) Math.exp(.5 * random.nextGaussian());
+            for (int i = 0; i < row.length; i++) {
+                row[i] *= factor;
+            }
+        }
+        try (HnswTable table = HnswTable.builder().metric(Metric.INNER_PRODUCT).build(ORCHESTRATOR, rows)) {
+            assertThat(recall(table, rows, gaussian(200, 64, random), 10, 80, Metric.INNER_PRODUCT))
+                    .isGreaterThan(.98);
+        }
+    }
+
     @ParameterizedTest
     @CsvSource({
         "SQUARED_L2, 1e-12",

@@ -1,0 +1,42 @@
+package io.github.roost.index.hnsw;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Arrays;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class RowNormsTest {
+    private static RowNorms of(double... norms) {
+        return new RowNorms(Arrays.stream(norms).map(norm -> norm * norm).toArray());
+    }
+
+    @Test
+    void normsVaryIfTheirDeviationIsMoreThanASixteenthOfTheirMean() {
+        assertThat(of(1.06, .94).vary()).isFalse();
+        assertThat(of(1.07, .93).vary()).isTrue();
+        assertThat(of(1.06e-9, .94e-9).vary()).isFalse();
+        assertThat(of(1.07e9, .93e9).vary()).isTrue();
+        assertThat(of(0, 0).vary()).isFalse();
+        assertThat(of(3).vary()).isFalse();
+        assertThat(of(0, 1).vary()).isTrue();
+    }
+
+    @Test
+    void theLargestComeFirstAndEqualOnesInTheirOrder() {
+        RowNorms norms = of(2, 5, 0, 5, 1, 3, 3);
+        assertThat(norms.largestFirst()).containsExactly(1, 3, 5, 6, 0, 4, 2);
+        assertThat(norms.maxSquared()).isEqualTo(25);
+    }
+
+    @Test
+    void layersByNormAreAsLargeAsDrawnOnes() {
+        double[] norms = new Random(5).doubles(1_000).toArray();
+        NodeLevels levels = NodeLevels.byNorm(of(norms), 8);
+        assertThat(levels.counts())
+                .isEqualTo(NodeLevels.random(1_000, 8).counts())
+                .containsExactly(125, 15, 1);
+        assertThat(levels.order()).isEqualTo(of(norms).largestFirst());
+        assertThat(NodeLevels.byNorm(of(1, 2, 3), 8).counts()).isEmpty();
+    }
+}
