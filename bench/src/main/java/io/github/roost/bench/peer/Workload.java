@@ -24,6 +24,25 @@ public record Workload(String name, float[][] rows, float[][] queries, Metric me
     }
 
     /**
+     * The same queries, and rows of various norms: each row is multiplied by e to the power of a normal random number.
+     *
+     * @param spread standard deviation of the random numbers
+     * @param seed of the random numbers
+     */
+    public Workload withVariousNorms(double spread, long seed) {
+        SplittableRandom random = new SplittableRandom(seed);
+        float[][] scaled = new float[rows.length][];
+        for (int row = 0; row < rows.length; row++) {
+            float factor = (float) Math.exp(spread * random.nextGaussian());
+            scaled[row] = rows[row].clone();
+            for (int i = 0; i < scaled[row].length; i++) {
+                scaled[row][i] *= factor;
+            }
+        }
+        return new Workload(name + ", norms spread by " + spread, scaled, queries, metric);
+    }
+
+    /**
      * Draws rows and queries from one {@link Mixture}.
      *
      * @param seed of the random numbers

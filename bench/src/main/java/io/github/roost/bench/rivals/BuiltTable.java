@@ -31,13 +31,18 @@ record BuiltTable<T extends VectorTable>(T table, Duration build) {
             Duration build = Duration.ofNanos((long) (1e9 * Double.parseDouble(Files.readString(seconds))));
             return new BuiltTable<>(reader.read(kept), build);
         }
+        BuiltTable<T> built = of(builder);
+        if (kept != null && seconds != null) {
+            Files.writeString(seconds, String.valueOf(built.build.toNanos() / 1e9));
+            built.table.save(kept);
+        }
+        return built;
+    }
+
+    /** Builds a table. */
+    static <T extends VectorTable> BuiltTable<T> of(Supplier<T> builder) {
         long began = System.nanoTime();
         T table = builder.get();
-        Duration build = Duration.ofNanos(System.nanoTime() - began);
-        if (kept != null && seconds != null) {
-            Files.writeString(seconds, String.valueOf(build.toNanos() / 1e9));
-            table.save(kept);
-        }
-        return new BuiltTable<>(table, build);
+        return new BuiltTable<>(table, Duration.ofNanos(System.nanoTime() - began));
     }
 }

@@ -6,8 +6,11 @@ import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.vector.ElementType;
+import io.github.roost.core.vector.VectorTable;
 import io.github.roost.index.hnsw.GraphLayout;
 import io.github.roost.index.hnsw.HnswTable;
+import io.github.roost.index.hnsw.LiveTable;
 import io.github.roost.topology.Topology;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -15,20 +18,27 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Roost's table; its search functions are called directly on as many threads as the other engines use, without
+ * Roost's table, frozen or live; its search functions are called directly on as many threads as the other engines use, without
  * dispatch.
  */
 final class HnswEngine implements Engine {
     private static final SearchContext UNCOUNTED = SearchContext.outside((nodes, bytes) -> {});
 
     private static final int WARM_UP_ROUNDS = 5;
+    /** The name of a live table in reports. */
+    static final String LIVE = "roost live";
 
     private final Workload workload;
+    private final String name;
     private final Orchestrator orchestrator;
-    private final HnswTable table;
+    private final VectorTable table;
     private final Duration buildTime;
     private final SearchThreads threads;
 
@@ -43,20 +53,73 @@ final class HnswEngine implements Engine {
      */
     HnswEngine(Workload workload, Topology topology, GraphLayout layout, EngineSettings settings, @Nullable Path kept)
             throws IOException {
+        this(
+                name(layout),
+                workload,
+                topology,
+                settings,
+                orchestrator -> BuiltTable.of(
+                        kept,
+                        file -> HnswTable.load(orchestrator, "hnsw", file),
+                        () -> HnswTable.builder()
+                                .metric(workload.metric())
+                                .layout(layout)
+                                .m(settings.m())
+                                .efConstruction(settings.efConstruction())
+                                .build(orchestrator, workload.rows())));
+    }
+
+    private HnswEngine(String name, Workload workload, Topology topology, EngineSettings settings, TableBuilder builder)
+            throws IOException {
+        this.name = name;
         this.workload = workload;
         this.orchestrator = Orchestrator.builder().topology(topology).build();
-        BuiltTable<HnswTable> built = BuiltTable.of(
-                kept,
-                file -> HnswTable.load(orchestrator, "hnsw", file),
-                () -> HnswTable.builder()
-                        .metric(workload.metric())
-                        .layout(layout)
-                        .m(settings.m())
-                        .efConstruction(settings.efConstruction())
-                        .build(orchestrator, workload.rows()));
+        BuiltTable<?> built = builder.build(orchestrator);
         this.table = built.table();
         this.buildTime = built.build();
         this.threads = new SearchThreads(settings.searchThreads(), workload.queries().length);
+    }
+
+    /** Builds or loads the table. */
+    private interface TableBuilder {
+        BuiltTable<?> build(Orchestrator orchestrator) throws IOException;
+    }
+
+    /** An empty live table to which the rows are added; its build time ends when all rows are in graphs. */
+    static HnswEngine live(Workload workload, Topology topology, EngineSettings settings) throws IOException {
+        return new HnswEngine(
+                LIVE,
+                workload,
+                topology,
+                settings,
+                orchestrator -> BuiltTable.of(() -> {
+                    LiveTable table = added(workload, settings, orchestrator);
+                    table.freeze();
+                    return table;
+                }));
+    }
+
+    /** Adds the rows one at a time, in as many threads as the other engines build with. */
+    private static LiveTable added(Workload workload, EngineSettings settings, Orchestrator orchestrator) {
+        LiveTable table = LiveTable.builder()
+                .metric(workload.metric())
+                .elementType(ElementType.INT8)
+                .m(settings.m())
+                .efConstruction(settings.efConstruction())
+                .build(orchestrator, workload.rows()[0].length);
+        try (ExecutorService adding = Executors.newFixedThreadPool(THREADS)) {
+            IntStream.range(0, THREADS)
+                    .mapToObj(first -> CompletableFuture.runAsync(() -> addFrom(first, workload, table), adding))
+                    .toList()
+                    .forEach(CompletableFuture::join);
+        }
+        return table;
+    }
+
+    private static void addFrom(int first, Workload workload, LiveTable table) {
+        for (int row = first; row < workload.rows().length; row += THREADS) {
+            table.put(row, workload.rows()[row]);
+        }
     }
 
     static String name(GraphLayout layout) {
@@ -67,7 +130,7 @@ final class HnswEngine implements Engine {
 
     @Override
     public String name() {
-        return name(table.layout());
+        return name;
     }
 
     @Override

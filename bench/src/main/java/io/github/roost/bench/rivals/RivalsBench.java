@@ -58,6 +58,14 @@ public final class RivalsBench implements AutoCloseable {
         }
     }
 
+    /** A live table with 8-bit codes, to which the rows are added one at a time by two threads until all are in graphs. Never kept. */
+    public record Live() implements Table {
+        @Override
+        public String engine() {
+            return HnswEngine.LIVE;
+        }
+    }
+
     /**
      * An IVF table.
      *
@@ -102,6 +110,7 @@ public final class RivalsBench implements AutoCloseable {
             engines.add(
                     switch (table) {
                         case Graph graph -> new HnswEngine(workload, topology, graph.layout(), settings, in);
+                        case Live _ -> HnswEngine.live(workload, topology, settings);
                         case Lists lists -> new IvfEngine(workload, topology, lists, settings, in);
                     });
         }

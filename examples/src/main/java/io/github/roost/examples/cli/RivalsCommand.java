@@ -38,6 +38,9 @@ final class RivalsCommand implements Callable<Integer> {
     private static final List<Integer> WIDTHS = List.of(10, 14, 20, 28, 40, 56, 80, 112, 160, 240, 400, 800);
     private static final List<Integer> PROBES = List.of(1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128);
 
+    /** With more, nearly all large products would belong to a handful of rows. */
+    private static final int MAX_NORM_SPREAD = 2;
+
     private final Streams streams;
 
     /** The kind of Roost's tables. */
@@ -81,6 +84,13 @@ final class RivalsCommand implements Callable<Integer> {
     private int centres;
 
     @Option(
+            names = "--norm-spread",
+            paramLabel = "N",
+            description =
+                    "Multiplies each row by e^(N x) for a standard normal random number x, so that norms vary; default 0.")
+    private double normSpread;
+
+    @Option(
             names = "--metric",
             paramLabel = "l2|ip",
             description = "Squared Euclidean distance (the default) or inner product.")
@@ -101,6 +111,14 @@ final class RivalsCommand implements Callable<Integer> {
                 "For --index ivf codes are 8-bit codes before float32."
             })
     private List<HnswBenchCommand.Element> elements = List.of(HnswBenchCommand.Element.values());
+
+    @Option(
+            names = "--live",
+            description = {
+                "Also a live table, to which two threads add the rows one at a time. Its build ends when all rows are in graphs;",
+                "compare the build of hnswlib, which two threads of its own do with one call of add_items."
+            })
+    private boolean live;
 
     @Option(
             names = "--rival",
@@ -192,7 +210,7 @@ final class RivalsCommand implements Callable<Integer> {
         try (RivalsBench bench = new RivalsBench(
                 workload,
                 FirstCores.of(TopologyReader.live().read(), Engine.THREADS),
-                elements.stream().distinct().map(this::table).toList(),
+                tables(),
                 rivals(),
                 python,
                 settings,
@@ -214,7 +232,19 @@ final class RivalsCommand implements Callable<Integer> {
         Workload workload = data == HnswBenchCommand.Data.mixture
                 ? Workload.mixture(rows, HnswBenchCommand.QUERIES, dimension, centresOrDefault(), 42)
                 : HnswBenchCommand.packages(home);
+        if (normSpread != 0) {
+            workload = workload.withVariousNorms(normSpread, 42);
+        }
         return metric == By.ip ? workload.byInnerProduct() : workload;
+    }
+
+    private List<RivalsBench.Table> tables() {
+        List<RivalsBench.Table> tables = new ArrayList<>();
+        elements.stream().distinct().map(this::table).forEach(tables::add);
+        if (live) {
+            tables.add(new RivalsBench.Live());
+        }
+        return tables;
     }
 
     private RivalsBench.Table table(HnswBenchCommand.Element element) {
@@ -250,6 +280,9 @@ final class RivalsCommand implements Callable<Integer> {
         String rowsOf = data == HnswBenchCommand.Data.mixture
                 ? "mixture-%d-%d-%d".formatted(rows, dimension, centresOrDefault())
                 : data.name();
+        if (normSpread != 0) {
+            rowsOf += "-spread-" + normSpread;
+        }
         String built = index == Index.hnsw ? "m%d-ef%d".formatted(m, efConstruction) : "nlist" + lists;
         return Files.createDirectories(
                 kept.resolve("%s-%s-%s".formatted(rowsOf, metric, built)).toAbsolutePath());
@@ -263,6 +296,9 @@ final class RivalsCommand implements Callable<Integer> {
         BenchCommand.require("--rows", rows, 1, 10_000_000);
         BenchCommand.require("--dimension", dimension, 1, 4_096);
         BenchCommand.require("--centres", centresOrDefault(), 1, 1_000_000);
+        if (!(normSpread >= 0 && normSpread <= MAX_NORM_SPREAD)) {
+            throw new CommandFailure("--norm-spread must be between 0 and " + MAX_NORM_SPREAD + ", got " + normSpread);
+        }
         BenchCommand.require("--threads", threads, 1, 2);
         BenchCommand.require("--m", m, 2, 256);
         BenchCommand.require("--ef-construction", efConstruction, 1, 10_000);
@@ -275,6 +311,9 @@ final class RivalsCommand implements Callable<Integer> {
             if (widths(k).size() < 2) {
                 throw new CommandFailure("--ef must have two widths of at least " + k + " for --k " + k);
             }
+        }
+        if (index == Index.ivf && live) {
+            throw new CommandFailure("--live must be without --index ivf, got both");
         }
         if (index == Index.ivf && threads != Engine.THREADS) {
             throw new CommandFailure("--threads must be " + Engine.THREADS + " for --index ivf, got " + threads);

@@ -84,6 +84,20 @@ class RivalsCommandTest {
         }
     }
 
+    @Test
+    void addsRowsOfVariousNormsToALiveTable() throws Exception {
+        CommandRun run = small(
+                "--element", "float32", "--live", "--metric", "ip", "--norm-spread", ".3", "--ef", "10,200", "--json");
+        assertThat(run.status()).isZero();
+        JsonNode root = new ObjectMapper().readTree(run.out());
+        assertThat(root.get("workload").asText()).contains("norms spread by 0.3, inner product");
+        assertThat(root.at("/engines/1/engine").asText()).isEqualTo("roost live");
+        assertThat(root.at("/engines/1/buildSeconds").asDouble()).isPositive();
+        for (JsonNode curve : root.get("curves")) {
+            assertThat(curve.at("/points/1/recall").asDouble()).isGreaterThan(.95);
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"hnsw", "ivf"})
     void aKeptTableIsNotBuiltAgain(String index, @TempDir Path folder) throws Exception {
@@ -109,6 +123,8 @@ class RivalsCommandTest {
         "--rival, annoy, --rival must be of jvector",
         "--threads, 3, --threads must be between 1 and 2",
         "--nlist, -1, --nlist must be between 0 and",
+        "--norm-spread, -1, '--norm-spread must be between 0 and 2, got -1'",
+        "--norm-spread, NaN, '--norm-spread must be between 0 and 2, got NaN'",
         "--ef, 10, --ef must have two widths of at least 10 for --k 10"
     })
     void whatIsNotAsExpectedIsSaid(String option, String value, String complaint) {
