@@ -1,6 +1,7 @@
 package io.github.roost.lucene;
 
 import io.github.roost.core.Vectors;
+import io.github.roost.index.hnsw.graph.CodedGraph;
 import org.apache.lucene.search.KnnFloatVectorQuery;
 import org.apache.lucene.search.knn.KnnSearchStrategy;
 import org.jspecify.annotations.Nullable;
@@ -31,12 +32,12 @@ public final class SearchEffort extends KnnSearchStrategy {
         this.width = width;
     }
 
-    /** The width set by a strategy, at least k. */
+    /** The width set by a strategy, at least k; a little more than k if it sets none. */
     static int widthOf(@Nullable KnnSearchStrategy strategy, int k) {
         return switch (strategy) {
             case SearchEffort effort -> Math.max(effort.width, k);
             case Seeded seeded -> widthOf(seeded.originalStrategy(), k);
-            case null, default -> k;
+            case null, default -> CodedGraph.width(k);
         };
     }
 

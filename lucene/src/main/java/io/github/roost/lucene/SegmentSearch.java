@@ -65,19 +65,15 @@ final class SegmentSearch {
      * @param accepted number of accepted vectors
      */
     static boolean scans(@Nullable CodedGraph graph, int k, @Nullable KnnSearchStrategy strategy, int accepted) {
-        return scans(graph, width(k, strategy), accepted);
+        return scans(graph, SearchEffort.widthOf(strategy, k), accepted);
     }
 
     private static boolean scans(@Nullable CodedGraph graph, int width, int accepted) {
         return graph == null || width >= graph.nodes() || graph.scanIsShorter(accepted, width);
     }
 
-    private static int width(int k, @Nullable KnnSearchStrategy strategy) {
-        return CodedGraph.width(k, SearchEffort.widthOf(strategy, k));
-    }
-
     void run(float[] query) throws IOException {
-        int width = width(collector.k(), collector.getSearchStrategy());
+        int width = SearchEffort.widthOf(collector.getSearchStrategy(), collector.k());
         long @Nullable [] words = graph == null ? null : words();
         boolean done = false;
         while (!done) {

@@ -107,8 +107,7 @@ final class FrozenGraph {
             AllowedRows wanted,
             GraphVisit visit,
             WalkScratch scratch) {
-        int width = width(k, ef);
-        scratch.begin(image, width);
+        scratch.begin(image, ef);
         GraphSpace.QueryScale scale = space.write(query, scratch);
         int nodes = image.shape().nodes();
         NodeSet allowed = scratch.both(image, alive.nodes(), wanted.nodes(), visit::requireWanted);
@@ -121,11 +120,11 @@ final class FrozenGraph {
             walk.scan(image, scratch, limit, allowed, 0, nodes, visit::requireWanted);
             touchedVectors(scratch, visit);
         } else {
-            limit = reranked(k, width);
-            walk.walk(image, scratch, width, limit, allowed, () -> betweenPieces(scratch, visit));
+            limit = reranked(k, ef);
+            walk.walk(image, scratch, ef, limit, allowed, () -> betweenPieces(scratch, visit));
             long computed = scratch.computed();
             touchedRecords(scratch, visit);
-            if (!visit.isCutShort() && wentFar(computed, scratch.expanded(), allowed.size(), width)) {
+            if (!visit.isCutShort() && wentFar(computed, scratch.expanded(), allowed.size(), ef)) {
                 return search(query, k, WalkPlan.wider(ef, nodes), alive, wanted, visit, scratch);
             }
         }
@@ -165,11 +164,10 @@ final class FrozenGraph {
         if (WalkPlan.scanIsShorter(nodes, nodes, ef)) {
             return IntStream.range(0, nodes).toArray();
         }
-        int width = width(k, ef);
         WalkScratch scratch = WalkScratch.take();
         try {
-            space.write(query, scratch.begin(image, width));
-            return GraphWalks.visits(image, scratch, width);
+            space.write(query, scratch.begin(image, ef));
+            return GraphWalks.visits(image, scratch, ef);
         } finally {
             scratch.giveBack();
         }
@@ -256,12 +254,7 @@ final class FrozenGraph {
 
     /** The number of distances that a search over codes computes from vectors, for the rerank. */
     int comparedAgain(int k, int ef) {
-        return image.shape().coded() ? reranked(k, width(k, ef)) : 0;
-    }
-
-    /** The ef of the graph search. Codes misorder candidates at the end of the list, so a search over codes is a little wider than k. */
-    private int width(int k, int ef) {
-        return image.shape().coded() ? Math.max(ef, k + WalkPlan.WIDER_BY_CODE) : ef;
+        return image.shape().coded() ? reranked(k, ef) : 0;
     }
 
     /** Counts traffic by the paper's estimate: per node a vector or its codes, and M neighbours; with neighbour codes the whole record. */

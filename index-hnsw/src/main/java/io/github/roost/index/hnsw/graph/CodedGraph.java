@@ -26,6 +26,9 @@ public final class CodedGraph {
     /** Max neighbours of a node in layer 0. */
     public static final int MAX_NEIGHBORS = GraphImage.MAX_NEIGHBORS;
 
+    /** Codes misorder candidates at the end of the list, so a search without a width is a little wider than k. */
+    private static final int WIDER_THAN_K = 4;
+
     /** Max bytes per write. */
     private static final int PIECE = 1 << 20;
 
@@ -263,14 +266,13 @@ public final class CodedGraph {
     }
 
     /**
-     * The width of a search for the k nearest vectors, with some slack because codes misorder candidates at the end of the list.
+     * The width of a search for the k nearest vectors for which the caller has no width.
      *
      * @param k number of vectors
-     * @param ef the min width, HNSW's ef
-     * @return at least {@code ef}
+     * @return at least {@code k}
      */
-    public static int width(int k, int ef) {
-        return (int) Math.min(Integer.MAX_VALUE, Math.max(ef, (long) k + WalkPlan.WIDER_BY_CODE));
+    public static int width(int k) {
+        return (int) Math.min(Integer.MAX_VALUE, (long) k + WIDER_THAN_K);
     }
 
     /**

@@ -4,8 +4,6 @@ package io.github.roost.index.hnsw.walk;
 public final class WalkPlan {
     /** Factor by which the width grows if a graph search is repeated. */
     public static final int WIDER = 16;
-    /** Extra width of a search over codes beyond k, because codes misorder candidates at the end of the list. */
-    public static final int WIDER_BY_CODE = 4;
 
     /** Up to this many nodes per unit of ef are scanned exhaustively. */
     private static final int EXACT_PER_EF = 4;
