@@ -1,12 +1,16 @@
 package io.github.roost.lucene;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.core.task.OrchestratorClosedException;
+import io.github.roost.core.task.Registration;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.lucene.util.IOUtils;
@@ -14,22 +18,25 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The threads that build the graphs of segments. By default these are the threads that flush and merge. With {@link #on} graphs are
- * built on an orchestrator's workers as maintenance: searches that arrive at a worker meanwhile go first, and while all workers
- * search, a build gets the orchestrator's share of maintenance. The thread that flushes or merges waits for its graph.
+ * built on an orchestrator's workers as maintenance, and the thread that flushes or merges waits for its graph. Searches that arrive
+ * at a worker meanwhile go first; if they saturate the worker, the build gets a quarter of its time.
  *
- * <p>At most as many graphs are built on the workers at once as there are workers. If more are needed, or if the orchestrator is
- * closed, a graph is built by the thread that flushes or merges, so that a flush, for which a refresh may wait, never waits for
- * another segment's merge.
+ * <p>At most half as many graphs are built on the workers at once as there are workers, at least one. If more are needed, if no worker
+ * has begun within 20 ms because all are busy, or if the orchestrator is closed, the thread that flushes or merges builds the graph.
+ * So a flush, for which a refresh may wait, waits neither for another segment's merge nor for a gap in the load.
  *
  * <p>One object serves all indexes and fields whose graphs an orchestrator's workers build. Thread-safe.
  */
 public final class GraphBuilds {
     /** Builds each graph in the calling thread. */
-    static final GraphBuilds IN_CALLER = new GraphBuilds(null, 0);
+    static final GraphBuilds IN_CALLER = new GraphBuilds(null, 0, 0);
 
     private static final String NAME = "segments (build)";
+    /** An idle worker begins within some 50 us; if none is idle, the calling thread begins before this time is much of a refresh's. */
+    private static final long BEGIN_NANOS = 20_000_000;
 
     private final @Nullable Orchestrator orchestrator;
+    private final long beginNanos;
     /** One permit per graph that may be built on the workers. */
     private final Semaphore places;
 
@@ -48,23 +55,33 @@ public final class GraphBuilds {
         T run(Runnable betweenPieces) throws IOException;
     }
 
-    private GraphBuilds(@Nullable Orchestrator orchestrator, int places) {
+    private GraphBuilds(@Nullable Orchestrator orchestrator, int places, long beginNanos) {
         this.orchestrator = orchestrator;
+        this.beginNanos = beginNanos;
         this.places = new Semaphore(places);
         this.onWorkers = orchestrator != null;
     }
 
     /**
-     * Builds graphs on the workers of an orchestrator, which reports them as the work {@code segments (build)}. A task on the
-     * orchestrator must not wait for a flush, commit, merge or refresh in another thread: it may run within the build that this
-     * thread waits for.
+     * Builds graphs on the workers of an orchestrator, which reports them as the work {@code segments (build)}. While a worker builds,
+     * it runs no other maintenance and no tasks of batch priority, and does not continue searches that have yielded or parked there,
+     * as those of tables on disk and in remote memory do: use another orchestrator for such tables.
      *
-     * @param orchestrator the orchestrator; may be closed before the indexes are
+     * <p>A task on the orchestrator must not change, flush, commit, merge or refresh an index that uses these builds, nor wait for a
+     * thread that does: it may run within the build that this thread waits for.
+     *
+     * @param orchestrator the orchestrator. If it is closed while it builds a graph, closing waits for the build for some seconds; the
+     *     build ends in any case
      * @return the builds, to be shared by all formats that use this orchestrator
      */
     public static GraphBuilds on(Orchestrator orchestrator) {
         Objects.requireNonNull(orchestrator, "orchestrator must not be null");
-        return new GraphBuilds(orchestrator, orchestrator.workers());
+        return on(orchestrator, BEGIN_NANOS);
+    }
+
+    /** @param beginNanos how long the calling thread waits for a worker to begin */
+    static GraphBuilds on(Orchestrator orchestrator, long beginNanos) {
+        return new GraphBuilds(orchestrator, Math.max(1, orchestrator.workers() / 2), beginNanos);
     }
 
     /**
@@ -96,47 +113,51 @@ public final class GraphBuilds {
         if (orchestrator != null && onWorkers && places.tryAcquire()) {
             try {
                 offer(orchestrator, attempt);
+            } catch (Throwable failure) {
+                attempt.preventOrAwait();
+                throw failure;
             } finally {
                 places.release();
             }
         }
-        if (attempt.begin()) {
-            attempt.run(() -> {});
-            byCallers.increment();
-        }
-        return attempt.result();
+        attempt.run(() -> {});
+        T built = attempt.result();
+        (attempt.builder() == Thread.currentThread() ? byCallers : byWorkers).increment();
+        return built;
     }
 
-    /** Returns when a worker has run the build, or without that if the orchestrator is closed. */
-    private void offer(Orchestrator orchestrator, Attempt<?> attempt) {
-        try {
-            BuildWork work = new BuildWork(orchestrator, NAME);
-            work.once(() -> {
-                if (attempt.begin()) {
-                    attempt.run(work::yieldToSearches);
-                    byWorkers.increment();
-                }
-                return attempt;
-            });
-        } catch (OrchestratorClosedException closed) {
-            // The index may still be open: the calling thread builds the graph, unless a worker has begun.
-        } catch (Throwable failure) {
-            if (!attempt.begin()) {
+    /** Returns when a worker has run the build, or when none has begun in time. */
+    private void offer(Orchestrator owner, Attempt<?> attempt) {
+        Runnable turns = new BuildTurns(owner.indexing()::yieldToSearches, System::nanoTime);
+        List<CompletableFuture<Void>> steps = new ArrayList<>();
+        try (Registration workers = owner.indexing().registerBatchWork(NAME)) {
+            for (int worker = 0; worker < workers.size(); worker++) {
+                steps.add(owner.indexing().maintenance(workers.id(worker), context -> {
+                    attempt.run(turns);
+                    return false;
+                }));
+            }
+            if (attempt.begins(beginNanos)) {
                 attempt.await();
             }
-            throw failure;
+        } catch (OrchestratorClosedException closed) {
+            // The index may still be open: the calling thread builds the graph, unless a worker has begun.
+        } finally {
+            steps.forEach(step -> step.cancel(false));
         }
     }
 
     /**
-     * A build and its end. The thread for which {@link #begin} returns true, and no other, calls {@link #run}, whose writes the
-     * latch publishes to the calling thread. An orchestrator that is being closed may refuse a build that one of its workers has
-     * begun, so the calling thread must not touch what the build uses before it has ended.
+     * A build that one of several threads runs: the one that first sets {@code begun}. Its writes to the other fields are published to
+     * the calling thread by {@code ended}. The calling thread must not touch what the build uses between the two: an orchestrator that
+     * is being closed may refuse a build that one of its workers has begun.
      */
     private static final class Attempt<T> {
         private final Build<T> build;
         private final AtomicBoolean begun = new AtomicBoolean();
+        private final CountDownLatch begins = new CountDownLatch(1);
         private final CountDownLatch ended = new CountDownLatch(1);
+        private @Nullable Thread builder;
         private @Nullable T built;
         private @Nullable Throwable failure;
 
@@ -144,17 +165,39 @@ public final class GraphBuilds {
             this.build = build;
         }
 
-        boolean begin() {
-            return begun.compareAndSet(false, true);
-        }
-
+        /** Runs the build unless a thread has begun it. */
         void run(Runnable betweenPieces) {
+            boolean isFirst = false;
             try {
-                built = build.run(betweenPieces);
+                isFirst = begun.compareAndSet(false, true);
+                if (isFirst) {
+                    begins.countDown();
+                    builder = Thread.currentThread();
+                    built = build.run(betweenPieces);
+                }
             } catch (Throwable thrown) {
                 failure = thrown;
             } finally {
-                ended.countDown();
+                if (isFirst) {
+                    ended.countDown();
+                }
+            }
+        }
+
+        /** Waits until a thread begins; false if none does in time, or if this thread is interrupted. */
+        boolean begins(long nanos) {
+            try {
+                return begins.await(nanos, TimeUnit.NANOSECONDS);
+            } catch (InterruptedException interrupt) {
+                Thread.currentThread().interrupt();
+                return false;
+            }
+        }
+
+        /** Waits until the build has ended if a thread has begun it; otherwise none will. */
+        void preventOrAwait() {
+            if (!begun.compareAndSet(false, true)) {
+                await();
             }
         }
 
@@ -170,6 +213,11 @@ public final class GraphBuilds {
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
+        }
+
+        @Nullable
+        Thread builder() {
+            return builder;
         }
 
         T result() throws IOException {

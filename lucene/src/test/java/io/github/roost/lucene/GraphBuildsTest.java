@@ -37,7 +37,8 @@ class GraphBuildsTest {
     private static final int DIMENSION = 16;
 
     private final Orchestrator orchestrator = oneWorker();
-    private final GraphBuilds builds = GraphBuilds.on(orchestrator);
+    /** Waits for the worker however slow the machine is. */
+    private final GraphBuilds builds = GraphBuilds.on(orchestrator, TimeUnit.MINUTES.toNanos(1));
 
     private static Orchestrator oneWorker() {
         return Orchestrator.builder()
@@ -130,6 +131,38 @@ class GraphBuildsTest {
     }
 
     @Test
+    void theCallerBuildsWhatNoWorkerBeginsInTime() throws Exception {
+        try (orchestrator) {
+            GraphBuilds impatient = GraphBuilds.on(orchestrator);
+            CountDownLatch busy = new CountDownLatch(1);
+            CountDownLatch ends = new CountDownLatch(1);
+            CompletableFuture<Void> search = CompletableFuture.runAsync(() -> {
+                try {
+                    search(() -> {
+                        busy.countDown();
+                        await(ends);
+                    });
+                } catch (Exception e) {
+                    throw new AssertionError(e);
+                }
+            });
+            busy.await();
+            AtomicInteger begun = new AtomicInteger();
+            Thread builder = impatient.run(betweenPieces -> {
+                begun.incrementAndGet();
+                return Thread.currentThread();
+            });
+            assertThat(builder).isSameAs(Thread.currentThread());
+            ends.countDown();
+            search.join();
+            // By now the worker has taken what was submitted before.
+            search(() -> {});
+            assertThat(begun).hasValue(1);
+            assertThat(impatient.byCallers()).isOne();
+        }
+    }
+
+    @Test
     void aFailureReachesTheCallerAsItIsAndFreesThePlace() throws IOException {
         try (orchestrator) {
             IOException full = new IOException("disk full");
@@ -161,7 +194,7 @@ class GraphBuildsTest {
     void anOrchestratorThatIsClosedMeanwhileRunsABuildOnceOrNotAtAll() throws Exception {
         for (int round = 0; round < 200; round++) {
             Orchestrator closing = oneWorker();
-            GraphBuilds its = GraphBuilds.on(closing);
+            GraphBuilds its = GraphBuilds.on(closing, TimeUnit.MINUTES.toNanos(1));
             AtomicInteger begun = new AtomicInteger();
             AtomicInteger running = new AtomicInteger();
             CountDownLatch both = new CountDownLatch(2);

@@ -73,7 +73,7 @@ enum FieldFormat {
      *
      * @param m max neighbours per node in upper layers
      * @param efConstruction width of the searches that build a graph
-     * @param builds the threads that build graphs of Roost's format; Lucene's formats have threads of their own choice
+     * @param builds the threads that build graphs of Roost's format; graphs of Lucene's formats are built by the threads that flush and merge
      */
     abstract KnnVectorsFormat of(int m, int efConstruction, GraphBuilds builds);
 

@@ -221,7 +221,7 @@ class GlassSq8:
         import glass
 
         graph = glass.Graph()
-        graph.load(path + "/graph", "HNSW")
+        graph.load(path + "/graph", "glass")
         self.use(graph, rows)
 
     def search(self, queries, k, ef):

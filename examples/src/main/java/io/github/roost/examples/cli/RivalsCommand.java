@@ -177,7 +177,7 @@ final class RivalsCommand implements Callable<Integer> {
             paramLabel = "FOLDER",
             description = {
                 "Keeps the indexes there for later runs with the same rows, M and efConstruction: building them",
-                "takes most of the time. The folder is created if it does not exist, and never deleted. jvector is always built."
+                "takes most of the time. The folder is created if it does not exist, and never deleted. jvector and the live table are always built."
             })
     private @Nullable Path kept;
 

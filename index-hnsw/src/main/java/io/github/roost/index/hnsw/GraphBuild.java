@@ -7,7 +7,6 @@ import io.github.roost.core.vector.VectorSource;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.GraphInsertion;
 import io.github.roost.index.hnsw.walk.GraphWalks;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Builds a table's graph on an orchestrator's workers, from the caller's rows to the frozen image, yielding to searches. Used once.
@@ -48,17 +47,24 @@ final class GraphBuild {
     GraphImage run(long[] ids, VectorSource source) {
         work.phase(READ, source.size());
         GraphImage image;
-        RowNorms varying = null;
+        boolean normsVary = false;
         try (GraphRows rows = GraphRows.read(work, source, options.metric())) {
             DistinctRows nodes = work.once(() -> DistinctRows.of(ids, rows, work::yieldToSearches));
             RowNorms norms = options.metric() == Metric.INNER_PRODUCT ? RowNorms.of(work, rows, nodes) : null;
-            varying = norms != null && norms.vary() ? norms : null;
+            normsVary = norms != null && norms.vary();
+            if (norms != null && normsVary) {
+                // In the calling thread, because a sort cannot yield to searches. Each row then finds rows of its norm
+                // or
+                // larger as neighbours, which keep a path to it when smaller rows, whose neighbours are smaller rows,
+                // follow.
+                nodes = nodes.ordered(norms.largestFirst());
+            }
             NormedRows vectors = NormedRows.of(rows, norms);
             image = options.buildMethod() == BuildMethod.NATIVE && GraphInsertion.isAvailable()
-                    ? insert(rows, nodes, vectors, varying)
-                    : byJvector(rows, nodes, vectors, varying);
+                    ? insert(rows, nodes, vectors, normsVary)
+                    : byJvector(rows, nodes, vectors, normsVary);
         }
-        if (varying != null) {
+        if (normsVary) {
             work.phase(LINKED, InnerProductLinks.steps(image));
             InnerProductLinks.add(work, image, GraphWalks.preferred(), options.efConstruction());
         }
@@ -66,18 +72,19 @@ final class GraphBuild {
     }
 
     /** The progress that is {@code usual} if no links follow. */
-    private static double progress(double usual, @Nullable RowNorms varying) {
-        return varying == null ? usual : BEFORE_LINKS * usual;
+    private static double progress(double usual, boolean normsVary) {
+        return normsVary ? BEFORE_LINKS * usual : usual;
     }
 
-    /** @param varying the norms under inner product, if they vary */
-    private GraphImage insert(GraphRows rows, DistinctRows distinct, NormedRows vectors, @Nullable RowNorms varying) {
-        NodeLevels levels = work.once(() -> varying == null
-                ? NodeLevels.random(distinct.nodes(), options.m())
-                : NodeLevels.byNorm(varying, options.m()));
+    /** @param normsVary whether the nodes are in the order of their norms, which vary, under inner product */
+    private GraphImage insert(GraphRows rows, DistinctRows distinct, NormedRows vectors, boolean normsVary) {
+        // The largest rows as the upper layers: a search for large products begins among them.
+        NodeLevels levels = normsVary
+                ? NodeLevels.inOrder(distinct.nodes(), options.m())
+                : work.once(() -> NodeLevels.random(distinct.nodes(), options.m()));
         DistinctRows nodes = distinct.ordered(levels.order());
         int count = nodes.nodes();
-        work.phase(progress(INSERTED, varying), 3L * count);
+        work.phase(progress(INSERTED, normsVary), 3L * count);
         try (GraphInsertion graph = new GraphInsertion(
                 vectors.dimension(), options.m(), options.efConstruction(), ALPHA, count, levels.counts())) {
             work.forEach(count, ALONE, node -> graph.setVector(node, vectors.of(nodes.row(node))));
@@ -92,21 +99,21 @@ final class GraphBuild {
             });
             work.forEach(count - alone, RUN, node -> graph.insert(alone + node, work::yieldToSearches));
             work.forEach(count, ALONE, graph::trim);
-            work.phase(progress(FROZEN, varying), count);
+            work.phase(progress(FROZEN, normsVary), count);
             int dimension = rows.dimension();
             return new GraphFreezer(work, graph.links(), nodes, (node, into) -> graph.vector(node, into, dimension))
                     .freeze(rows.space(), dimension, options);
         }
     }
 
-    private GraphImage byJvector(GraphRows rows, DistinctRows nodes, NormedRows vectors, @Nullable RowNorms varying) {
+    private GraphImage byJvector(GraphRows rows, DistinctRows nodes, NormedRows vectors, boolean normsVary) {
         VectorModule.requireArguments();
         float[][] all = new float[nodes.nodes()][];
         work.forEach(all.length, ALONE, node -> all[node] = vectors.of(nodes.row(node)));
         RowScores scores = work.once(() -> new RowScores(all, work::yieldToSearches));
-        work.phase(progress(INSERTED, varying), 2L * all.length);
+        work.phase(progress(INSERTED, normsVary), 2L * all.length);
         JvectorGraph graph = JvectorGraph.build(work, scores, options);
-        work.phase(progress(FROZEN, varying), all.length);
+        work.phase(progress(FROZEN, normsVary), all.length);
         return new GraphFreezer(work, graph, nodes, (node, into) -> rows.vector(nodes.row(node), into))
                 .freeze(rows.space(), rows.dimension(), options);
     }

@@ -13,10 +13,10 @@ import java.util.Arrays;
 import java.util.function.IntConsumer;
 
 /**
- * Adds a second kind of neighbours to an inner-product graph of rows whose norms vary: the nodes with the
- * largest product with each node. A node that has a large product with a query also has one with rows in the query's direction. So a
- * search that has reached such a row is one step from the node, although the node is far away (after Liu et al., "Understanding and Improving Proximity
- * Graph Based Maximum Inner Product Search", AAAI 2020, which keeps two graphs). Used once, before the image is searched.
+ * Adds a second kind of neighbours to an inner-product graph of rows whose norms vary: the nodes with the largest product with each
+ * node. A node that has a large product with a query also has one with rows in the query's direction. So a search that has reached
+ * such a row is one step from the node, although the node is far away (after Liu et al., "Understanding and Improving Proximity Graph
+ * Based Maximum Inner Product Search", AAAI 2020, which keeps two graphs). Used once, before the image is searched.
  */
 final class InnerProductLinks {
     /** Nodes per step of batch work. */

@@ -37,14 +37,13 @@ record NodeLevels(int[] counts, int[] order) {
     }
 
     /**
-     * Orders all nodes by their norms, largest first. A search for large products then begins among the largest rows. And nodes are
-     * inserted in this order, so each row finds rows of its norm or larger as neighbours, which keep a path to it when smaller rows,
-     * whose nearest neighbours are smaller rows too, follow.
+     * Takes the first nodes for the upper layers.
      *
+     * @param nodes at least 1
      * @param m one node in m of a layer is in the next, from 2
      */
-    static NodeLevels byNorm(RowNorms norms, int m) {
-        return new NodeLevels(counts(norms.squared().length, m), norms.largestFirst());
+    static NodeLevels inOrder(int nodes, int m) {
+        return new NodeLevels(counts(nodes, m), IntStream.range(0, nodes).toArray());
     }
 
     private static int[] counts(int nodes, int m) {
