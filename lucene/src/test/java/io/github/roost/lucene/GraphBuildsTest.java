@@ -7,6 +7,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Random;
@@ -159,6 +160,24 @@ class GraphBuildsTest {
             search(() -> {});
             assertThat(begun).hasValue(1);
             assertThat(impatient.byCallers()).isOne();
+        }
+    }
+
+    /** The only worker waits in the flush: it gets another thread for the build, or builds itself. */
+    @Test
+    void aFlushOnTheOnlyWorkerGetsItsGraph() throws Exception {
+        try (orchestrator) {
+            GraphBuilds impatient = GraphBuilds.on(orchestrator);
+            AtomicInteger built = new AtomicInteger();
+            search(() -> {
+                try {
+                    built.set(impatient.run(betweenPieces -> 7));
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+            assertThat(built).hasValue(7);
+            assertThat(impatient.byWorkers() + impatient.byCallers()).isOne();
         }
     }
 

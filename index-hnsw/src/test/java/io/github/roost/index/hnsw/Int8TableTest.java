@@ -68,8 +68,17 @@ class Int8TableTest {
                 // Two builds differ by what their threads do when.
                 assertThat(Fixtures.recall(bytes, rows, queries, 10, ef))
                         .isGreaterThan(Fixtures.recall(floats, rows, queries, 10, ef) - .02);
+                assertThat(visited(bytes, queries, ef)).isLessThan(visited(floats, queries, ef) * 11 / 10);
             }
         }
+    }
+
+    /** The vectors that searches compare; a search that is wider than its ef compares more. */
+    private static long visited(HnswTable table, float[][] queries, int ef) {
+        return Arrays.stream(queries)
+                .map(query -> table.search(SearchRequest.of(query, 10).effort(ef)))
+                .mapToLong(search -> search.join().cost().visited())
+                .sum();
     }
 
     @ParameterizedTest
