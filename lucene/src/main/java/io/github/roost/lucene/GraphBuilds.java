@@ -167,20 +167,19 @@ public final class GraphBuilds {
 
         /** Runs the build unless a thread has begun it. */
         void run(Runnable betweenPieces) {
-            boolean isFirst = false;
+            boolean isFirst = begun.compareAndSet(false, true);
+            if (!isFirst) {
+                return;
+            }
+            // Nothing from here to the try block can throw, so a build that has begun ends.
             try {
-                isFirst = begun.compareAndSet(false, true);
-                if (isFirst) {
-                    begins.countDown();
-                    builder = Thread.currentThread();
-                    built = build.run(betweenPieces);
-                }
+                begins.countDown();
+                builder = Thread.currentThread();
+                built = build.run(betweenPieces);
             } catch (Throwable thrown) {
                 failure = thrown;
             } finally {
-                if (isFirst) {
-                    ended.countDown();
-                }
+                ended.countDown();
             }
         }
 
