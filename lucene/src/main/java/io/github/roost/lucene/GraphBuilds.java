@@ -156,7 +156,7 @@ public final class GraphBuilds {
         private final Build<T> build;
         private final AtomicBoolean begun = new AtomicBoolean();
         private final CountDownLatch begins = new CountDownLatch(1);
-        private final CountDownLatch ended = new CountDownLatch(1);
+        private final CompletableFuture<Void> ended = new CompletableFuture<>();
         private @Nullable Thread builder;
         private @Nullable T built;
         private @Nullable Throwable failure;
@@ -179,7 +179,7 @@ public final class GraphBuilds {
             } catch (Throwable thrown) {
                 failure = thrown;
             } finally {
-                ended.countDown();
+                ended.complete(null);
             }
         }
 
@@ -200,18 +200,9 @@ public final class GraphBuilds {
             }
         }
 
+        /** Waits for the end, also if this thread is interrupted. */
         void await() {
-            boolean interrupted = false;
-            while (ended.getCount() > 0) {
-                try {
-                    ended.await();
-                } catch (InterruptedException interrupt) {
-                    interrupted = true;
-                }
-            }
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+            ended.join();
         }
 
         @Nullable

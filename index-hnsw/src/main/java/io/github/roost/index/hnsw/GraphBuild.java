@@ -53,10 +53,8 @@ final class GraphBuild {
             RowNorms norms = options.metric() == Metric.INNER_PRODUCT ? RowNorms.of(work, rows, nodes) : null;
             normsVary = norms != null && norms.vary();
             if (norms != null && normsVary) {
-                // In the calling thread, because a sort cannot yield to searches. Each row then finds rows of its norm
-                // or
-                // larger as neighbours, which keep a path to it when smaller rows, whose neighbours are smaller rows,
-                // follow.
+                // Each row then finds rows of its norm or larger as neighbours, which keep a path to it when smaller
+                // rows follow. In the calling thread, because a sort cannot yield to searches.
                 nodes = nodes.ordered(norms.largestFirst());
             }
             NormedRows vectors = NormedRows.of(rows, norms);
