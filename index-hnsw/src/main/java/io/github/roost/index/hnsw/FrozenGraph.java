@@ -278,45 +278,38 @@ final class FrozenGraph {
 
     /** The k nearest rows of the found nodes that are in both sets, nearest first, ties by id. */
     private Neighbors nearest(FoundNodes found, GraphSpace.QueryScale scale, int k, NodeSet alive, NodeSet wanted) {
-        int nodes = 0;
-        int rows = 0;
-        // All nodes tied with the k-th distance are taken, so that the smallest ids of that distance win.
-        while (nodes < found.size() && (rows < k || found.distance(nodes) == found.distance(nodes - 1))) {
-            rows += count(found.node(nodes), alive, wanted);
-            nodes++;
-        }
-        long[] ids = new long[rows];
-        float[] distances = new float[rows];
+        int nodes = found.size();
+        long[] ids = new long[Math.min(k, nodes)];
+        float[] distances = new float[ids.length];
         int size = 0;
+        float before = Float.NaN;
         for (int i = 0; i < nodes; i++) {
-            float distance = space.toCaller(scale, found.distance(i));
-            int end = image.firstRow(found.node(i) + 1);
-            for (int row = image.firstRow(found.node(i)); row < end; row++) {
-                // Live rows can only be deleted meanwhile, never added: the arrays are large enough.
-                if (alive.contains(row) && wanted.contains(row)) {
-                    ids[size] = image.id(row);
-                    distances[size++] = distance;
-                }
+            float scaled = found.distance(i);
+            // All rows tied with the k-th distance are taken, so that the smallest ids of that distance win.
+            if (size >= k && scaled != before) {
+                break;
             }
-        }
-        if (size < rows && nodes < found.size()) {
-            // A row was deleted after it was counted: the next one takes its place.
-            return nearest(found, scale, k, alive, wanted);
+            before = scaled;
+            float distance = space.toCaller(scale, scaled);
+            int node = found.node(i);
+            int end = image.firstRow(node + 1);
+            for (int row = image.firstRow(node); row < end; row++) {
+                if (!alive.contains(row) || !wanted.contains(row)) {
+                    continue;
+                }
+                if (size == ids.length) {
+                    ids = Arrays.copyOf(ids, 2 * size);
+                    distances = Arrays.copyOf(distances, 2 * size);
+                }
+                ids[size] = image.id(row);
+                distances[size++] = distance;
+            }
         }
         sortTies(ids, distances, size);
         int kept = Math.min(size, k);
-        return kept == rows
+        return kept == ids.length
                 ? new Neighbors(ids, distances)
                 : new Neighbors(Arrays.copyOf(ids, kept), Arrays.copyOf(distances, kept));
-    }
-
-    private int count(int node, NodeSet alive, NodeSet wanted) {
-        int end = image.firstRow(node + 1);
-        int count = 0;
-        for (int row = image.firstRow(node); row < end; row++) {
-            count += alive.contains(row) && wanted.contains(row) ? 1 : 0;
-        }
-        return count;
     }
 
     private static void sortTies(long[] ids, float[] distances, int size) {

@@ -109,9 +109,9 @@ final class InnerProductLinks {
     }
 
     private int[] search(int node, WalkScratch scratch) {
-        for (int i = 0; i < image.shape().dimension(); i++) {
-            scratch.setQuery(i, image.value(node, i));
-        }
+        float[] vector = new float[image.shape().dimension()];
+        image.vector(node, vector);
+        scratch.setQuery(vector);
         walk.walk(image, scratch, width, width, NodeSet.ALL, work::yieldToSearches);
         int[] found = new int[scratch.size()];
         Arrays.setAll(found, scratch::node);

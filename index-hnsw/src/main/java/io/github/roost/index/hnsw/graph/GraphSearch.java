@@ -35,9 +35,7 @@ public final class GraphSearch implements AutoCloseable {
         boolean ready = false;
         try {
             taken.begin(image, width);
-            for (int i = 0; i < image.shape().dimension(); i++) {
-                taken.setQuery(i, query[i]);
-            }
+            taken.setQuery(query);
             this.allowed = allowed == null ? NodeSet.ALL : NodeSet.ofLabels(allowed, labels, taken);
             ready = true;
         } finally {

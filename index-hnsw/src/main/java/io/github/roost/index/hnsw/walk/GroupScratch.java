@@ -81,8 +81,8 @@ public final class GroupScratch {
 
     /** The destination for the values of a query. */
     public QueryValues query(int query) {
-        long at = (long) query * stride;
-        return (i, value) -> vectors.setAtIndex(JAVA_FLOAT, at + i, value);
+        long at = (long) query * stride * Float.BYTES;
+        return values -> MemorySegment.copy(values, 0, vectors, JAVA_FLOAT, at, dimension);
     }
 
     /** A copy of a query's values, zero-padded to whole lanes. */

@@ -174,8 +174,8 @@ public final class WalkScratch implements FoundNodes, QueryValues {
     }
 
     @Override
-    public void setQuery(int i, float value) {
-        query.setAtIndex(JAVA_FLOAT, i, value);
+    public void setQuery(float[] values) {
+        MemorySegment.copy(values, 0, query, JAVA_FLOAT, 0, dimension);
     }
 
     void requireBegun(GraphImage image, int searchWidth, int budget) {

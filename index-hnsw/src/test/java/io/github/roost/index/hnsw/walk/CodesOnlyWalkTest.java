@@ -105,9 +105,7 @@ class CodesOnlyWalkTest {
         boolean through = false;
         try {
             scratch.begin(image, width);
-            for (int i = 0; i < query.length; i++) {
-                scratch.setQuery(i, query[i]);
-            }
+            scratch.setQuery(query);
             NodeSet set = NodeSet.ALL;
             if (allowed != null) {
                 long[] words = Arrays.copyOf(allowed.toLongArray(), LABELS / Long.SIZE + 1);

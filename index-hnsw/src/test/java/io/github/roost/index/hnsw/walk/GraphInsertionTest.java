@@ -143,9 +143,7 @@ class GraphInsertionTest {
         int found = 0;
         for (float[] row : rows) {
             scratch.begin(graph.image, 20);
-            for (int i = 0; i < row.length; i++) {
-                scratch.setQuery(i, row[i]);
-            }
+            scratch.setQuery(row);
             walk.walk(graph.image, scratch, 20, 20, NodeSet.ALL, () -> {});
             found += scratch.size() > 0 && scratch.distance(0) == 0 ? 1 : 0;
         }

@@ -97,9 +97,7 @@ class GraphWalkTest {
             group.begin(image, queries.length, width);
             for (int query = 0; query < queries.length; query++) {
                 queries[query] = vector(image.shape().dimension(), random);
-                for (int i = 0; i < queries[query].length; i++) {
-                    group.query(query).setQuery(i, queries[query][i]);
-                }
+                group.query(query).setQuery(queries[query]);
             }
             int compared = walk.scanTogether(image, group, allowed, () -> {});
             for (int query = 0; query < queries.length; query++) {
@@ -273,9 +271,7 @@ class GraphWalkTest {
 
     private static WalkScratch begin(GraphImage image, float[] query, int width) {
         WalkScratch scratch = SCRATCH.begin(image, width);
-        for (int i = 0; i < query.length; i++) {
-            scratch.setQuery(i, query[i]);
-        }
+        scratch.setQuery(query);
         return scratch;
     }
 

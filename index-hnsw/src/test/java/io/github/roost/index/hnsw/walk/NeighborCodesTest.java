@@ -76,9 +76,7 @@ class NeighborCodesTest {
 
     private static WalkScratch begin(GraphImage image, float[] query, int width) {
         WalkScratch scratch = SCRATCH.begin(image, width);
-        for (int i = 0; i < query.length; i++) {
-            scratch.setQuery(i, query[i]);
-        }
+        scratch.setQuery(query);
         return scratch;
     }
 
