@@ -113,6 +113,7 @@ public final class RoostCommand implements Callable<Integer> {
         commands.put("live", LiveBenchCommand::new);
         commands.put("filters", FilterBenchCommand::new);
         commands.put("build", BuildBenchCommand::new);
+        commands.put("first-seconds", FirstSecondsCommand::new);
         commands.put("lucene", LuceneBenchCommand::new);
         commands.put("lucene-formats", FormatBenchCommand::new);
         commands.put("opensearch", OpenSearchBenchCommand::new);

@@ -4,13 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.github.roost.bench.hnsw.FirstSeconds;
+import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -37,6 +41,8 @@ class BenchCommandTest {
         "bench live --clients 0, --clients must be between 1 and 1000",
         "bench filters --rows 10, --rows must be between 10000 and 10000000",
         "bench build --load 100, --load must be between 1 and 99",
+        "bench first-seconds --seconds 1, --seconds must be between 2 and 600",
+        "bench first-seconds --table /no/such/table, /no/such/table",
         "bench lucene --clients 0, --clients must be between 1 and 4096",
         "bench lucene --workload x, --workload",
         "bench batch --cold --rows 10, '--rows must be between 1000 and 10000000, got 10'",
@@ -73,6 +79,18 @@ class BenchCommandTest {
         assertThat(result.at("/nprobe").asInt()).isEqualTo(4);
         assertThat(result.at("/rows").asDouble()).isBetween(1.0, 20_000.0);
         assertThat(result.at("/ratio/least").asDouble()).isPositive();
+    }
+
+    /** The part that runs in a process of its own: an AOT cache needs a class path of jars, which tests do not have. */
+    @Test
+    void theFirstSecondsOfAProcessAreCounted(@TempDir Path folder) throws IOException {
+        Path table = folder.resolve("table.roost");
+        FirstSeconds.save(table, TopologyReader.synthetic("pack:1 core:1 pu:1").read(), 500, 8);
+        CommandRun run = CommandRun.of("bench", "first-seconds", "--seconds", "2", "--table", table);
+        assertThat(run.status()).as(run.err()).isZero();
+        JsonNode counted = new ObjectMapper().readTree(run.out());
+        assertThat(counted.at("/slots")).hasSize(20);
+        assertThat(counted.at("/firstMillis").asDouble()).isPositive();
     }
 
     @Test
