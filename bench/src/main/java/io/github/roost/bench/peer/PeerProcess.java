@@ -23,6 +23,10 @@ import java.util.stream.Stream;
  * the answer. Not thread-safe. Closing it deletes its private folder.
  */
 public final class PeerProcess implements AutoCloseable {
+    private static final String TUNABLES = "GLIBC_TUNABLES";
+    /** As Roost's tables do, memory of the C library asks for huge pages, where the kernel gives them to who asks. */
+    private static final String HUGE_PAGES = "glibc.malloc.hugetlb=1";
+
     private final String name;
     private final Workload workload;
     private final Path folder;
@@ -52,9 +56,9 @@ public final class PeerProcess implements AutoCloseable {
         List<String> command = new ArrayList<>(List.of(
                 python.toString(), program.toString(), folder.toString(), String.valueOf(workload.dimension())));
         command.addAll(arguments);
-        this.process = new ProcessBuilder(command)
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
+        ProcessBuilder starting = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
+        starting.environment().merge(TUNABLES, HUGE_PAGES, (asked, huge) -> asked + ":" + huge);
+        this.process = starting.start();
         this.answers = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
         this.orders = new BufferedWriter(new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8));
     }

@@ -20,9 +20,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Roost's IVF table; searches are dispatched to the workers of an orchestrator, and ef is the number of probed lists. */
 final class IvfEngine implements Engine {
-    /** The other engines get all queries as one batch. */
-    private static final int IN_FLIGHT = 256;
-
     private final Workload workload;
     private final Orchestrator orchestrator;
     private final IvfTable table;
@@ -92,7 +89,8 @@ final class IvfEngine implements Engine {
     public double rate(int k, int ef, Duration time) throws InterruptedException {
         float[][] queries = workload.queries();
         int effort = effort(ef);
-        return new ClosedLoop(alone ? 1 : IN_FLIGHT)
+        // The other engines get all queries as one batch.
+        return new ClosedLoop(alone ? 1 : queries.length)
                 .runBatches(
                         Long.MAX_VALUE,
                         time,
