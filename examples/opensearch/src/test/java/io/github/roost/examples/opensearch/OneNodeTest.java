@@ -799,9 +799,15 @@ class OneNodeTest {
             client.post("/built/_bulk?refresh=true", corpus.bulk(0, 1_500)).ok();
             return stats().at("/graph_builds/by_workers").asLong() > byWorkers;
         });
-        long after = stats().at("/graph_builds/by_workers").asLong();
 
         set("\"roost.builds\":\"lucene\"");
+        // Merges that began before the setting changed end on the workers.
+        await(() -> client.get("/_stats/merge")
+                        .ok()
+                        .at("/_all/total/merges/current")
+                        .asLong(1)
+                == 0);
+        long after = stats().at("/graph_builds/by_workers").asLong();
         long byCallers = stats().at("/graph_builds/by_callers").asLong();
         client.post("/built/_bulk?refresh=true", corpus.bulk(1_500, 3_000)).ok();
         client.post("/built/_forcemerge?max_num_segments=1", "").ok();
