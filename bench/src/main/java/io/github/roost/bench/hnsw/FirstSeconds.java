@@ -4,6 +4,7 @@ import io.github.roost.bench.ClosedLoop;
 import io.github.roost.bench.Mixture;
 import io.github.roost.bench.Samples;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.OverloadPolicy;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.topology.Topology;
 import java.io.IOException;
@@ -47,17 +48,25 @@ public record FirstSeconds(double openMillis, double firstMillis, long[] slots) 
         return Mixture.of(Math.max(1, rows / 50), dimension, new SplittableRandom(0));
     }
 
-    /** Opens a table that {@link #save} has saved, and searches it in a closed loop. */
-    public static FirstSeconds measure(Path file, Topology topology, int inFlight, int ef, Duration time)
+    /**
+     * Opens a table that {@link #save} has saved, and searches it in a closed loop.
+     *
+     * @param rows as saved
+     * @param dimension as saved
+     */
+    public static FirstSeconds measure(
+            Path file, Topology topology, int rows, int dimension, int inFlight, int ef, Duration time)
             throws IOException, InterruptedException {
+        float[][] queries = mixture(rows, dimension).draw(QUERIES, new SplittableRandom(2));
         AtomicLongArray slots = new AtomicLongArray((int) (time.toMillis() / SLOT_MILLIS));
         AtomicLong first = new AtomicLong(Long.MAX_VALUE);
-        try (Orchestrator orchestrator =
-                Orchestrator.builder().topology(topology).build()) {
+        try (Orchestrator orchestrator = Orchestrator.builder()
+                .topology(topology)
+                .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(30)))
+                .build()) {
             long opening = System.nanoTime();
             try (HnswTable table = HnswTable.open(orchestrator, "first", file)) {
                 double openMillis = (System.nanoTime() - opening) / 1e6;
-                float[][] queries = mixture(table.size(), table.dimension()).draw(QUERIES, new SplittableRandom(2));
                 long began = System.nanoTime();
                 new ClosedLoop(inFlight)
                         .run(
@@ -97,8 +106,14 @@ public record FirstSeconds(double openMillis, double firstMillis, long[] slots) 
         return slots[slot] / settled();
     }
 
-    /** Milliseconds after which three slots in a row have 90 % of the {@linkplain #settled settled} rate in the mean; NaN if none have. */
+    /**
+     * Milliseconds from the first submission to the first three slots in a row whose mean is at least 90 % of the {@linkplain #settled settled} rate;
+     * NaN if there are none, or no search settled.
+     */
     public double nearlySettledMillis() {
+        if (settled() == 0) {
+            return Double.NaN;
+        }
         for (int slot = 0; slot + SLOTS_IN_A_ROW <= slots.length; slot++) {
             double mean =
                     Arrays.stream(slots, slot, slot + SLOTS_IN_A_ROW).average().orElseThrow();

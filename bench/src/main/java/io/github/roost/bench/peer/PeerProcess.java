@@ -57,7 +57,7 @@ public final class PeerProcess implements AutoCloseable {
                 python.toString(), program.toString(), folder.toString(), String.valueOf(workload.dimension())));
         command.addAll(arguments);
         ProcessBuilder starting = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
-        starting.environment().merge(TUNABLES, HUGE_PAGES, (asked, huge) -> asked + ":" + huge);
+        starting.environment().merge(TUNABLES, HUGE_PAGES, (asked, huge) -> huge + ":" + asked);
         this.process = starting.start();
         this.answers = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
         this.orders = new BufferedWriter(new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8));

@@ -32,6 +32,7 @@ class FirstSecondsTest {
     @Test
     void aRateThatIsNeverReachedIsNaN() {
         assertThat(of(0, 0, 0, 0, 0, 100, 0, 0, 100, 100).nearlySettledMillis()).isNaN();
+        assertThat(of(9, 9, 9, 0, 0, 0).nearlySettledMillis()).isNaN();
     }
 
     @Test
@@ -39,7 +40,7 @@ class FirstSecondsTest {
         Topology workers = TopologyReader.synthetic("pack:1 l3:1 core:2 pu:1").read();
         Path table = folder.resolve("table.roost");
         FirstSeconds.save(table, workers, 500, 8);
-        FirstSeconds run = FirstSeconds.measure(table, workers, 4, 10, Duration.ofMillis(300));
+        FirstSeconds run = FirstSeconds.measure(table, workers, 500, 8, 4, 10, Duration.ofMillis(300));
         assertThat(run.slots()).hasSize(3);
         assertThat(Arrays.stream(run.slots()).sum()).isPositive();
         assertThat(run.firstMillis()).isBetween(0.0, 60_000.0);

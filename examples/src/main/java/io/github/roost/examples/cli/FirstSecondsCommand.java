@@ -8,7 +8,6 @@ import io.github.roost.bench.rivals.Engine;
 import io.github.roost.topology.Topology;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -18,8 +17,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -30,12 +32,16 @@ import picocli.CommandLine.Option;
         name = "first-seconds",
         description = {
             "How soon the searches of a new process are as fast as later ones, with and without an AOT cache.",
-            "Each run is a JVM that opens the saved table and searches it from all threads of a closed loop. settled: the"
-                    + " median rate of the second half of a run. 90 %: the time after which the mean of 300 ms has reached"
-                    + " 90 % of the settled rate."
+            "Each run is a JVM that opens the saved table and searches it on two cores, N searches in flight. settled: the"
+                    + " median rate of the second half of a run. 90 %: from the first search to the beginning of the first"
+                    + " 300 ms whose mean rate is at least 90 % of the settled one."
         })
 final class FirstSecondsCommand implements Callable<Integer> {
     private static final String CACHE = "-XX:AOTCache";
+    private static final String SAVED = "table.roost";
+    /** Time for the start of a JVM and for the writing of a cache; a run that takes longer is considered hung. */
+    private static final int MAX_MORE_SECONDS = 180;
+
     private static final int[] SHOWN = {0, 2, 4, 6, 8, 9, 10, 12, 14, 19};
 
     private final Streams streams;
@@ -84,63 +90,90 @@ final class FirstSecondsCommand implements Callable<Integer> {
         Topology cores = FirstCores.of(TopologyReader.live().read(), Engine.THREADS);
         if (table != null) {
             streams.out()
-                    .println(mapper.writeValueAsString(
-                            FirstSeconds.measure(table, cores, inFlight, ef, Duration.ofSeconds(seconds))));
+                    .println(mapper.writeValueAsString(FirstSeconds.measure(
+                            table, cores, rows, dimension, inFlight, ef, Duration.ofSeconds(seconds))));
             return 0;
         }
         Path folder = Files.createTempDirectory("roost-first-seconds-");
-        Path saved = folder.resolve("table.roost");
-        Path cache = folder.resolve("first.aot");
+        Thread remover = new Thread(() -> remove(folder));
+        Runtime.getRuntime().addShutdownHook(remover);
         try {
-            FirstSeconds.save(saved, cores, rows, dimension);
-            print(measured(saved, cache));
+            streams.err().println("... build");
+            FirstSeconds.save(folder.resolve(SAVED), cores, rows, dimension);
+            print(measured(folder));
         } finally {
-            Files.deleteIfExists(saved);
-            Files.deleteIfExists(cache);
-            Files.deleteIfExists(folder);
+            RoostProcess.removeHook(remover);
+            remove(folder);
         }
         return 0;
     }
 
-    private Map<String, List<FirstSeconds>> measured(Path saved, Path cache) throws IOException, InterruptedException {
-        run(saved, List.of(CACHE + "Output=" + cache));
+    private static void remove(Path folder) {
+        try (Stream<Path> files = Files.list(folder)) {
+            for (Path file : files.toList()) {
+                Files.deleteIfExists(file);
+            }
+            Files.deleteIfExists(folder);
+        } catch (IOException left) {
+            // A file in the temporary folder stays behind; the measurement is not affected.
+        }
+    }
+
+    private Map<String, List<FirstSeconds>> measured(Path folder) throws IOException, InterruptedException {
+        Path cache = folder.resolve("first.aot");
+        streams.err().println("... recording of an AOT cache");
+        run(folder, "that records a cache", List.of(CACHE + "Output=" + cache));
+        if (!Files.exists(cache)) {
+            throw new CommandFailure("the JVM wrote no AOT cache; its class path must have jars only");
+        }
         Map<String, List<FirstSeconds>> runs = new LinkedHashMap<>();
         for (int round = 0; round < rounds; round++) {
-            runs.computeIfAbsent("without", kind -> new ArrayList<>()).add(run(saved, List.of()));
-            runs.computeIfAbsent("AOT cache", kind -> new ArrayList<>()).add(run(saved, List.of(CACHE + "=" + cache)));
+            streams.err().println("... round " + (round + 1));
+            runs.computeIfAbsent("without", kind -> new ArrayList<>()).add(run(folder, "without a cache", List.of()));
+            // A cache that the JVM cannot use ends the run.
+            runs.computeIfAbsent("aotCache", kind -> new ArrayList<>())
+                    .add(run(folder, "with a cache", List.of(CACHE + "=" + cache, "-XX:AOTMode=on")));
         }
         return runs;
     }
 
     /** Runs this command in a JVM of its own. */
-    private FirstSeconds run(Path saved, List<String> options) throws IOException, InterruptedException {
+    private FirstSeconds run(Path folder, String kind, List<String> options) throws IOException, InterruptedException {
         List<String> words = new ArrayList<>(RoostProcess.jvm());
         // The cache of the launcher is for the service.
         words.removeIf(word -> word.startsWith(CACHE));
         words.addAll(1, options);
-        words.addAll(List.of("bench", "first-seconds", "--table", saved.toString()));
+        words.addAll(List.of("bench", "first-seconds"));
+        words.addAll(List.of("--table", folder.resolve(SAVED).toString()));
+        words.addAll(List.of("--rows", String.valueOf(rows), "--dimension", String.valueOf(dimension)));
         words.addAll(List.of("--in-flight", String.valueOf(inFlight), "--ef", String.valueOf(ef)));
         words.addAll(List.of("--seconds", String.valueOf(seconds)));
+        Path printed = folder.resolve("printed");
+        Path complaints = folder.resolve("complaints");
         Process process = new ProcessBuilder(words)
-                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .redirectOutput(printed.toFile())
+                .redirectError(complaints.toFile())
                 .start();
         Thread ender = new Thread(process::destroy);
         Runtime.getRuntime().addShutdownHook(ender);
         try {
-            String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            int status = process.waitFor();
-            String line = printed.lines()
-                    .filter(one -> one.startsWith("{"))
-                    .findFirst()
-                    .orElse("");
-            if (status != 0 || line.isEmpty()) {
-                throw new CommandFailure("a process of the benchmark failed with status " + status);
+            boolean ended = process.waitFor(seconds + MAX_MORE_SECONDS, TimeUnit.SECONDS);
+            String line = last(printed, one -> one.startsWith("{"));
+            if (!ended || process.exitValue() != 0 || line.isEmpty()) {
+                throw new CommandFailure("the process %s %s: %s"
+                        .formatted(kind, ended ? "failed" : "did not end", last(complaints, one -> !one.isBlank())));
             }
             return mapper.readValue(line, FirstSeconds.class);
         } finally {
-            process.destroy();
+            process.descendants().forEach(ProcessHandle::destroyForcibly);
+            process.destroyForcibly();
             RoostProcess.removeHook(ender);
         }
+    }
+
+    /** The last of a file's lines that is wanted; empty if none is. */
+    private static String last(Path file, Predicate<String> wanted) throws IOException {
+        return Files.readAllLines(file).stream().filter(wanted).reduce("", (before, line) -> line);
     }
 
     private void print(Map<String, List<FirstSeconds>> runs) throws IOException {
@@ -170,7 +203,22 @@ final class FirstSecondsCommand implements Callable<Integer> {
                                                     Locale.ROOT, "%5.2f", median(all, run -> run.share(slot))))
                                             .toList())));
         });
-        json.print(runs);
+        json.print(Map.of(
+                "rows", rows,
+                "dimension", dimension,
+                "ef", ef,
+                "inFlight", inFlight,
+                "runs", runs,
+                "nearlySettledMillis", figures(runs, FirstSeconds::nearlySettledMillis),
+                "settledPer100Millis", figures(runs, FirstSeconds::settled)));
+    }
+
+    private static Map<String, List<Double>> figures(
+            Map<String, List<FirstSeconds>> runs, ToDoubleFunction<FirstSeconds> figure) {
+        Map<String, List<Double>> figures = new LinkedHashMap<>();
+        runs.forEach((kind, all) ->
+                figures.put(kind, all.stream().mapToDouble(figure).boxed().toList()));
+        return figures;
     }
 
     private IntStream shown() {

@@ -86,7 +86,8 @@ class BenchCommandTest {
     void theFirstSecondsOfAProcessAreCounted(@TempDir Path folder) throws IOException {
         Path table = folder.resolve("table.roost");
         FirstSeconds.save(table, TopologyReader.synthetic("pack:1 core:1 pu:1").read(), 500, 8);
-        CommandRun run = CommandRun.of("bench", "first-seconds", "--seconds", "2", "--table", table);
+        CommandRun run = CommandRun.of(
+                "bench", "first-seconds", "--rows", 500, "--dimension", 8, "--seconds", "2", "--table", table);
         assertThat(run.status()).as(run.err()).isZero();
         JsonNode counted = new ObjectMapper().readTree(run.out());
         assertThat(counted.at("/slots")).hasSize(20);
