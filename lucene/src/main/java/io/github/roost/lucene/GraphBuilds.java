@@ -167,8 +167,7 @@ public final class GraphBuilds {
 
         /** Runs the build unless a thread has begun it. */
         void run(Runnable betweenPieces) {
-            boolean isFirst = begun.compareAndSet(false, true);
-            if (!isFirst) {
+            if (!begun.compareAndSet(false, true)) {
                 return;
             }
             // Nothing from here to the try block can throw, so a build that has begun ends.

@@ -126,14 +126,17 @@ final class FirstSecondsCommand implements Callable<Integer> {
         if (!Files.exists(cache)) {
             throw new CommandFailure("the JVM wrote no AOT cache; its class path must have jars only");
         }
-        Map<String, List<FirstSeconds>> runs = new LinkedHashMap<>();
+        List<FirstSeconds> without = new ArrayList<>();
+        List<FirstSeconds> with = new ArrayList<>();
         for (int round = 0; round < rounds; round++) {
             streams.err().println("... round " + (round + 1));
-            runs.computeIfAbsent("without", kind -> new ArrayList<>()).add(run(folder, "without a cache", List.of()));
+            without.add(run(folder, "without a cache", List.of()));
             // A cache that the JVM cannot use ends the run.
-            runs.computeIfAbsent("aotCache", kind -> new ArrayList<>())
-                    .add(run(folder, "with a cache", List.of(CACHE + "=" + cache, "-XX:AOTMode=on")));
+            with.add(run(folder, "with a cache", List.of(CACHE + "=" + cache, "-XX:AOTMode=on")));
         }
+        Map<String, List<FirstSeconds>> runs = new LinkedHashMap<>();
+        runs.put("without", without);
+        runs.put("aotCache", with);
         return runs;
     }
 

@@ -447,11 +447,6 @@ public final class GraphImage {
         MemorySegment.copy(values, 0, memory, FLOAT_ANYWHERE, vectorAt(node), shape.dimension());
     }
 
-    /** Value {@code i} of a node's vector. */
-    public float value(int node, int i) {
-        return memory.get(FLOAT_ANYWHERE, vectorAt(node) + (long) i * Float.BYTES);
-    }
-
     /** Copies a node's vector into an array. */
     public void vector(int node, float[] into) {
         MemorySegment.copy(memory, FLOAT_ANYWHERE, vectorAt(node), into, 0, shape.dimension());

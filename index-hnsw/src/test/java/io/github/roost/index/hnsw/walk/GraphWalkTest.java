@@ -320,9 +320,11 @@ class GraphWalkTest {
     }
 
     private static double squaredL2(GraphImage image, int node, float[] query) {
+        float[] vector = new float[query.length];
+        image.vector(node, vector);
         double sum = 0;
         for (int i = 0; i < query.length; i++) {
-            double difference = query[i] - (double) image.value(node, i);
+            double difference = query[i] - (double) vector[i];
             sum += difference * difference;
         }
         return sum;

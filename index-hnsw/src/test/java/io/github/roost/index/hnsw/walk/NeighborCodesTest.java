@@ -207,9 +207,11 @@ class NeighborCodesTest {
     }
 
     private static float distance(GraphImage image, int node, float[] query) {
+        float[] vector = new float[query.length];
+        image.vector(node, vector);
         double sum = 0;
         for (int i = 0; i < query.length; i++) {
-            double value = image.value(node, i);
+            double value = vector[i];
             sum += image.shape().metric() == Metric.INNER_PRODUCT
                     ? -query[i] * value
                     : (query[i] - value) * (query[i] - value);
