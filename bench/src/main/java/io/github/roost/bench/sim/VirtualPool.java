@@ -64,6 +64,10 @@ final class VirtualPool {
     private final int[] strayedFrom;
 
     private final int[] idleIn;
+    private final int[] idleInShard;
+    /** When the number of idle workers of a shard last rose from 0. */
+    private final long[] idleSince;
+
     private final int[] downIn;
     private final int[] straysIn;
     private final int[] waitingIn;
@@ -101,6 +105,8 @@ final class VirtualPool {
         this.down = new boolean[workers];
         this.strayedFrom = new int[workers];
         this.idleIn = new int[layout.domains()];
+        this.idleInShard = new int[layout.shards()];
+        this.idleSince = new long[layout.shards()];
         this.straysIn = new int[layout.domains()];
         this.waitingIn = new int[layout.domains()];
         this.downIn = new int[layout.shards()];
@@ -115,8 +121,7 @@ final class VirtualPool {
             rings.add(new ArrayDeque<>());
             stealing.add(new Stealing<>(layout, stealOrders[worker], new Others(worker), random::nextInt));
             strayedFrom[worker] = NOWHERE;
-            idle[worker] = true;
-            idleIn[layout.domainOf(worker)]++;
+            idleBegins(worker);
             lieDown(worker);
         }
     }
@@ -317,6 +322,16 @@ final class VirtualPool {
         }
 
         @Override
+        public long idleNanos(int domain) {
+            long nanos = 0;
+            for (int i = 0; i < layout.shardsIn(domain); i++) {
+                int shard = layout.shardIn(domain, i);
+                nanos = Math.max(nanos, idleInShard[shard] == 0 ? 0 : nanos() - idleSince[shard]);
+            }
+            return nanos;
+        }
+
+        @Override
         public Backlog backlog(int domain) {
             return backlogs[domain];
         }
@@ -367,6 +382,7 @@ final class VirtualPool {
         }
         if (idle[worker]) {
             idle[worker] = false;
+            idleInShard[layout.shardOf(worker)]--;
             idleIn[domain]--;
         }
         running[worker] = true;
@@ -388,11 +404,20 @@ final class VirtualPool {
             return task;
         }
         if (!idle[worker]) {
-            idle[worker] = true;
-            idleIn[layout.domainOf(worker)]++;
+            idleBegins(worker);
         }
         task = stealing.get(worker).gated();
         return task == null ? stealing.get(worker).gatedAnywhere() : task;
+    }
+
+    private void idleBegins(int worker) {
+        idle[worker] = true;
+        int shard = layout.shardOf(worker);
+        if (idleInShard[shard] == 0) {
+            idleSince[shard] = nanos();
+        }
+        idleInShard[shard]++;
+        idleIn[layout.domainOf(worker)]++;
     }
 
     private void lieDown(int worker) {

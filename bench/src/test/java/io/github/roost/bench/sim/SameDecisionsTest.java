@@ -294,6 +294,7 @@ class SameDecisionsTest {
             return List.of(
                     domains.waiting(domain),
                     domains.idle(domain),
+                    domains.idleNanos(domain),
                     domains.strays(domain),
                     domains.backlog(domain),
                     domains.crossing(domain));

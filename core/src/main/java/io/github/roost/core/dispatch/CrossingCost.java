@@ -5,20 +5,27 @@ package io.github.roost.core.dispatch;
  * home. If tables are so large that searches miss the cache at home too, crossing costs almost nothing, and a gate would only
  * add waiting. A task that crosses loses this time itself; if most workers there are busy, the searches whose data it evicts
  * lose about as much. Crossing pays if the wait at home is longer than these losses. While too few tasks have crossed to
- * measure, one task now and then crosses as a trial. Immutable and pure: the pool and the simulator keep one per domain and
- * replace it.
+ * measure, one task now and then crosses as a trial, and the {@linkplain #plus sum} of all domains stands in. Immutable and
+ * pure: the pool and the simulator keep one per domain and replace it.
  *
  * @param homeNanos decayed sum of the times of tasks at home, in nanoseconds
  * @param homeBytes decayed sum of the bytes that those tasks read
+ * @param homes decayed number of those tasks
  * @param strayNanos decayed sum of the times of tasks that crossed, in nanoseconds
  * @param strayBytes decayed sum of the bytes that those tasks read
  * @param strays decayed number of tasks that crossed
  * @param sinceStray number of tasks at home since the last task that crossed, at most the interval of trials
  */
 public record CrossingCost(
-        double homeNanos, double homeBytes, double strayNanos, double strayBytes, double strays, int sinceStray) {
+        double homeNanos,
+        double homeBytes,
+        double homes,
+        double strayNanos,
+        double strayBytes,
+        double strays,
+        int sinceStray) {
     /** The initial state, without measurements or traffic: crossing never pays. */
-    public static final CrossingCost UNKNOWN = new CrossingCost(0, 0, 0, 0, 0, 0);
+    public static final CrossingCost UNKNOWN = new CrossingCost(0, 0, 0, 0, 0, 0, 0);
 
     /** A worker measures one task at home out of this many: otherwise all workers would write the same cache line per task. */
     public static final int TASKS_PER_MEASURE = 16;
@@ -48,6 +55,7 @@ public record CrossingCost(
         return new CrossingCost(
                 homeNanos * KEPT + nanos,
                 homeBytes * KEPT + bytes,
+                homes * KEPT + 1,
                 strayNanos,
                 strayBytes,
                 strays,
@@ -63,7 +71,40 @@ public record CrossingCost(
      */
     public CrossingCost strayed(long nanos, long bytes) {
         return new CrossingCost(
-                homeNanos, homeBytes, strayNanos * KEPT + nanos, strayBytes * KEPT + bytes, strays * KEPT + 1, 0);
+                homeNanos,
+                homeBytes,
+                homes,
+                strayNanos * KEPT + nanos,
+                strayBytes * KEPT + bytes,
+                strays * KEPT + 1,
+                0);
+    }
+
+    /**
+     * The measurements of two domains together.
+     *
+     * @param other the cost of another domain
+     * @return the sums of both; no trial is due
+     */
+    public CrossingCost plus(CrossingCost other) {
+        return new CrossingCost(
+                homeNanos + other.homeNanos,
+                homeBytes + other.homeBytes,
+                homes + other.homes,
+                strayNanos + other.strayNanos,
+                strayBytes + other.strayBytes,
+                strays + other.strays,
+                0);
+    }
+
+    /** {@return whether enough tasks were measured, at home and away} */
+    public boolean isMeasured() {
+        return strays >= ENOUGH && homeBytes > 0;
+    }
+
+    /** {@return whether a task should cross to measure the cost, whatever it is} */
+    public boolean trialIsDue() {
+        return sinceStray >= TASKS_PER_TRIAL && strays < PLENTY;
     }
 
     /**
@@ -73,15 +114,16 @@ public record CrossingCost(
      * @param workers number of workers of the domain, all of them busy
      * @param mostBusyThere whether more than half of the workers of the other domain are busy; otherwise the task evicts little
      *     data that is in use
-     * @return whether the predicted wait is longer than the loss by crossing, or a trial is due
+     * @return whether the predicted wait is longer than the loss by crossing; false if the cost is not measured
      */
     public boolean pays(int waiting, int workers, boolean mostBusyThere) {
-        if (waiting == 0) {
-            return false;
-        }
-        boolean trial = sinceStray >= TASKS_PER_TRIAL && strays < PLENTY;
         double losses = mostBusyThere ? OWN_AND_OTHERS : OWN;
-        return trial || (strays >= ENOUGH && homeBytes > 0 && waiting > losses * slowdown() * workers);
+        return isMeasured() && waiting > losses * slowdown() * workers;
+    }
+
+    /** {@return the extra time of a mean task away from home, in nanoseconds, at least 0; 0 if not measured} */
+    public double lossNanos() {
+        return homes == 0 ? 0 : slowdown() * homeNanos / homes;
     }
 
     /** {@return the extra time of a task away from home, as a share of its time at home, at least 0; 0 if not measured} */

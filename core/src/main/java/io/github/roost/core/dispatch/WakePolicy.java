@@ -53,6 +53,14 @@ public final class WakePolicy {
         int strays(int domain);
 
         /**
+         * The time for which a domain has had an idle worker without interruption.
+         *
+         * @param domain from 0
+         * @return nanoseconds, at least 0; 0 if no worker is idle
+         */
+        long idleNanos(int domain);
+
+        /**
          * The backlog of a domain.
          *
          * @param domain from 0
@@ -110,20 +118,42 @@ public final class WakePolicy {
     }
 
     /**
-     * Whether a thief's domain has more idle workers than its reserve, the victim domain has none, and a task there should cross
-     * instead of waiting, by the measured cost of crossing.
+     * Whether a task of the victim domain, which has no idle worker, should cross instead of waiting, by the measured cost of
+     * crossing, and the thief's domain has more idle workers than its reserve. If most workers there are busy it also must have
+     * had an idle worker for as long as the task would lose: on a saturated machine a worker that has just become idle soon gets
+     * a task of its own, and a task that crosses only adds work. To wait for the time that the wrong choice would lose is at most
+     * twice as bad as to know the future (ski rental: Karlin et al., Algorithmica 11(6), 1994).
      *
      * @param thief the domain with idle workers
      * @param victim the other domain
      * @return whether the thief's domain may take a task
      */
     public boolean sparesTimeFor(int thief, int victim) {
-        CrossingCost cost = domains.crossing(victim);
+        int workers = layout.workersIn(thief);
         int idle = domains.idle(thief);
-        return !cost.equals(CrossingCost.UNKNOWN)
-                && idle > CrossDomainGate.reserve(layout.workersIn(thief))
-                && domains.idle(victim) == 0
-                && cost.pays(domains.waiting(victim), layout.workersIn(victim), 2 * idle < layout.workersIn(thief));
+        if (idle <= CrossDomainGate.reserve(workers) || domains.idle(victim) > 0) {
+            return false;
+        }
+        int waiting = domains.waiting(victim);
+        CrossingCost own = domains.crossing(victim);
+        if (waiting == 0 || own.equals(CrossingCost.UNKNOWN)) {
+            return false;
+        }
+        if (own.trialIsDue()) {
+            return true;
+        }
+        CrossingCost cost = own.isMeasured() ? own : ofAllDomains();
+        boolean mostBusy = 2 * idle < workers;
+        return cost.pays(waiting, layout.workersIn(victim), mostBusy)
+                && (!mostBusy || domains.idleNanos(thief) >= cost.lossNanos());
+    }
+
+    private CrossingCost ofAllDomains() {
+        CrossingCost all = CrossingCost.UNKNOWN;
+        for (int domain = 0; domain < layout.domains(); domain++) {
+            all = all.plus(domains.crossing(domain));
+        }
+        return all;
     }
 
     /**

@@ -152,6 +152,16 @@ final class CrossDomainHelp {
         }
 
         @Override
+        public long idleNanos(int domain) {
+            long now = platform.nanoTime();
+            long nanos = 0;
+            for (int i = 0; i < layout.shardsIn(domain); i++) {
+                nanos = Math.max(nanos, shards[layout.shardIn(domain, i)].idleNanos(now));
+            }
+            return nanos;
+        }
+
+        @Override
         public Backlog backlog(int domain) {
             return backlogs.get(domain);
         }

@@ -51,7 +51,7 @@ final class Idling {
     boolean waitForTask() {
         progress.endOfLast(0);
         maintenance.idleBegins();
-        shard.idleBegins();
+        shard.idleBegins(pool.platform().nanoTime());
         countedIdle = true;
         boolean found = false;
         for (int looks = 1; !found && runner.goesOn(); looks++) {

@@ -17,10 +17,20 @@ final class ShardState {
     /** Workers that run a task of another domain. */
     private static final int STRAYS = 3 * STRIDE;
 
+    /** When the number of idle workers last rose from 0; on the line of that number, since both are written together. */
+    private static final int IDLE_SINCE = IDLE + 1;
+
     private final AtomicLongArray fields = new AtomicLongArray(4 * STRIDE);
 
-    void idleBegins() {
-        fields.getAndIncrement(IDLE);
+    /**
+     * Counts the calling worker as idle.
+     *
+     * @param now {@link System#nanoTime()}
+     */
+    void idleBegins(long now) {
+        if (fields.getAndIncrement(IDLE) == 0) {
+            fields.set(IDLE_SINCE, now);
+        }
     }
 
     void idleEnds() {
@@ -29,6 +39,17 @@ final class ShardState {
 
     int idle() {
         return (int) fields.get(IDLE);
+    }
+
+    /**
+     * The time for which a worker of the shard has been idle without interruption. A reader between the two writes of
+     * {@link #idleBegins} sees the start of the interval before, and so too long a time, once.
+     *
+     * @param now {@link System#nanoTime()}
+     * @return nanoseconds, at least 0; 0 if no worker is idle
+     */
+    long idleNanos(long now) {
+        return idle() == 0 ? 0 : Math.max(0, now - fields.get(IDLE_SINCE));
     }
 
     void parkBegins() {

@@ -25,7 +25,7 @@ class CrossingCostTest {
         CrossingCost cost = CrossingCost.UNKNOWN;
         int crossed = 0;
         for (int task = 0; task < 6_400; task++) {
-            if (cost.pays(1, WORKERS, true)) {
+            if (cost.trialIsDue() || cost.pays(1, WORKERS, true)) {
                 crossed++;
                 // Ten times as long: it never pays.
                 cost = cost.strayed(10_000, 1_000);
@@ -75,5 +75,28 @@ class CrossingCostTest {
             cost = cost.atHome(1_000, 1_000, 1).strayed(50_000, 50_000);
         }
         assertThat(cost.slowdown()).isZero();
+    }
+
+    @Test
+    void aTaskLosesTheSlowdownOfTheMeanTimeAtHome() {
+        assertThat(CrossingCost.UNKNOWN.lossNanos()).isZero();
+        assertThat(measured(1_000, 1_500).lossNanos()).isBetween(499.0, 501.0);
+    }
+
+    @Test
+    void theSumOfDomainsWeighsThemByTheirTasks() {
+        CrossingCost few = CrossingCost.UNKNOWN.strayed(3_000, 1_000).atHome(1_000, 1_000, 1);
+        CrossingCost many = CrossingCost.UNKNOWN;
+        for (int i = 0; i < 3; i++) {
+            many = many.strayed(1_000, 1_000).atHome(1_000, 1_000, 1);
+        }
+
+        assertThat(few.isMeasured()).isFalse();
+        assertThat(many.isMeasured()).isFalse();
+        CrossingCost both = few.plus(many);
+        assertThat(both.strays()).isBetween(3.9, 4.0);
+        assertThat(both.plus(few).isMeasured()).isTrue();
+        assertThat(both.slowdown()).isBetween(.49, .52);
+        assertThat(both.trialIsDue()).isFalse();
     }
 }

@@ -27,6 +27,7 @@ class WakePolicyTest {
         private final int[] waiting;
         private final int[] idle;
         private final int[] strays;
+        private final long[] idleNanos;
         private final Backlog[] backlogs;
         private final CrossingCost[] crossings;
 
@@ -34,6 +35,8 @@ class WakePolicyTest {
             waiting = new int[domains];
             idle = new int[domains];
             strays = new int[domains];
+            idleNanos = new long[domains];
+            Arrays.fill(idleNanos, Long.MAX_VALUE);
             backlogs = new Backlog[domains];
             Arrays.fill(idle, WORKERS);
             Arrays.fill(backlogs, Backlog.NONE);
@@ -60,6 +63,11 @@ class WakePolicyTest {
         @Override
         public int strays(int domain) {
             return strays[domain];
+        }
+
+        @Override
+        public long idleNanos(int domain) {
+            return idleNanos[domain];
         }
 
         @Override
@@ -114,6 +122,50 @@ class WakePolicyTest {
         made.waiting[1]++;
         assertThat(gated.opens(2, 1, 0)).isTrue();
         assertThat(gated.helperOf(1)).isEqualTo(2);
+    }
+
+    /** Half of the mean time of a task: 500 ns. */
+    @Test
+    void whereMostWorkersAreAtWorkOneMustHaveBeenIdleForAsLongAsATaskLoses() {
+        made.queue(1, WORKERS + 1, Backlog.NONE);
+        made.crossings[1] = slowerByHalf();
+        Arrays.fill(made.idle, WORKERS / 2 - 1);
+        made.idle[1] = 0;
+        Arrays.fill(made.idleNanos, 490);
+        assertThat(gated.opens(2, 1, 0)).isFalse();
+        assertThat(gated.helperOf(1)).isEqualTo(-1);
+        made.idleNanos[3] = 510;
+        assertThat(gated.opens(3, 1, 0)).isTrue();
+        assertThat(gated.helperOf(1)).isEqualTo(3);
+
+        made.idle[2] = WORKERS / 2;
+        assertThat(gated.opens(2, 1, 0)).as("half of its workers are idle").isTrue();
+    }
+
+    @Test
+    void whereTooFewTasksHaveCrossedTheCostOfAllDomainsStandsIn() {
+        made.queue(1, WORKERS / 2 + 1, Backlog.NONE);
+        made.crossings[1] = CrossingCost.UNKNOWN.atHome(1_000, 1_000, 1);
+        assertThat(gated.opens(2, 1, 0)).isFalse();
+        made.crossings[3] = slowerByHalf();
+        assertThat(gated.opens(2, 1, 0)).isTrue();
+        assertThat(gated.helperOf(1)).isEqualTo(2);
+        made.waiting[1]--;
+        assertThat(gated.opens(2, 1, 0)).isFalse();
+
+        made.crossings[1] = CrossingCost.UNKNOWN;
+        made.waiting[1]++;
+        assertThat(gated.opens(2, 1, 0)).as("its tasks report no traffic").isFalse();
+    }
+
+    @Test
+    void aTaskCrossesToMeasureTheCostWhereverWorkersAreIdle() {
+        made.queue(1, 1, Backlog.NONE);
+        made.crossings[1] = CrossingCost.UNKNOWN.atHome(1_000, 1_000, 64);
+        Arrays.fill(made.idleNanos, 0);
+        assertThat(gated.opens(2, 1, 0)).isTrue();
+        made.waiting[1] = 0;
+        assertThat(gated.opens(2, 1, 0)).isFalse();
     }
 
     @Test
