@@ -19,7 +19,7 @@ public final class StayingPairing implements MappingPolicy {
     /** Maximum ratio of a mapping's largest domain load to the largest of {@link LongestFirst}: less than 5 % above it. */
     private static final double ABOVE_LONGEST_FIRST = 1.049;
     /** Maximum ratio to the largest load of a fresh placement of the pieces; each further per cent of balance moves much more traffic. */
-    private static final double ABOVE_FRESH = 1.4;
+    private static final double ABOVE_FRESH = 1.2;
     /** Hysteresis: an item loses a home only if its traffic falls below this share of the traffic at which it got it. */
     private static final double KEPT_SHARE = .7;
 

@@ -126,11 +126,11 @@ class StayingPairingTest {
         "COUNTED, 60,4,.5",
         "COUNTED, 60,2,.5",
         "COUNTED, 1000,24,.5",
-        "EXACT, 60,12,.55",
-        "EXACT, 60,6,.5",
+        "EXACT, 60,12,.6",
+        "EXACT, 60,6,.6",
         "EXACT, 60,4,.7",
         "EXACT, 60,2,.7",
-        "EXACT, 200,12,.5",
+        "EXACT, 200,12,.6",
     })
     void aDriftingZipfWorkloadMovesMuchLessThanAlgorithm1Moves(Drift drift, int items, int domains, double maxShare) {
         for (int seed = 1; seed <= 3; seed++) {
