@@ -69,8 +69,12 @@ final class SimCommand implements Callable<Integer> {
     @Option(names = "--level", paramLabel = "L3|L2", description = "Level of the domains; default L3.")
     private DomainLevel level = DomainLevel.L3;
 
-    @Option(names = "--searches", paramLabel = "N", description = "Searches to measure; default 50,000.")
-    private int searches = 50_000;
+    @Option(
+            names = "--searches",
+            paramLabel = "N",
+            description =
+                    "Searches to measure; default 50,000; per simulation 6,000 with --matrix, 2,000 with --figures.")
+    private @Nullable Integer searches;
 
     @Option(
             names = {"--window", "--window-searches"},
@@ -87,8 +91,11 @@ final class SimCommand implements Callable<Integer> {
     @Option(
             names = "--sample",
             paramLabel = "N",
-            description = "Simulate one in N nodes and blocks, with caches smaller by the same factor; default 4.")
-    private int sample = 4;
+            description = {
+                "Simulate one in N nodes and blocks, with caches smaller by the same factor; default 4, with --matrix or --figures",
+                "32."
+            })
+    private @Nullable Integer sample;
 
     @Option(names = "--drift", paramLabel = "N", description = "Searches between drifts; default none.")
     private int drift;
@@ -198,13 +205,15 @@ final class SimCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        BenchCommand.require("--searches", searches, 100, 100_000_000);
+        int measured = given(searches, 50_000, 6_000, 2_000);
+        BenchCommand.require("--searches", measured, 100, 100_000_000);
         BenchCommand.require("--window", window, 1, 100_000_000);
         BenchCommand.require("--timeline", timeline, 0, 1_000_000);
         if (!(windowSeconds >= 0 && windowSeconds < 1e6)) {
             throw new CommandFailure("--window-seconds must be between 0 and 1,000,000, got " + windowSeconds);
         }
-        BenchCommand.require("--sample", sample, 1, 64);
+        int oneIn = given(sample, 4, 32, 32);
+        BenchCommand.require("--sample", oneIn, 1, 64);
         BenchCommand.require("--drift", drift, 0, Integer.MAX_VALUE);
         Parameters parameters = parameterFile == null ? Parameters.builtIn() : Parameters.read(parameterFile);
         if (calibrate) {
@@ -213,11 +222,11 @@ final class SimCommand implements Callable<Integer> {
         }
         if (matrix) {
             BenchCommand.require("--rows", rows, 1, 1_000_000);
-            studies(parameters).matrix(searches, sample, rows, json);
+            studies(parameters).matrix(measured, oneIn, rows, json);
             return 0;
         }
         if (figures) {
-            studies(parameters).figures(searches, sample, page == null ? defaultPage() : page);
+            studies(parameters).figures(measured, oneIn, page == null ? defaultPage() : page);
             return 0;
         }
         List<Policy> chosen = Policy.parse(policies);
@@ -229,7 +238,7 @@ final class SimCommand implements Callable<Integer> {
         var _ = asRun(spec);
         List<Integer> counts = ccds == null ? List.of() : counts(ccds, parameters);
         try (OutputFile file = json == null ? null : OutputFile.prepare("--json", json)) {
-            Study study = new Study(traces(spec), parameters.tasks(), searches, windowLength(), 0, sample);
+            Study study = new Study(traces(spec), parameters.tasks(), measured, windowLength(), 0, oneIn);
             List<SimResult> results = Study.runAll(simulations(study, parameters, chosen, counts), this::progress);
             List<SimReport.Variant> variants = sensitivity ? variants(study, parameters, chosen) : List.of();
             SimReport report = new SimReport(spec, results, variants);
@@ -243,6 +252,14 @@ final class SimCommand implements Callable<Integer> {
             }
         }
         return 0;
+    }
+
+    /** The value of an option, or its default for one simulation, for the matrix or for the figures, which have thousands. */
+    private int given(@Nullable Integer option, int one, int ofMatrix, int ofFigures) {
+        if (option != null) {
+            return option;
+        }
+        return matrix ? ofMatrix : figures ? ofFigures : one;
     }
 
     private void calibrate(Parameters parameters) throws Exception {
