@@ -63,7 +63,6 @@ final class VirtualPool {
     /** The domain from which a worker's current task was stolen, if it is not its own; else {@link #NOWHERE}. */
     private final int[] strayedFrom;
 
-    private final int[] idleIn;
     private final int[] idleInShard;
     /** When the number of idle workers of a shard last rose from 0. */
     private final long[] idleSince;
@@ -104,7 +103,6 @@ final class VirtualPool {
         this.sleeps = new boolean[workers];
         this.down = new boolean[workers];
         this.strayedFrom = new int[workers];
-        this.idleIn = new int[layout.domains()];
         this.idleInShard = new int[layout.shards()];
         this.idleSince = new long[layout.shards()];
         this.straysIn = new int[layout.domains()];
@@ -162,10 +160,18 @@ final class VirtualPool {
         return rings.get(worker).size() + (running[worker] ? 1 : 0);
     }
 
+    private int idleIn(int domain) {
+        int idle = 0;
+        for (int i = 0; i < layout.shardsIn(domain); i++) {
+            idle += idleInShard[layout.shardIn(domain, i)];
+        }
+        return idle;
+    }
+
     /** Whether any domain has more idle workers than waiting tasks. */
     boolean anyFree() {
         for (int domain = 0; domain < layout.domains(); domain++) {
-            if (idleIn[domain] > waitingIn[domain]) {
+            if (idleIn(domain) > waitingIn[domain]) {
                 return true;
             }
         }
@@ -267,7 +273,7 @@ final class VirtualPool {
 
     private void refreshBacklog(int domain) {
         backlogs[domain] =
-                backlogs[domain].next(gate, waitingIn[domain], layout.workersIn(domain), idleIn[domain], nanos());
+                backlogs[domain].next(gate, waitingIn[domain], layout.workersIn(domain), idleIn(domain), nanos());
     }
 
     /** Wakes helpers, and schedules its next call while there is a backlog. */
@@ -313,7 +319,7 @@ final class VirtualPool {
 
         @Override
         public int idle(int domain) {
-            return idleIn[domain];
+            return idleIn(domain);
         }
 
         @Override
@@ -383,7 +389,6 @@ final class VirtualPool {
         if (idle[worker]) {
             idle[worker] = false;
             idleInShard[layout.shardOf(worker)]--;
-            idleIn[domain]--;
         }
         running[worker] = true;
         wakeFor(worker);
@@ -417,7 +422,6 @@ final class VirtualPool {
             idleSince[shard] = nanos();
         }
         idleInShard[shard]++;
-        idleIn[layout.domainOf(worker)]++;
     }
 
     private void lieDown(int worker) {
