@@ -9,14 +9,9 @@ module io.github.roost.core {
     requires jdk.unsupported;
 
     exports io.github.roost.core;
-    exports io.github.roost.core.file;
-    exports io.github.roost.core.indexing;
-    exports io.github.roost.core.io;
-    exports io.github.roost.core.kernel;
     exports io.github.roost.core.mapping;
     exports io.github.roost.core.metrics;
     exports io.github.roost.core.policy;
     exports io.github.roost.core.stall;
     exports io.github.roost.core.task;
-    exports io.github.roost.core.vector;
 }

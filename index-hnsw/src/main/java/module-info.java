@@ -1,7 +1,7 @@
 /** HNSW tables whose searches run on Roost's workers. */
 module io.github.roost.index.hnsw {
-    requires transitive io.github.roost.core;
-    requires io.github.roost.table;
+    requires transitive io.github.roost.vector;
+    requires io.github.roost.neighborhash;
     requires jvector;
     requires org.slf4j;
 

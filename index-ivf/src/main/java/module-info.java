@@ -1,7 +1,7 @@
 /** IVF tables whose searches run on Roost's workers. */
 module io.github.roost.index.ivf {
-    requires transitive io.github.roost.core;
-    requires io.github.roost.table;
+    requires transitive io.github.roost.vector;
+    requires io.github.roost.neighborhash;
     requires static jdk.incubator.vector;
     requires org.agrona.core;
     requires org.slf4j;

@@ -2,8 +2,8 @@
 module io.github.roost.lucene {
     requires transitive org.apache.lucene.core;
     requires transitive io.github.roost.core;
+    requires transitive io.github.roost.vector;
     requires transitive io.github.roost.index.hnsw;
-    requires transitive io.github.roost.index.ivf;
     requires org.agrona.core;
 
     exports io.github.roost.lucene;

@@ -1,5 +1,6 @@
 package io.github.roost.bench;
 
+import io.github.roost.simulator.measure.Latencies;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,7 @@
 package io.github.roost.bench;
 
+import io.github.roost.simulator.measure.Latencies;
+import io.github.roost.simulator.measure.SearchFailedException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

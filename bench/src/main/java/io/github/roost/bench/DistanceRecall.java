@@ -1,6 +1,6 @@
 package io.github.roost.bench;
 
-import io.github.roost.core.Neighbors;
+import io.github.roost.vector.Neighbors;
 import java.util.concurrent.atomic.LongAdder;
 
 /**

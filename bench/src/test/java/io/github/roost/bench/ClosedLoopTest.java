@@ -3,6 +3,7 @@ package io.github.roost.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.roost.simulator.measure.SearchFailedException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

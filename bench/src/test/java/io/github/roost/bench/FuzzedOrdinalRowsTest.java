@@ -2,7 +2,7 @@ package io.github.roost.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.fixtures.Damage;
+import io.github.roost.testkit.Damage;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

@@ -3,7 +3,7 @@ package io.github.roost.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.core.Neighbors;
+import io.github.roost.vector.Neighbors;
 import org.junit.jupiter.api.Test;
 
 class RecallTest {

@@ -378,7 +378,10 @@ public final class Orchestrator implements AutoCloseable {
     }
 
     int freeWorkers(int domain) {
-        Vectors.requireRange("domain", domain, 0, layout.domains() - 1);
+        if (domain < 0 || domain >= layout.domains()) {
+            throw new IllegalArgumentException(
+                    "domain must be between 0 and %,d, got %,d".formatted(layout.domains() - 1, domain));
+        }
         return scheduling.usesHomes() ? pool.freeIn(domain) : 0;
     }
 

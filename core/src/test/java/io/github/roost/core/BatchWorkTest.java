@@ -11,6 +11,7 @@ import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.RejectedSearchException;
 import io.github.roost.core.task.SearchFunction;
 import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.testkit.Machines;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;

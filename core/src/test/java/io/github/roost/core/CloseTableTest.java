@@ -8,6 +8,7 @@ import io.github.roost.core.task.Registration;
 import io.github.roost.core.task.SearchFunction;
 import io.github.roost.core.task.TableClosedException;
 import io.github.roost.core.task.TableUse;
+import io.github.roost.testkit.Machines;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

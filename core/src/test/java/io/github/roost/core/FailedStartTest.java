@@ -2,6 +2,7 @@ package io.github.roost.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.roost.testkit.Machines;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;

@@ -1,5 +1,6 @@
 package io.github.roost.core;
 
+import io.github.roost.testkit.Machines;
 import java.util.concurrent.ExecutorService;
 
 /** The view of an orchestrator's workers as an executor service. */

@@ -7,6 +7,7 @@ import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.OrchestratorClosedException;
 import io.github.roost.core.task.SearchFunction;
 import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.testkit.Machines;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;

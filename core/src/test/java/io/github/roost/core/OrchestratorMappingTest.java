@@ -12,6 +12,7 @@ import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.Registration;
 import io.github.roost.core.task.SearchFunction;
 import io.github.roost.core.task.TableClosedException;
+import io.github.roost.testkit.Machines;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;

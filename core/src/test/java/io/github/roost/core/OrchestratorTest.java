@@ -16,6 +16,7 @@ import io.github.roost.core.task.Registration;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
 import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.testkit.Machines;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;

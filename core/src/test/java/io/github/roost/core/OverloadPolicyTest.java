@@ -13,6 +13,7 @@ import io.github.roost.core.task.OrchestratorClosedException;
 import io.github.roost.core.task.Part;
 import io.github.roost.core.task.Registration;
 import io.github.roost.core.task.RejectedSearchException;
+import io.github.roost.testkit.Machines;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.ConcurrentModificationException;

@@ -1,6 +1,6 @@
 package io.github.roost.lucene;
 
-import io.github.roost.core.vector.IdFilter;
+import io.github.roost.vector.IdFilter;
 import java.io.IOException;
 import org.agrona.collections.Long2LongHashMap;
 import org.apache.lucene.index.DocValues;

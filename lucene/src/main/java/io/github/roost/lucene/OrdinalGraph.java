@@ -1,7 +1,7 @@
 package io.github.roost.lucene;
 
-import io.github.roost.core.TableFileException;
 import io.github.roost.index.hnsw.graph.CodedGraph;
+import io.github.roost.vector.TableFileException;
 import java.util.Arrays;
 import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.util.hnsw.HnswGraph;

@@ -1,9 +1,9 @@
 package io.github.roost.lucene;
 
-import io.github.roost.core.Neighbors;
-import io.github.roost.core.Vectors;
-import io.github.roost.core.vector.IdFilter;
-import io.github.roost.core.vector.SearchResult;
+import io.github.roost.vector.IdFilter;
+import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
+import io.github.roost.vector.Vectors;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,10 +1,10 @@
 package io.github.roost.lucene;
 
-import io.github.roost.core.Vectors;
-import io.github.roost.core.vector.IdFilter;
-import io.github.roost.core.vector.SearchRequest;
-import io.github.roost.core.vector.SearchResult;
-import io.github.roost.core.vector.VectorTable;
+import io.github.roost.vector.IdFilter;
+import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
+import io.github.roost.vector.VectorTable;
+import io.github.roost.vector.Vectors;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Arrays;

@@ -1,6 +1,6 @@
 package io.github.roost.lucene;
 
-import io.github.roost.core.Vectors;
+import io.github.roost.vector.Vectors;
 import java.io.IOException;
 import java.util.Objects;
 import org.apache.lucene.codecs.KnnVectorsFormat;

@@ -1,7 +1,7 @@
 package io.github.roost.lucene;
 
-import io.github.roost.core.Vectors;
 import io.github.roost.index.hnsw.graph.CodedGraph;
+import io.github.roost.vector.Vectors;
 import org.apache.lucene.search.KnnFloatVectorQuery;
 import org.apache.lucene.search.knn.KnnSearchStrategy;
 import org.jspecify.annotations.Nullable;

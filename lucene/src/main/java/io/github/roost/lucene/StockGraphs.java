@@ -1,8 +1,8 @@
 package io.github.roost.lucene;
 
-import io.github.roost.core.TableFileException;
 import io.github.roost.index.hnsw.graph.CodedGraph;
 import io.github.roost.index.hnsw.graph.CodedRows;
+import io.github.roost.vector.TableFileException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;

@@ -1,7 +1,7 @@
 package io.github.roost.lucene;
 
-import io.github.roost.core.Metric;
 import io.github.roost.index.hnsw.graph.CodedRows;
+import io.github.roost.vector.Metric;
 import java.io.IOException;
 import org.apache.lucene.index.ByteVectorValues;
 import org.apache.lucene.index.FloatVectorValues;

@@ -1,9 +1,9 @@
 package io.github.roost.opensearch;
 
-import io.github.roost.core.Vectors;
 import io.github.roost.lucene.GraphBuilds;
 import io.github.roost.lucene.RoostVectorsFormat;
 import io.github.roost.lucene.SearchEffort;
+import io.github.roost.vector.Vectors;
 import org.apache.lucene.codecs.KnnVectorsFormat;
 import org.apache.lucene.codecs.lucene104.Lucene104HnswScalarQuantizedVectorsFormat;
 import org.apache.lucene.codecs.lucene99.Lucene99HnswVectorsFormat;

@@ -1,7 +1,7 @@
 package io.github.roost.opensearch;
 
-import io.github.roost.table.Column;
-import io.github.roost.table.RowBatch;
+import io.github.roost.rows.Column;
+import io.github.roost.rows.RowBatch;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;

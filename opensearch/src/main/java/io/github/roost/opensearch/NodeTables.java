@@ -1,8 +1,8 @@
 package io.github.roost.opensearch;
 
-import io.github.roost.core.TableFileException;
-import io.github.roost.table.RowBatch;
-import io.github.roost.table.Table;
+import io.github.roost.rows.RowBatch;
+import io.github.roost.rows.VersionedRows;
+import io.github.roost.vector.TableFileException;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -39,7 +39,7 @@ final class NodeTables implements Closeable {
     private static final Pattern NAME = Pattern.compile("[a-z0-9_][a-z0-9_-]{0," + (MAX_NAME - 1) + "}");
     private static final String VERSION_FILES = "version-";
 
-    private final ConcurrentMap<String, Table> open = new ConcurrentHashMap<>();
+    private final ConcurrentMap<String, VersionedRows> open = new ConcurrentHashMap<>();
     /** Per table the reason why its newest files could not be read. */
     private final ConcurrentMap<String, String> faults = new ConcurrentHashMap<>();
     /** The files of each folder that were read or found damaged, so that an unchanged folder is not read again. Guarded by this. */
@@ -132,7 +132,7 @@ final class NodeTables implements Closeable {
      * other failure may pass, such as one of memory, of access or of the file system, so the next check reads them again.
      */
     private void publishNewest(Path path, String name, String files) throws IOException {
-        Table table;
+        VersionedRows table;
         try {
             table = openAtNewest(path, name);
         } catch (TableFileException damaged) {
@@ -146,10 +146,10 @@ final class NodeTables implements Closeable {
                 table.stats().rows());
     }
 
-    private Table openAtNewest(Path path, String name) throws IOException {
-        Table table = open.get(name);
+    private VersionedRows openAtNewest(Path path, String name) throws IOException {
+        VersionedRows table = open.get(name);
         if (table == null) {
-            table = Table.open(path);
+            table = VersionedRows.open(path);
             open.put(name, table);
         }
         List<Long> sealed = table.sealedVersions();
@@ -160,7 +160,7 @@ final class NodeTables implements Closeable {
     }
 
     private void forget(String name) {
-        Table gone = open.remove(name);
+        VersionedRows gone = open.remove(name);
         if (gone != null) {
             gone.close();
             LOG.info("table [{}] is no longer there", name);
@@ -173,14 +173,14 @@ final class NodeTables implements Closeable {
      * @throws IllegalArgumentException if there is no such table, or none of its versions could be read
      */
     void require(String name) {
-        Table table = open.get(name);
+        VersionedRows table = open.get(name);
         if (table == null || current(table) == 0) {
             throw missing(name);
         }
     }
 
     /** The current version; 0 if there is none, or the table was closed concurrently. */
-    private static long current(Table table) {
+    private static long current(VersionedRows table) {
         try {
             return table.current();
         } catch (IllegalStateException closed) {
@@ -201,12 +201,12 @@ final class NodeTables implements Closeable {
      * @throws IllegalArgumentException if there is no such table or column
      */
     RowBatch rows(String name, long[] keys, List<String> columns) {
-        Table table = open.get(name);
+        VersionedRows table = open.get(name);
         if (table == null) {
             throw missing(name);
         }
         RowBatch rows = RowBatch.onHeap();
-        try (Table.Reader reader = table.reader()) {
+        try (VersionedRows.Reader reader = table.reader()) {
             reader.getAll(keys, rows, columns.toArray(String[]::new));
         } catch (IllegalStateException closedOrEmpty) {
             throw missing(name);
@@ -219,7 +219,7 @@ final class NodeTables implements Closeable {
         Map<String, Object> report = new TreeMap<>();
         open.forEach((name, table) -> {
             try {
-                Table.Stats stats = table.stats();
+                VersionedRows.Stats stats = table.stats();
                 Map<String, Object> values = new LinkedHashMap<>();
                 values.put("version", stats.version());
                 values.put("rows", stats.rows());
@@ -241,7 +241,7 @@ final class NodeTables implements Closeable {
     public synchronized void close() {
         folder = null;
         Set.copyOf(open.keySet()).forEach(name -> {
-            Table table = open.remove(name);
+            VersionedRows table = open.remove(name);
             if (table != null) {
                 table.close();
             }

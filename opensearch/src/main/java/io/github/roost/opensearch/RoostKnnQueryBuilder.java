@@ -1,8 +1,8 @@
 package io.github.roost.opensearch;
 
-import io.github.roost.core.Vectors;
 import io.github.roost.lucene.SearchEffort;
 import io.github.roost.lucene.SharedFilter;
+import io.github.roost.vector.Vectors;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;

@@ -1,9 +1,9 @@
 package io.github.roost.opensearch;
 
-import io.github.roost.core.Vectors;
 import io.github.roost.lucene.GraphBuilds;
 import io.github.roost.lucene.RoostVectorsFormat;
 import io.github.roost.opensearch.VectorShape.Elements;
+import io.github.roost.vector.Vectors;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;

@@ -1,6 +1,6 @@
 package io.github.roost.opensearch;
 
-import io.github.roost.core.Vectors;
+import io.github.roost.vector.Vectors;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

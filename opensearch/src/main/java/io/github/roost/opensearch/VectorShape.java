@@ -1,7 +1,7 @@
 package io.github.roost.opensearch;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.Vectors;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.Vectors;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
 /**

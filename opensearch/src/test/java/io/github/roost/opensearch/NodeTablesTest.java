@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.table.Column;
-import io.github.roost.table.Schema;
-import io.github.roost.table.Table;
-import io.github.roost.table.VersionBuilder;
+import io.github.roost.rows.Column;
+import io.github.roost.rows.Schema;
+import io.github.roost.rows.VersionBuilder;
+import io.github.roost.rows.VersionedRows;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -35,7 +35,7 @@ class NodeTablesTest {
     private static void seal(Path folder, long version) throws IOException {
         Files.createDirectories(folder);
         Schema schema = Schema.of(Column.ofLong("price"));
-        try (Table table = Table.open(folder);
+        try (VersionedRows table = VersionedRows.open(folder);
                 VersionBuilder builder = table.begin(version, schema)) {
             builder.put(1, builder.writer().clear().setLong(0, version));
             builder.seal();
@@ -50,7 +50,7 @@ class NodeTablesTest {
     @Test
     void aTableThatCouldNotBeOpenedForAWhileIsReadThoughItsFilesStayTheSame() throws IOException {
         try (NodeTables tables = new NodeTables()) {
-            try (Table other = Table.open(folder)) {
+            try (VersionedRows other = VersionedRows.open(folder)) {
                 assertThat(other.sealedVersions()).containsExactly(1L);
                 tables.begin(data);
                 assertThatThrownBy(() -> tables.require("items")).hasMessageContaining("there is no table [items]");

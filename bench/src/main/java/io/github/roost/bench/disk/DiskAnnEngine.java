@@ -1,7 +1,7 @@
 package io.github.roost.bench.disk;
 
 import io.github.roost.bench.peer.PeerProcess;
-import io.github.roost.bench.peer.Workload;
+import io.github.roost.simulator.measure.Workload;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

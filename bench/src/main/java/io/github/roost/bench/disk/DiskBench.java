@@ -1,11 +1,11 @@
 package io.github.roost.bench.disk;
 
-import io.github.roost.bench.ExactSearch;
 import io.github.roost.bench.Recall;
-import io.github.roost.bench.peer.Workload;
 import io.github.roost.bench.rivals.CurveMeasurement;
 import io.github.roost.bench.rivals.Curves;
-import io.github.roost.core.Neighbors;
+import io.github.roost.simulator.measure.Workload;
+import io.github.roost.testkit.ExactSearch;
+import io.github.roost.vector.Neighbors;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

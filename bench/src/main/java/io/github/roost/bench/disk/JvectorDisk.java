@@ -16,7 +16,7 @@ import io.github.jbellis.jvector.util.Bits;
 import io.github.jbellis.jvector.vector.VectorSimilarityFunction;
 import io.github.jbellis.jvector.vector.types.VectorFloat;
 import io.github.roost.bench.JvectorVectors;
-import io.github.roost.bench.peer.Workload;
+import io.github.roost.simulator.measure.Workload;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,13 +1,13 @@
 package io.github.roost.bench.disk;
 
 import io.github.roost.bench.ClosedLoop;
-import io.github.roost.bench.peer.Workload;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.io.BlockIo;
 import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.index.disk.DiskAnswer;
 import io.github.roost.index.disk.DiskSearch;
 import io.github.roost.index.disk.DiskTable;
+import io.github.roost.io.BlockIo;
+import io.github.roost.simulator.measure.Workload;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

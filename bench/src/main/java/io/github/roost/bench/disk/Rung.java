@@ -1,8 +1,8 @@
 package io.github.roost.bench.disk;
 
-import io.github.roost.core.io.BlockIo.Backend;
 import io.github.roost.core.stall.StallPolicy;
 import io.github.roost.index.disk.UpdateThread;
+import io.github.roost.io.BlockIo.Backend;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

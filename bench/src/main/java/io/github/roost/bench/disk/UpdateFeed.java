@@ -1,7 +1,7 @@
 package io.github.roost.bench.disk;
 
-import io.github.roost.bench.Mixture;
 import io.github.roost.index.disk.DiskTable;
+import io.github.roost.testkit.Mixture;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.SplittableRandom;

@@ -1,15 +1,15 @@
 package io.github.roost.bench.disk;
 
 import io.github.roost.bench.ClosedLoop;
-import io.github.roost.bench.Mixture;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.io.BlockIo;
 import io.github.roost.core.stall.StallPolicy;
 import io.github.roost.core.stall.StallStats;
 import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.index.disk.DiskSearch;
 import io.github.roost.index.disk.DiskTable;
 import io.github.roost.index.disk.DiskTableStats;
+import io.github.roost.io.BlockIo;
+import io.github.roost.testkit.Mixture;
 import io.github.roost.topology.Topology;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,16 +1,16 @@
 package io.github.roost.bench.hnsw;
 
 import io.github.roost.bench.DistanceRecall;
-import io.github.roost.bench.ExactSearch;
-import io.github.roost.bench.Mixture;
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
-import io.github.roost.core.vector.IdFilter;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.hnsw.LiveTable;
+import io.github.roost.testkit.ExactSearch;
+import io.github.roost.testkit.Mixture;
 import io.github.roost.topology.Topology;
+import io.github.roost.vector.IdFilter;
+import io.github.roost.vector.Neighbors;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.function.LongPredicate;

@@ -1,11 +1,11 @@
 package io.github.roost.bench.hnsw;
 
 import io.github.roost.bench.ClosedLoop;
-import io.github.roost.bench.Mixture;
-import io.github.roost.bench.Samples;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
 import io.github.roost.index.hnsw.HnswTable;
+import io.github.roost.simulator.measure.Samples;
+import io.github.roost.testkit.Mixture;
 import io.github.roost.topology.Topology;
 import java.io.IOException;
 import java.nio.file.Path;

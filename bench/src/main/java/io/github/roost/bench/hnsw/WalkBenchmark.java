@@ -1,9 +1,9 @@
 package io.github.roost.bench.hnsw;
 
-import io.github.roost.bench.peer.Workload;
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.HnswTable;
+import io.github.roost.simulator.measure.Workload;
+import io.github.roost.vector.Neighbors;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;

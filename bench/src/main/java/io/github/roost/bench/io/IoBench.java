@@ -1,7 +1,7 @@
 package io.github.roost.bench.io;
 
-import io.github.roost.core.io.BlockIo.Backend;
 import io.github.roost.core.policy.IdleStrategy;
+import io.github.roost.io.BlockIo.Backend;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

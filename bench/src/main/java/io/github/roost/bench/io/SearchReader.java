@@ -1,16 +1,16 @@
 package io.github.roost.bench.io;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.io.BlockFile;
-import io.github.roost.core.io.BlockIo;
-import io.github.roost.core.io.BlockIo.Backend;
-import io.github.roost.core.io.BlockRead;
-import io.github.roost.core.io.BlockReads;
 import io.github.roost.core.policy.IdleStrategy;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.Step;
 import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.io.BlockFile;
+import io.github.roost.io.BlockIo;
+import io.github.roost.io.BlockIo.Backend;
+import io.github.roost.io.BlockRead;
+import io.github.roost.io.BlockReads;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.DomainLevel;

@@ -2,14 +2,14 @@ package io.github.roost.bench.ivf;
 
 import io.github.roost.bench.ClosedLoop;
 import io.github.roost.bench.ClosedLoop.Search;
-import io.github.roost.bench.Samples;
-import io.github.roost.bench.peer.Workload;
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.SearchFunction;
 import io.github.roost.index.ivf.IvfTable;
+import io.github.roost.simulator.measure.Samples;
+import io.github.roost.simulator.measure.Workload;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Topology;
+import io.github.roost.vector.Neighbors;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;

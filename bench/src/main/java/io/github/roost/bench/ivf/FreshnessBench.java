@@ -2,12 +2,12 @@ package io.github.roost.bench.ivf;
 
 import io.github.roost.bench.ClosedLoop;
 import io.github.roost.bench.ClosedLoop.Run;
-import io.github.roost.bench.Latencies;
-import io.github.roost.bench.Samples;
-import io.github.roost.bench.peer.Workload;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
 import io.github.roost.index.ivf.IvfTable;
+import io.github.roost.simulator.measure.Latencies;
+import io.github.roost.simulator.measure.Samples;
+import io.github.roost.simulator.measure.Workload;
 import io.github.roost.topology.Topology;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,11 +1,11 @@
 package io.github.roost.bench.ivf;
 
-import io.github.roost.bench.peer.Workload;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
-import io.github.roost.core.vector.SearchRequest;
-import io.github.roost.core.vector.SearchResult;
 import io.github.roost.index.ivf.IvfTable;
+import io.github.roost.simulator.measure.Workload;
+import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;

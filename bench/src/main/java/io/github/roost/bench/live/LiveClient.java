@@ -1,10 +1,10 @@
 package io.github.roost.bench.live;
 
-import io.github.roost.bench.Mixture;
-import io.github.roost.core.Neighbors;
-import io.github.roost.core.vector.IdFilter;
-import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.index.hnsw.LiveTable;
+import io.github.roost.testkit.Mixture;
+import io.github.roost.vector.IdFilter;
+import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchRequest;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

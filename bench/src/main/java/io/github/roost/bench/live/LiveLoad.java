@@ -1,15 +1,15 @@
 package io.github.roost.bench.live;
 
 import io.github.roost.bench.DistanceRecall;
-import io.github.roost.bench.ExactSearch;
-import io.github.roost.bench.Mixture;
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.vector.IdFilter;
-import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.hnsw.LiveTable;
+import io.github.roost.testkit.ExactSearch;
+import io.github.roost.testkit.Mixture;
 import io.github.roost.topology.Topology;
+import io.github.roost.vector.IdFilter;
+import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchRequest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.github.roost.bench.locality;
 
-import io.github.roost.bench.Schedulings;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
+import io.github.roost.simulator.measure.Schedulings;
 import io.github.roost.topology.Topology;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,5 +1,6 @@
 package io.github.roost.bench.peer;
 
+import io.github.roost.simulator.measure.Workload;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;

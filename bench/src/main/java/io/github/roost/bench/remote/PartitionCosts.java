@@ -1,12 +1,12 @@
 package io.github.roost.bench.remote;
 
-import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.vector.IdFilter;
-import io.github.roost.core.vector.VectorSource;
 import io.github.roost.index.hnsw.HnswGraph;
+import io.github.roost.vector.IdFilter;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.VectorSource;
+import io.github.roost.vector.spi.BuildWork;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -1,7 +1,7 @@
 package io.github.roost.bench.report;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.github.roost.bench.Samples;
+import io.github.roost.simulator.measure.Samples;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -1,6 +1,6 @@
 package io.github.roost.bench.report;
 
-import io.github.roost.bench.plot.Plot;
+import io.github.roost.simulator.plot.Plot;
 import java.util.List;
 
 /**

@@ -1,8 +1,8 @@
 package io.github.roost.bench.report;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.github.roost.bench.Interval;
-import io.github.roost.bench.Samples;
+import io.github.roost.simulator.measure.Interval;
+import io.github.roost.simulator.measure.Samples;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -1,12 +1,12 @@
 package io.github.roost.bench.report;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.github.roost.bench.Samples;
-import io.github.roost.bench.plot.Axis;
-import io.github.roost.bench.plot.Plot;
-import io.github.roost.bench.plot.Series;
-import io.github.roost.bench.plot.Series.Point;
 import io.github.roost.bench.rivals.Curves;
+import io.github.roost.simulator.measure.Samples;
+import io.github.roost.simulator.plot.Axis;
+import io.github.roost.simulator.plot.Plot;
+import io.github.roost.simulator.plot.Series;
+import io.github.roost.simulator.plot.Series.Point;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -1,12 +1,12 @@
 package io.github.roost.bench.report;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.github.roost.bench.Interval;
-import io.github.roost.bench.plot.Axis;
-import io.github.roost.bench.plot.Plot;
-import io.github.roost.bench.plot.Series;
-import io.github.roost.bench.plot.Series.Point;
-import io.github.roost.bench.sim.SimResult;
+import io.github.roost.simulator.SimResult;
+import io.github.roost.simulator.measure.Interval;
+import io.github.roost.simulator.plot.Axis;
+import io.github.roost.simulator.plot.Plot;
+import io.github.roost.simulator.plot.Series;
+import io.github.roost.simulator.plot.Series.Point;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.github.roost.bench.report;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.github.roost.bench.Samples;
 import io.github.roost.bench.remote.FetchOverlap;
+import io.github.roost.simulator.measure.Samples;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -25,7 +25,7 @@ final class StoreViews {
                     Figures.ratio(count.path("paper").asDouble()));
         }
         MarkdownTable lookups =
-                new MarkdownTable("map, slots", "million lookups/s (min to max)", "ratio of LongTable (min to max)");
+                new MarkdownTable("map, slots", "million lookups/s (min to max)", "ratio of NeighborHashMap (min to max)");
         for (JsonNode lookup : json.path("lookups")) {
             Samples rates = Figures.samples(lookup.path("lookups"));
             lookups.row(

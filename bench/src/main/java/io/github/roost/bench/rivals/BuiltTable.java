@@ -1,6 +1,6 @@
 package io.github.roost.bench.rivals;
 
-import io.github.roost.core.vector.VectorTable;
+import io.github.roost.vector.VectorTable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

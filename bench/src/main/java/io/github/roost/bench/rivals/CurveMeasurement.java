@@ -1,9 +1,9 @@
 package io.github.roost.bench.rivals;
 
 import io.github.roost.bench.DistanceRecall;
-import io.github.roost.bench.ExactSearch;
-import io.github.roost.bench.peer.Workload;
-import io.github.roost.core.Neighbors;
+import io.github.roost.simulator.measure.Workload;
+import io.github.roost.testkit.ExactSearch;
+import io.github.roost.vector.Neighbors;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,9 +1,9 @@
 package io.github.roost.bench.rivals;
 
-import io.github.roost.bench.Samples;
-import io.github.roost.bench.plot.Axis;
-import io.github.roost.bench.plot.Plot;
-import io.github.roost.bench.plot.Series;
+import io.github.roost.simulator.measure.Samples;
+import io.github.roost.simulator.plot.Axis;
+import io.github.roost.simulator.plot.Plot;
+import io.github.roost.simulator.plot.Series;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

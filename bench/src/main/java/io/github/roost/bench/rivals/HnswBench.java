@@ -1,7 +1,7 @@
 package io.github.roost.bench.rivals;
 
-import io.github.roost.bench.peer.Workload;
 import io.github.roost.index.hnsw.GraphLayout;
+import io.github.roost.simulator.measure.Workload;
 import io.github.roost.topology.Topology;
 import java.io.IOException;
 import java.nio.file.Path;

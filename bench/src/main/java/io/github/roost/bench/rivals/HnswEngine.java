@@ -1,17 +1,17 @@
 package io.github.roost.bench.rivals;
 
 import com.sun.management.ThreadMXBean;
-import io.github.roost.bench.peer.Workload;
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
-import io.github.roost.core.vector.ElementType;
-import io.github.roost.core.vector.VectorTable;
 import io.github.roost.index.hnsw.GraphLayout;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.hnsw.LiveTable;
+import io.github.roost.simulator.measure.Workload;
 import io.github.roost.topology.Topology;
+import io.github.roost.vector.ElementType;
+import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.VectorTable;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;

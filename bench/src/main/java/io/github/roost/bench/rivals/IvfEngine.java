@@ -1,14 +1,14 @@
 package io.github.roost.bench.rivals;
 
 import io.github.roost.bench.ClosedLoop;
-import io.github.roost.bench.peer.Workload;
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
-import io.github.roost.core.vector.SearchRequest;
-import io.github.roost.core.vector.SearchResult;
 import io.github.roost.index.ivf.IvfTable;
+import io.github.roost.simulator.measure.Workload;
 import io.github.roost.topology.Topology;
+import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

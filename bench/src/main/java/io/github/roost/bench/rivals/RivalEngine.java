@@ -1,8 +1,8 @@
 package io.github.roost.bench.rivals;
 
 import io.github.roost.bench.peer.PeerProcess;
-import io.github.roost.bench.peer.Workload;
-import io.github.roost.core.Metric;
+import io.github.roost.simulator.measure.Workload;
+import io.github.roost.vector.Metric;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

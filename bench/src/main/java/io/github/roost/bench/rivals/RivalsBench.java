@@ -1,9 +1,9 @@
 package io.github.roost.bench.rivals;
 
-import io.github.roost.bench.peer.Workload;
-import io.github.roost.core.vector.ElementType;
 import io.github.roost.index.hnsw.GraphLayout;
+import io.github.roost.simulator.measure.Workload;
 import io.github.roost.topology.Topology;
+import io.github.roost.vector.ElementType;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

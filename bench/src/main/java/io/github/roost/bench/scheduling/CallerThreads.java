@@ -1,10 +1,10 @@
 package io.github.roost.bench.scheduling;
 
-import io.github.roost.bench.Mixture;
-import io.github.roost.bench.SearchFailedException;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.ivf.IvfTable;
+import io.github.roost.simulator.measure.SearchFailedException;
+import io.github.roost.testkit.Mixture;
 import io.github.roost.topology.Topology;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.GarbageCollectorMXBean;

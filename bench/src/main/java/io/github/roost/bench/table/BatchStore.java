@@ -1,11 +1,11 @@
 package io.github.roost.bench.table;
 
-import io.github.roost.table.Column;
-import io.github.roost.table.RowBatch;
-import io.github.roost.table.RowWriter;
-import io.github.roost.table.Schema;
-import io.github.roost.table.Table;
-import io.github.roost.table.VersionBuilder;
+import io.github.roost.rows.Column;
+import io.github.roost.rows.RowBatch;
+import io.github.roost.rows.RowWriter;
+import io.github.roost.rows.Schema;
+import io.github.roost.rows.VersionBuilder;
+import io.github.roost.rows.VersionedRows;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -58,8 +58,8 @@ interface BatchStore extends AutoCloseable {
     final class OfTable implements BatchStore {
         private static final List<String> COLUMNS = List.of("value");
 
-        private final Table table;
-        private final Table.Reader reader;
+        private final VersionedRows table;
+        private final VersionedRows.Reader reader;
         private final Arena arena = Arena.ofShared();
         private final MemorySegment keys;
         private final RowBatch rows;
@@ -69,7 +69,7 @@ interface BatchStore extends AutoCloseable {
             this.max = maxKeys;
             this.keys = arena.allocate(ValueLayout.JAVA_LONG, maxKeys);
             this.rows = RowBatch.in(arena.allocate((valueBytes + 16L) * maxKeys));
-            this.table = Table.open(folder);
+            this.table = VersionedRows.open(folder);
             try (VersionBuilder loading = table.begin(1, Schema.of(Column.ofBytes("value")), all.length)) {
                 RowWriter row = loading.writer();
                 for (long key : all) {
@@ -82,7 +82,7 @@ interface BatchStore extends AutoCloseable {
         }
 
         long memoryBytes() {
-            Table.Stats stats = table.stats();
+            VersionedRows.Stats stats = table.stats();
             return stats.indexBytes() + stats.valueBytes();
         }
 

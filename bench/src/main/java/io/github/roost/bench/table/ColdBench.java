@@ -1,9 +1,9 @@
 package io.github.roost.bench.table;
 
-import io.github.roost.bench.Samples;
-import io.github.roost.bench.workload.Zipf;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.io.BlockIo;
+import io.github.roost.io.BlockIo;
+import io.github.roost.simulator.measure.Samples;
+import io.github.roost.simulator.workload.Zipf;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,16 +1,16 @@
 package io.github.roost.bench.table;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.io.BlockIo;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.Search;
 import io.github.roost.core.task.SubmitOptions;
-import io.github.roost.table.Column;
-import io.github.roost.table.RowBatch;
-import io.github.roost.table.RowWriter;
-import io.github.roost.table.Schema;
-import io.github.roost.table.Table;
-import io.github.roost.table.VersionBuilder;
+import io.github.roost.io.BlockIo;
+import io.github.roost.rows.Column;
+import io.github.roost.rows.RowBatch;
+import io.github.roost.rows.RowWriter;
+import io.github.roost.rows.Schema;
+import io.github.roost.rows.VersionBuilder;
+import io.github.roost.rows.VersionedRows;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -37,13 +37,13 @@ interface ColdStore extends AutoCloseable {
 
     /** Roost's table. Each way to read it has its own table, since shared tables would warm each other's memory. */
     abstract class OfTable implements ColdStore {
-        final Table table;
+        final VersionedRows table;
         private final BlockIo io;
 
         OfTable(Path folder, long[] keys, int valueBytes, long valueMemory, Orchestrator orchestrator, BlockIo io)
                 throws IOException {
             this.io = io;
-            this.table = Table.builder(folder)
+            this.table = VersionedRows.builder(folder)
                     .valueMemory(valueMemory, orchestrator, io)
                     .open();
             try (VersionBuilder loading = table.begin(1, Schema.of(Column.ofBytes("value")), keys.length)) {
@@ -66,7 +66,7 @@ interface ColdStore extends AutoCloseable {
 
         @Override
         public Touched touched() {
-            Table.ColdStats stats = table.coldStats();
+            VersionedRows.ColdStats stats = table.coldStats();
             return new Touched(
                     stats.hits(),
                     stats.hits() + stats.misses(),
@@ -116,7 +116,7 @@ interface ColdStore extends AutoCloseable {
 
     /** Reads by a reader that blocks. */
     final class OfReader extends OfTable {
-        private final Table.Reader reader;
+        private final VersionedRows.Reader reader;
         private final RowBatch rows = RowBatch.onHeap();
 
         OfReader(Path folder, long[] keys, int valueBytes, long valueMemory, Orchestrator orchestrator, BlockIo io)

@@ -1,12 +1,12 @@
 package io.github.roost.bench.table;
 
-import io.github.roost.table.LongTable;
+import io.github.roost.neighborhash.NeighborHashMap;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntFunction;
 
 /**
- * Question: how many cache lines does a lookup touch if 79 % of the slots are in use? Measured for LongTable and for variants that each omit a part
+ * Question: how many cache lines does a lookup touch if 79 % of the slots are in use? Measured for NeighborHashMap and for variants that each omit a part
  * of its design, on the same keys. These are counts, not times: they are the same on every machine.
  */
 public final class LineCounts {
@@ -48,11 +48,11 @@ public final class LineCounts {
             }
             counts.add(new Count(variant.name(), slotBits, placement.averageLines(keys), variant.paper()));
         }
-        try (LongTable table = LongTable.builder(keys.length).build()) {
+        try (NeighborHashMap table = NeighborHashMap.builder(keys.length).build()) {
             for (int i = 0; i < keys.length; i++) {
                 table.put(keys[i], i);
             }
-            counts.add(new Count("LongTable", slotBits, table.stats().averageProbedLines(), 1.14));
+            counts.add(new Count("NeighborHashMap", slotBits, table.stats().averageProbedLines(), 1.14));
         }
         return counts;
     }

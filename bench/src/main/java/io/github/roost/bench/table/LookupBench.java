@@ -1,15 +1,15 @@
 package io.github.roost.bench.table;
 
-import io.github.roost.bench.Samples;
 import io.github.roost.bench.table.MapUnderTest.Batches;
-import io.github.roost.table.LongTable;
+import io.github.roost.neighborhash.NeighborHashMap;
+import io.github.roost.simulator.measure.Samples;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
 /**
  * Question: how many lookups per second, one at a time and in batches, compared with other libraries' maps? One thread; nine of ten keys are
- * present; LongTable is 79 % full. Maps alternate, and ratios are within one round. All maps must return the same sum.
+ * present; NeighborHashMap is 79 % full. Maps alternate, and ratios are within one round. All maps must return the same sum.
  */
 public final class LookupBench {
     /**
@@ -27,16 +27,16 @@ public final class LookupBench {
      * The result of one map.
      *
      * @param name of the map
-     * @param slotBits the binary logarithm of LongTable's slots
+     * @param slotBits the binary logarithm of NeighborHashMap's slots
      * @param lookups millions per second
-     * @param ratio the rate of LongTable's {@code get} over the map's; for batches of LongTable the inverse; per round
+     * @param ratio the rate of NeighborHashMap's {@code get} over the map's; for batches of NeighborHashMap the inverse; per round
      */
     public record Result(String name, int slotBits, Samples lookups, Samples ratio) {}
 
     /**
      * Measures all maps.
      *
-     * @param slotBits the binary logarithm of LongTable's slots
+     * @param slotBits the binary logarithm of NeighborHashMap's slots
      * @param rounds measured rounds
      */
     public static List<Result> measure(int slotBits, int rounds) {
@@ -46,8 +46,8 @@ public final class LookupBench {
         for (int i = 0; i < WANTED; i++) {
             wanted[i] = random.nextInt(10) < 9 ? keys[random.nextInt(keys.length)] : random.nextLong();
         }
-        try (LongTable table = LongTable.builder(keys.length).build();
-                LongTable sparse = LongTable.builder(keys.length).build()) {
+        try (NeighborHashMap table = NeighborHashMap.builder(keys.length).build();
+                NeighborHashMap sparse = NeighborHashMap.builder(keys.length).build()) {
             for (int i = 0; i < keys.length; i++) {
                 table.put(keys[i], i);
                 if (i < BOUND_LOAD * (1 << slotBits)) {
@@ -60,7 +60,7 @@ public final class LookupBench {
             maps.add(new Batches("getAll of " + WANTED, table, WANTED, new long[WANTED]));
             for (MapUnderTest map : maps) {
                 if (map.sum(wanted) != sum) {
-                    throw new IllegalStateException(map.name() + " finds other payloads than LongTable");
+                    throw new IllegalStateException(map.name() + " finds other payloads than NeighborHashMap");
                 }
             }
             maps.add(new Batches("random access, " + BATCH, sparse, BATCH, new long[WANTED]));

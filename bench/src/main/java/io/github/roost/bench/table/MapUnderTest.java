@@ -1,7 +1,7 @@
 package io.github.roost.bench.table;
 
 import com.carrotsearch.hppc.LongLongHashMap;
-import io.github.roost.table.LongTable;
+import io.github.roost.neighborhash.NeighborHashMap;
 import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -10,10 +10,10 @@ import org.agrona.collections.Long2LongHashMap;
 
 /** A way to look keys up, one at a time or in batches. Every map has its own loop, so that the JIT compiles each separately. */
 interface MapUnderTest {
-    /** A max load that makes the maps as full as LongTable. */
+    /** A max load that makes the maps as full as NeighborHashMap. */
     float SAME_LOAD = .81f;
 
-    long MISSING = LongTable.ABSENT;
+    long MISSING = NeighborHashMap.ABSENT;
 
     /** The name in the report. */
     String name();
@@ -21,8 +21,8 @@ interface MapUnderTest {
     /** Looks all keys up; returns the sum of their payloads, -1 for each absent key. */
     long sum(long[] wanted);
 
-    /** Creates the maps, with payload i for key i: LongTable, maps with as much memory as LongTable, then maps with their default load. */
-    static List<MapUnderTest> scalar(long[] keys, LongTable table) {
+    /** Creates the maps, with payload i for key i: NeighborHashMap, maps with as much memory as NeighborHashMap, then maps with their default load. */
+    static List<MapUnderTest> scalar(long[] keys, NeighborHashMap table) {
         List<MapUnderTest> maps = new ArrayList<>();
         maps.add(new OneByOne(table));
         for (boolean isSameLoad : new boolean[] {true, false}) {
@@ -53,11 +53,11 @@ interface MapUnderTest {
         return maps;
     }
 
-    /** LongTable's {@code get}. */
-    record OneByOne(LongTable table) implements MapUnderTest {
+    /** NeighborHashMap's {@code get}. */
+    record OneByOne(NeighborHashMap table) implements MapUnderTest {
         @Override
         public String name() {
-            return "LongTable";
+            return "NeighborHashMap";
         }
 
         @Override
@@ -70,8 +70,8 @@ interface MapUnderTest {
         }
     }
 
-    /** LongTable's {@code getAll}, with {@code batch} keys per call. */
-    record Batches(String name, LongTable table, int batch, long[] found) implements MapUnderTest {
+    /** NeighborHashMap's {@code getAll}, with {@code batch} keys per call. */
+    record Batches(String name, NeighborHashMap table, int batch, long[] found) implements MapUnderTest {
         @Override
         public long sum(long[] wanted) {
             MemorySegment keys = MemorySegment.ofArray(wanted);

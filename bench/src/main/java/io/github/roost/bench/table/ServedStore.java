@@ -1,18 +1,18 @@
 package io.github.roost.bench.table;
 
 import io.github.roost.bench.peer.BytesOverGrpc;
-import io.github.roost.table.Column;
-import io.github.roost.table.RowWriter;
-import io.github.roost.table.Schema;
-import io.github.roost.tableservice.FetchedRows;
-import io.github.roost.tableservice.InMemoryRegistry;
-import io.github.roost.tableservice.RollingUpdate;
-import io.github.roost.tableservice.RowSource;
-import io.github.roost.tableservice.Served;
-import io.github.roost.tableservice.ServerOptions;
-import io.github.roost.tableservice.TableClient;
-import io.github.roost.tableservice.TableNode;
-import io.github.roost.tableservice.TableServer;
+import io.github.roost.rows.Column;
+import io.github.roost.rows.RowWriter;
+import io.github.roost.rows.Schema;
+import io.github.roost.rows.service.FetchedRows;
+import io.github.roost.rows.service.InMemoryRegistry;
+import io.github.roost.rows.service.RollingUpdate;
+import io.github.roost.rows.service.RowSource;
+import io.github.roost.rows.service.RowsClient;
+import io.github.roost.rows.service.RowsNode;
+import io.github.roost.rows.service.RowsServer;
+import io.github.roost.rows.service.Served;
+import io.github.roost.rows.service.ServerOptions;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -28,12 +28,12 @@ interface ServedStore extends BatchStore {
         private static final Duration DEADLINE = Duration.ofSeconds(30);
 
         private final InMemoryRegistry registry = new InMemoryRegistry();
-        private final TableNode node;
-        private final TableServer server;
-        private final TableClient client;
+        private final RowsNode node;
+        private final RowsServer server;
+        private final RowsClient client;
 
         OfTableService(Path folder, long[] all, int valueBytes, int shards) throws IOException {
-            this.node = TableNode.open("server", folder);
+            this.node = RowsNode.open("server", folder);
             node.load(registry.takeCharge(TABLE), 1, RollingUpdate.shardsAt(1, 0, shards), new RowSource() {
                 @Override
                 public Schema schema(long version) {
@@ -48,17 +48,17 @@ interface ServedStore extends BatchStore {
                     }
                 }
             });
-            this.server = TableServer.start(Map.of(TABLE, node), ServerOptions.onLoopback(0));
+            this.server = RowsServer.start(Map.of(TABLE, node), ServerOptions.onLoopback(0));
             registry.register("server", server.address());
-            this.client = new TableClient(registry);
+            this.client = new RowsClient(registry);
         }
 
         /** The same servers, asked by a client that has their answers compressed; to be closed first. */
         ServedStore compressed() {
-            return new Compressed(new TableClient(registry, null, null, true));
+            return new Compressed(new RowsClient(registry, null, null, true));
         }
 
-        private record Compressed(TableClient client) implements ServedStore {
+        private record Compressed(RowsClient client) implements ServedStore {
             @Override
             public String name() {
                 return "table service, gzip";
@@ -85,7 +85,7 @@ interface ServedStore extends BatchStore {
             return fetch(client, keys, begin, count);
         }
 
-        private static long fetch(TableClient client, long[] keys, int begin, int count) {
+        private static long fetch(RowsClient client, long[] keys, int begin, int count) {
             long[] wanted = new long[count];
             System.arraycopy(keys, begin, wanted, 0, count);
             FetchedRows rows = client.fetch(TABLE, wanted, DEADLINE, "value").join();

@@ -1,6 +1,6 @@
 package io.github.roost.bench.table;
 
-import io.github.roost.bench.Samples;
+import io.github.roost.simulator.measure.Samples;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,14 +1,14 @@
 package io.github.roost.bench.versions;
 
 import io.github.roost.bench.versions.VirtualServer.Order;
-import io.github.roost.table.LongTable;
-import io.github.roost.tableservice.KnownServers;
-import io.github.roost.tableservice.RollingUpdate;
-import io.github.roost.tableservice.RollingUpdate.Target;
-import io.github.roost.tableservice.Served;
-import io.github.roost.tableservice.ServerView;
-import io.github.roost.tableservice.StrongBatch;
-import io.github.roost.tableservice.StrongBatch.Ask;
+import io.github.roost.neighborhash.NeighborHashMap;
+import io.github.roost.rows.service.KnownServers;
+import io.github.roost.rows.service.RollingUpdate;
+import io.github.roost.rows.service.RollingUpdate.Target;
+import io.github.roost.rows.service.Served;
+import io.github.roost.rows.service.ServerView;
+import io.github.roost.rows.service.StrongBatch;
+import io.github.roost.rows.service.StrongBatch.Ask;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -349,9 +349,9 @@ public final class VersionSimulation {
             for (StrongBatch.Answer<List<Long>> answer : batch.answers()) {
                 isWrong |= answer.values().getFirst() != batch.version();
                 isWrong |= answer.values().getLast() != answer.positions().length;
-                int shard = LongTable.shard(keys[answer.positions()[0]], shards);
+                int shard = NeighborHashMap.shard(keys[answer.positions()[0]], shards);
                 for (int position : answer.positions()) {
-                    isWrong |= seen[position] || LongTable.shard(keys[position], shards) != shard;
+                    isWrong |= seen[position] || NeighborHashMap.shard(keys[position], shards) != shard;
                     seen[position] = true;
                     found++;
                 }

@@ -1,10 +1,10 @@
 package io.github.roost.bench.versions;
 
 import io.github.roost.bench.versions.VirtualServer.Order;
-import io.github.roost.tableservice.RollingUpdate;
-import io.github.roost.tableservice.RollingUpdate.Step;
-import io.github.roost.tableservice.RollingUpdate.Target;
-import io.github.roost.tableservice.ServerView;
+import io.github.roost.rows.service.RollingUpdate;
+import io.github.roost.rows.service.RollingUpdate.Step;
+import io.github.roost.rows.service.RollingUpdate.Target;
+import io.github.roost.rows.service.ServerView;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

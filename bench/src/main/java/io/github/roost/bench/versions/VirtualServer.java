@@ -1,7 +1,7 @@
 package io.github.roost.bench.versions;
 
-import io.github.roost.tableservice.Served;
-import io.github.roost.tableservice.ServerView;
+import io.github.roost.rows.service.Served;
+import io.github.roost.rows.service.ServerView;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
@@ -12,7 +12,7 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A server that executes coordinators' orders one after the other, like a {@code TableNode}: before an order it asks the registry which coordinator
+ * A server that executes coordinators' orders one after the other, like a {@code RowsNode}: before an order it asks the registry which coordinator
  * is in charge, it obeys no lower term than it has seen, and it checks the term again when it unloads a version. Its versions survive a kill; queued
  * orders and the term do not. Not thread-safe.
  */

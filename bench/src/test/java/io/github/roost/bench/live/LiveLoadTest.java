@@ -2,12 +2,12 @@ package io.github.roost.bench.live;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.bench.Mixture;
 import io.github.roost.bench.live.LiveLoad.Report;
 import io.github.roost.bench.live.LiveLoad.Settings;
 import io.github.roost.bench.live.LiveLoad.Stretch;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.LiveTable;
+import io.github.roost.testkit.Mixture;
 import io.github.roost.topology.Topology;
 import io.github.roost.topology.TopologyReader;
 import java.time.Duration;

@@ -3,7 +3,7 @@ package io.github.roost.bench.locality;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.bench.Schedulings;
+import io.github.roost.simulator.measure.Schedulings;
 import io.github.roost.topology.Topology;
 import io.github.roost.topology.TopologyReader;
 import java.time.Duration;

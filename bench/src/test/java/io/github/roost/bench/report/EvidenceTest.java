@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.github.roost.bench.sim.SimResult;
+import io.github.roost.simulator.SimResult;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

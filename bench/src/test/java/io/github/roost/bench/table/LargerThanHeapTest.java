@@ -3,15 +3,15 @@ package io.github.roost.bench.table;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.vector.TableBuild;
-import io.github.roost.core.vector.VectorFile;
-import io.github.roost.core.vector.VectorTable;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.hnsw.LiveTable;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.index.remote.PartitionedIndex;
 import io.github.roost.index.remote.RemoteTable;
 import io.github.roost.topology.TopologyReader;
+import io.github.roost.vector.TableBuild;
+import io.github.roost.vector.VectorFile;
+import io.github.roost.vector.VectorTable;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -14,7 +14,7 @@ class LineCountsTest {
     void placementsTouchThePapersNumbersOfLines(int slotBits) {
         Map<String, Double> lines = LineCounts.of(slotBits, slotBits).stream()
                 .collect(Collectors.toMap(LineCounts.Count::placement, LineCounts.Count::lines));
-        assertThat(lines.get("LongTable")).isCloseTo(1.140, within(.005));
+        assertThat(lines.get("NeighborHashMap")).isCloseTo(1.140, within(.005));
         assertThat(lines.get("linear probing")).isCloseTo(1.468, within(.015));
         assertThat(lines.get("lodger relocation, one direction")).isCloseTo(1.244, within(.005));
         // Knuth's 1 + load / 2 slots of a chain of its own, hardly two of which share a line.

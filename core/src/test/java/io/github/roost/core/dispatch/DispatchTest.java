@@ -3,10 +3,10 @@ package io.github.roost.core.dispatch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.core.Machines;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.policy.Backlog;
 import io.github.roost.core.policy.CrossDomainGate;
+import io.github.roost.testkit.Machines;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Random;

@@ -2,8 +2,8 @@ package io.github.roost.core.dispatch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.Machines;
 import io.github.roost.core.policy.SchedulingPolicy;
+import io.github.roost.testkit.Machines;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;

@@ -2,10 +2,10 @@ package io.github.roost.core.dispatch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.Machines;
 import io.github.roost.core.policy.Backlog;
 import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.core.policy.SchedulingPolicy;
+import io.github.roost.testkit.Machines;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -2,7 +2,7 @@ package io.github.roost.core.dispatch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.Machines;
+import io.github.roost.testkit.Machines;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;

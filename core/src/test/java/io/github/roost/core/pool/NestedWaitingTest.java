@@ -3,7 +3,6 @@ package io.github.roost.core.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.core.Machines;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.CompletionSource;
 import io.github.roost.core.task.MappingId;
@@ -12,6 +11,7 @@ import io.github.roost.core.task.Search;
 import io.github.roost.core.task.SearchFunction;
 import io.github.roost.core.task.Step;
 import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.testkit.Machines;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

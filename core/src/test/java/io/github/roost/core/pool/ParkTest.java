@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.core.Machines;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.pool.Completions.DiskFailure;
 import io.github.roost.core.pool.Completions.Kind;
@@ -21,6 +20,7 @@ import io.github.roost.core.task.Search;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.Step;
 import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.testkit.Machines;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

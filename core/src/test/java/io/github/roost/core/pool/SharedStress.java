@@ -1,12 +1,12 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.core.Machines;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.policy.GroupRule;
 import io.github.roost.core.pool.SharedQueue.Entry;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.Priority;
 import io.github.roost.core.task.Step;
+import io.github.roost.testkit.Machines;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.openjdk.jcstress.annotations.Actor;

@@ -2,7 +2,6 @@ package io.github.roost.core.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.Machines;
 import io.github.roost.core.dispatch.Dispatcher;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.mapping.Mapping;
@@ -10,6 +9,7 @@ import io.github.roost.core.monitor.TrafficMonitor;
 import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.core.policy.IdleStrategy;
 import io.github.roost.core.policy.SchedulingPolicy;
+import io.github.roost.testkit.Machines;
 import io.github.roost.topology.PinResult;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;

@@ -1,6 +1,5 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.core.Machines;
 import io.github.roost.core.dispatch.Dispatcher;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.mapping.Mapping;
@@ -14,6 +13,7 @@ import io.github.roost.core.pool.Request.Kind;
 import io.github.roost.core.pool.Task.Outcome;
 import io.github.roost.core.task.Priority;
 import io.github.roost.core.task.SearchFunction;
+import io.github.roost.testkit.Machines;
 
 /** Tasks for stress tests, that do nothing, and pools whose workers' threads are not started. */
 final class StressTasks {

@@ -2,10 +2,10 @@ package io.github.roost.core.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.Machines;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.monitor.TrafficMonitor;
 import io.github.roost.core.policy.CrossDomainGate;
+import io.github.roost.testkit.Machines;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

@@ -3,10 +3,10 @@ package io.github.roost.core.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
-import io.github.roost.core.Machines;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.testkit.Machines;
 import io.github.roost.topology.TimeSlice;
 import java.util.ArrayList;
 import java.util.List;

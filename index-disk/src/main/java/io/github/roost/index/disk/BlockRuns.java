@@ -1,8 +1,8 @@
 package io.github.roost.index.disk;
 
-import static io.github.roost.core.io.BlockIo.BLOCK_BYTES;
+import static io.github.roost.io.BlockIo.BLOCK_BYTES;
 
-import io.github.roost.core.io.BlockFile;
+import io.github.roost.io.BlockFile;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -5,7 +5,7 @@ import static io.github.roost.index.disk.DiskLayout.PAGE_BYTES;
 import static io.github.roost.index.disk.DiskLayout.PAGE_CHECKSUM;
 import static io.github.roost.index.disk.DiskLayout.PAGE_NUMBER;
 
-import io.github.roost.core.file.Checksum;
+import io.github.roost.vector.file.Checksum;
 import java.lang.foreign.MemorySegment;
 
 /** Seals and checks blocks by a header: a checksum, then the block's number, then the content. Stateless. */

@@ -5,7 +5,7 @@ import io.github.jbellis.jvector.quantization.KMeansPlusPlusClusterer;
 import io.github.jbellis.jvector.vector.VectorizationProvider;
 import io.github.jbellis.jvector.vector.types.VectorFloat;
 import io.github.jbellis.jvector.vector.types.VectorTypeSupport;
-import io.github.roost.core.indexing.BuildWork;
+import io.github.roost.vector.spi.BuildWork;
 import java.util.Random;
 import java.util.stream.IntStream;
 

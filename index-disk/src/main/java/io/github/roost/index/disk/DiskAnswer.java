@@ -1,6 +1,6 @@
 package io.github.roost.index.disk;
 
-import io.github.roost.core.Neighbors;
+import io.github.roost.vector.Neighbors;
 
 /**
  * The result and the cost of a search.

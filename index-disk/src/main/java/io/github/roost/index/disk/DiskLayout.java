@@ -1,6 +1,6 @@
 package io.github.roost.index.disk;
 
-import io.github.roost.core.io.BlockIo;
+import io.github.roost.io.BlockIo;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 

@@ -1,7 +1,7 @@
 package io.github.roost.index.disk;
 
-import io.github.roost.core.Vectors;
-import io.github.roost.core.vector.IdFilter;
+import io.github.roost.vector.IdFilter;
+import io.github.roost.vector.Vectors;
 
 /**
  * The parameters of a search of a table on disk. Immutable.

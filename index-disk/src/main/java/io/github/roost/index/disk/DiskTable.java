@@ -1,18 +1,8 @@
 package io.github.roost.index.disk;
 
-import static io.github.roost.core.io.BlockIo.BLOCK_BYTES;
+import static io.github.roost.io.BlockIo.BLOCK_BYTES;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.TableFileException;
-import io.github.roost.core.Vectors;
-import io.github.roost.core.indexing.MemoryLimit;
-import io.github.roost.core.indexing.RecallEfforts;
-import io.github.roost.core.indexing.RecallSample;
-import io.github.roost.core.io.BlockFile;
-import io.github.roost.core.io.BlockIo;
-import io.github.roost.core.io.BlockReads;
 import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.Registration;
@@ -22,12 +12,22 @@ import io.github.roost.core.task.SearchFunction;
 import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.core.task.TableClosedException;
 import io.github.roost.core.task.TableUse;
-import io.github.roost.core.vector.ElementType;
-import io.github.roost.core.vector.SearchCost;
-import io.github.roost.core.vector.SearchRequest;
-import io.github.roost.core.vector.SearchResult;
-import io.github.roost.core.vector.TableStats;
-import io.github.roost.core.vector.VectorTable;
+import io.github.roost.io.BlockFile;
+import io.github.roost.io.BlockIo;
+import io.github.roost.io.BlockReads;
+import io.github.roost.vector.ElementType;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchCost;
+import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
+import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.TableStats;
+import io.github.roost.vector.VectorTable;
+import io.github.roost.vector.Vectors;
+import io.github.roost.vector.spi.MemoryLimit;
+import io.github.roost.vector.spi.RecallEfforts;
+import io.github.roost.vector.spi.RecallSample;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -526,7 +526,7 @@ public final class DiskTable implements VectorTable {
      * @param vector of the table's dimension, finite, not zero for cosine; copied
      * @return completes when the update is durable and visible to searches that begin afterwards, with whether there was no row of
      *     this id; or with an {@link UncheckedIOException}, as {@link #put} throws it
-     * @throws io.github.roost.core.task.TableFullException if codes and ids exceed the memory limit; nothing has changed
+     * @throws io.github.roost.vector.TableFullException if codes and ids exceed the memory limit; nothing has changed
      */
     public CompletableFuture<Boolean> putLater(long id, float[] vector) {
         Vectors.require("vector", vector, dimension(), metric());

@@ -1,14 +1,14 @@
 package io.github.roost.index.disk;
 
-import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.Vectors;
-import io.github.roost.core.indexing.BuildWork;
-import io.github.roost.core.io.BlockFile;
-import io.github.roost.core.io.BlockIo;
-import io.github.roost.core.kernel.VectorModule;
-import io.github.roost.core.vector.TableBuild;
-import io.github.roost.core.vector.VectorSource;
+import io.github.roost.io.BlockFile;
+import io.github.roost.io.BlockIo;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.TableBuild;
+import io.github.roost.vector.VectorSource;
+import io.github.roost.vector.Vectors;
+import io.github.roost.vector.kernel.VectorModule;
+import io.github.roost.vector.spi.BuildWork;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -1,9 +1,9 @@
 package io.github.roost.index.disk;
 
-import io.github.roost.core.TableFileException;
-import io.github.roost.core.io.BlockFile;
-import io.github.roost.core.io.BlockIo;
 import io.github.roost.core.task.TableClosedException;
+import io.github.roost.io.BlockFile;
+import io.github.roost.io.BlockIo;
+import io.github.roost.vector.TableFileException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;

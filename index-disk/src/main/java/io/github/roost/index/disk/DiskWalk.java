@@ -1,14 +1,14 @@
 package io.github.roost.index.disk;
 
-import io.github.roost.core.Neighbors;
-import io.github.roost.core.Vectors;
-import io.github.roost.core.io.BlockBuffersExhaustedException;
-import io.github.roost.core.io.BlockRead;
-import io.github.roost.core.io.BlockReads;
 import io.github.roost.core.task.Pending;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.Step;
-import io.github.roost.core.vector.IdFilter;
+import io.github.roost.io.BlockBuffersExhaustedException;
+import io.github.roost.io.BlockRead;
+import io.github.roost.io.BlockReads;
+import io.github.roost.vector.IdFilter;
+import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.Vectors;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.HashSet;

@@ -1,8 +1,8 @@
 package io.github.roost.index.disk;
 
-import io.github.roost.core.Neighbors;
-import io.github.roost.core.Vectors;
-import io.github.roost.core.io.BlockIo;
+import io.github.roost.io.BlockIo;
+import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.Vectors;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;

@@ -1,11 +1,11 @@
 package io.github.roost.index.disk;
 
-import io.github.roost.core.Vectors;
-import io.github.roost.core.io.BlockBuffersExhaustedException;
-import io.github.roost.core.io.BlockReads;
 import io.github.roost.core.task.Pending;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.Step;
+import io.github.roost.io.BlockBuffersExhaustedException;
+import io.github.roost.io.BlockReads;
+import io.github.roost.vector.Vectors;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;

@@ -1,10 +1,10 @@
 package io.github.roost.index.disk;
 
-import io.github.roost.core.io.BlockBuffersExhaustedException;
-import io.github.roost.core.io.BlockRead;
-import io.github.roost.core.io.BlockReads;
 import io.github.roost.core.task.Pending;
 import io.github.roost.core.task.SearchContext;
+import io.github.roost.io.BlockBuffersExhaustedException;
+import io.github.roost.io.BlockRead;
+import io.github.roost.io.BlockReads;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

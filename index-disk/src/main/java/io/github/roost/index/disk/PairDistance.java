@@ -1,6 +1,6 @@
 package io.github.roost.index.disk;
 
-import io.github.roost.core.Vectors;
+import io.github.roost.vector.Vectors;
 
 /**
  * Squared distance of two vectors on the heap, bit-equal in every call: interrupted steps of an update are repeated, and must choose

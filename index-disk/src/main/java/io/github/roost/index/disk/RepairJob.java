@@ -1,9 +1,9 @@
 package io.github.roost.index.disk;
 
-import io.github.roost.core.Vectors;
-import io.github.roost.core.io.BlockReads;
 import io.github.roost.core.task.Pending;
 import io.github.roost.core.task.SearchContext;
+import io.github.roost.io.BlockReads;
+import io.github.roost.vector.Vectors;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;

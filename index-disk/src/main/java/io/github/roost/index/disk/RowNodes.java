@@ -1,22 +1,22 @@
 package io.github.roost.index.disk;
 
-import io.github.roost.table.LongTable;
+import io.github.roost.neighborhash.NeighborHashMap;
 
 /**
  * The node of each row, by external id: off-heap, 20 to 40 bytes per row. Not thread-safe. A call that throws {@link OutOfMemoryError}
  * has changed nothing. Calls after {@link #close} throw {@link IllegalStateException}.
  */
 final class RowNodes implements AutoCloseable {
-    static final int NONE = (int) LongTable.ABSENT;
+    static final int NONE = (int) NeighborHashMap.ABSENT;
 
-    private final LongTable nodes;
+    private final NeighborHashMap nodes;
 
     RowNodes() {
         this(0);
     }
 
     private RowNodes(long expected) {
-        this.nodes = LongTable.builder(expected).build();
+        this.nodes = NeighborHashMap.builder(expected).build();
     }
 
     static RowNodes of(Codes codes) {

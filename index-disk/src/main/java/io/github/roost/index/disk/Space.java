@@ -1,7 +1,7 @@
 package io.github.roost.index.disk;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.Vectors;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.Vectors;
 
 /**
  * The space of graphs and codes, in which nearness is squared distance: for cosine, vectors are normalised to length one. Stateless.

@@ -4,9 +4,9 @@ import static io.github.roost.index.disk.DiskLayout.INT;
 import static io.github.roost.index.disk.DiskLayout.LONG;
 import static io.github.roost.index.disk.DiskLayout.PAGE_BYTES;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.file.Checksum;
-import io.github.roost.core.vector.TableFormat;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.TableFormat;
+import io.github.roost.vector.file.Checksum;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 

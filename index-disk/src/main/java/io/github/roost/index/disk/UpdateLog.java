@@ -1,13 +1,13 @@
 package io.github.roost.index.disk;
 
-import static io.github.roost.core.io.BlockIo.BLOCK_BYTES;
 import static io.github.roost.index.disk.DiskLayout.FLOAT;
 import static io.github.roost.index.disk.DiskLayout.INT;
 import static io.github.roost.index.disk.DiskLayout.LONG;
+import static io.github.roost.io.BlockIo.BLOCK_BYTES;
 
-import io.github.roost.core.TableFileException;
-import io.github.roost.core.file.Checksum;
-import io.github.roost.core.io.BlockFile;
+import io.github.roost.io.BlockFile;
+import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.file.Checksum;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,8 +1,8 @@
 package io.github.roost.index.disk;
 
-import io.github.roost.core.io.BlockReads;
 import io.github.roost.core.task.Pending;
 import io.github.roost.core.task.SearchContext;
+import io.github.roost.io.BlockReads;
 
 /** Work of the writer in small pieces, with waits for reads between them. Writer only, except {@link #isReady}. */
 abstract class WriterJob {

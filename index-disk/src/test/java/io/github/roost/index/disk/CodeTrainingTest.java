@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.topology.TopologyReader;
+import io.github.roost.vector.spi.BuildWork;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Random;

@@ -2,12 +2,12 @@ package io.github.roost.index.disk;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.io.BlockIo;
 import io.github.roost.core.task.SubmitOptions;
-import io.github.roost.core.vector.IdFilter;
-import io.github.roost.fixtures.Remaps;
+import io.github.roost.io.BlockIo;
+import io.github.roost.testkit.Remaps;
+import io.github.roost.vector.IdFilter;
+import io.github.roost.vector.Metric;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -3,12 +3,12 @@ package io.github.roost.index.disk;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.TableFileException;
-import io.github.roost.core.io.BlockFile;
-import io.github.roost.core.io.BlockIo;
-import io.github.roost.core.io.FaultDevice;
+import io.github.roost.io.BlockFile;
+import io.github.roost.io.BlockIo;
+import io.github.roost.io.FaultDevice;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.TableFileException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;

@@ -3,10 +3,10 @@ package io.github.roost.index.disk;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.io.BlockIo;
-import io.github.roost.core.io.FaultDevice;
+import io.github.roost.io.BlockIo;
+import io.github.roost.io.FaultDevice;
+import io.github.roost.vector.Metric;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;

@@ -3,14 +3,14 @@ package io.github.roost.index.disk;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.io.BlockIo;
 import io.github.roost.core.stall.StallPolicy;
 import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.core.task.TableClosedException;
-import io.github.roost.core.vector.SearchRequest;
+import io.github.roost.io.BlockIo;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchRequest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

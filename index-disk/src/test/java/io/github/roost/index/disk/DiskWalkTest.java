@@ -2,15 +2,15 @@ package io.github.roost.index.disk;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.io.BlockIo;
-import io.github.roost.core.io.BlockReads;
-import io.github.roost.core.io.FaultDevice;
 import io.github.roost.core.task.Pending;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.Step;
 import io.github.roost.index.disk.DiskSearch.Mode;
+import io.github.roost.io.BlockIo;
+import io.github.roost.io.BlockReads;
+import io.github.roost.io.FaultDevice;
+import io.github.roost.vector.Metric;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.time.Duration;

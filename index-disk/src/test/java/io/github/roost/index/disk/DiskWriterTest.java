@@ -2,11 +2,11 @@ package io.github.roost.index.disk;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.io.BlockIo;
-import io.github.roost.core.io.FaultDevice;
 import io.github.roost.core.task.SearchContext;
+import io.github.roost.io.BlockIo;
+import io.github.roost.io.FaultDevice;
+import io.github.roost.vector.Metric;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

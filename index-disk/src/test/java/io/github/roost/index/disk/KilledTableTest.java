@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.io.BlockIo;
+import io.github.roost.io.BlockIo;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -3,7 +3,7 @@ package io.github.roost.index.disk;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import io.github.roost.core.Vectors;
+import io.github.roost.vector.Vectors;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 

@@ -2,7 +2,7 @@ package io.github.roost.index.disk;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.Vectors;
+import io.github.roost.vector.Vectors;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Random;

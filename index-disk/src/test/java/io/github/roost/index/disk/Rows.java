@@ -1,7 +1,7 @@
 package io.github.roost.index.disk;
 
-import io.github.roost.core.Metric;
-import io.github.roost.fixtures.Exact;
+import io.github.roost.testkit.Exact;
+import io.github.roost.vector.Metric;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Random;

@@ -3,9 +3,9 @@ package io.github.roost.index.disk;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.io.BlockIo;
+import io.github.roost.io.BlockIo;
+import io.github.roost.vector.Metric;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package io.github.roost.index.hnsw;
 
 import io.github.roost.core.task.TableUse;
-import io.github.roost.core.vector.VectorSource;
+import io.github.roost.vector.VectorSource;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Supplier;

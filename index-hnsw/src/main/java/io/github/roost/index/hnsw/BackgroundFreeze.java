@@ -1,11 +1,11 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.core.task.OrchestratorClosedException;
 import io.github.roost.core.task.TableClosedException;
-import io.github.roost.core.vector.TableBuild;
-import io.github.roost.core.vector.VectorTable;
 import io.github.roost.topology.ProcessMaskThreadFactory;
+import io.github.roost.vector.TableBuild;
+import io.github.roost.vector.VectorTable;
+import io.github.roost.vector.spi.BuildWork;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;

@@ -1,8 +1,8 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.vector.IdFilter;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.NodeSet;
+import io.github.roost.vector.IdFilter;
 import java.util.Collections;
 import java.util.Map;
 import java.util.WeakHashMap;

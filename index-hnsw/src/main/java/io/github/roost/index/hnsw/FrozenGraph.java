@@ -1,12 +1,6 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.Neighbors;
-import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.core.task.DeadlineExceededException;
-import io.github.roost.core.vector.IdFilter;
-import io.github.roost.core.vector.SearchCost;
-import io.github.roost.core.vector.SearchResult;
-import io.github.roost.core.vector.VectorSource;
 import io.github.roost.index.hnsw.walk.FoundNodes;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.GraphWalk;
@@ -15,6 +9,12 @@ import io.github.roost.index.hnsw.walk.GroupScratch;
 import io.github.roost.index.hnsw.walk.NodeSet;
 import io.github.roost.index.hnsw.walk.WalkPlan;
 import io.github.roost.index.hnsw.walk.WalkScratch;
+import io.github.roost.vector.IdFilter;
+import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchCost;
+import io.github.roost.vector.SearchResult;
+import io.github.roost.vector.VectorSource;
+import io.github.roost.vector.spi.BuildWork;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -1,12 +1,12 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.indexing.BuildWork;
-import io.github.roost.core.kernel.VectorModule;
-import io.github.roost.core.vector.VectorSource;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.GraphInsertion;
 import io.github.roost.index.hnsw.walk.GraphWalks;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.VectorSource;
+import io.github.roost.vector.kernel.VectorModule;
+import io.github.roost.vector.spi.BuildWork;
 
 /**
  * Builds a table's graph on an orchestrator's workers, from the caller's rows to the frozen image, yielding to searches. Used once.

@@ -1,10 +1,10 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.indexing.BuildWork;
-import io.github.roost.core.vector.ElementType;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.GraphLinks;
 import io.github.roost.index.hnsw.walk.GraphNumbering;
+import io.github.roost.vector.ElementType;
+import io.github.roost.vector.spi.BuildWork;
 
 /**
  * Copies a finished graph into an off-heap image and renumbers its nodes. Used once. All steps are batch work on the workers

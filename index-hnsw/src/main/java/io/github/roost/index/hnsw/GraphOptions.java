@@ -1,9 +1,9 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.Vectors;
-import io.github.roost.core.vector.ElementType;
 import io.github.roost.index.hnsw.walk.GraphImage;
+import io.github.roost.vector.ElementType;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.Vectors;
 
 /**
  * The build options of a table's graphs.

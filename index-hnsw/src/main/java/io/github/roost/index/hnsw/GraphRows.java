@@ -2,11 +2,11 @@ package io.github.roost.index.hnsw;
 
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.Vectors;
-import io.github.roost.core.indexing.BuildWork;
-import io.github.roost.core.vector.VectorSource;
 import io.github.roost.index.hnsw.walk.BuildMemory;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.VectorSource;
+import io.github.roost.vector.Vectors;
+import io.github.roost.vector.spi.BuildWork;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;

@@ -1,7 +1,7 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.Metric;
 import io.github.roost.index.hnsw.walk.QueryValues;
+import io.github.roost.vector.Metric;
 
 /**
  * The scaling of a table's rows and queries into the space of its graph, and of distances back.

@@ -1,14 +1,14 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.indexing.BuildWork;
-import io.github.roost.core.indexing.MemoryLimit;
-import io.github.roost.core.indexing.TableMemory;
-import io.github.roost.core.vector.ElementType;
-import io.github.roost.core.vector.VectorTable;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.topology.DomainMemory;
+import io.github.roost.vector.ElementType;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.VectorTable;
+import io.github.roost.vector.spi.BuildWork;
+import io.github.roost.vector.spi.MemoryLimit;
+import io.github.roost.vector.spi.TableMemory;
 import java.util.Objects;
 
 /**
@@ -110,7 +110,7 @@ abstract class GraphTableBuilder<B extends GraphTableBuilder<B>> {
     }
 
     /**
-     * Sets the max off-heap bytes of the table's rows; see {@link io.github.roost.core.vector.VectorTable#memoryLimit(long)}. The limit
+     * Sets the max off-heap bytes of the table's rows; see {@link io.github.roost.vector.VectorTable#memoryLimit(long)}. The limit
      * applies from the build on: a build that would exceed it is refused before it begins.
      *
      * @param bytes at least 1; default no limit

@@ -1,18 +1,18 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.Neighbors;
-import io.github.roost.core.TableFileException;
-import io.github.roost.core.Vectors;
-import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.vector.ElementType;
-import io.github.roost.core.vector.IdFilter;
-import io.github.roost.core.vector.SearchResult;
-import io.github.roost.core.vector.VectorSource;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.GroupScratch;
 import io.github.roost.index.hnsw.walk.ImageFile;
+import io.github.roost.vector.ElementType;
+import io.github.roost.vector.IdFilter;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
+import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.VectorSource;
+import io.github.roost.vector.Vectors;
+import io.github.roost.vector.spi.BuildWork;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;

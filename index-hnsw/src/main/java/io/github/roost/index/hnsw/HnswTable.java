@@ -1,23 +1,23 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.Vectors;
-import io.github.roost.core.indexing.BuildWork;
-import io.github.roost.core.indexing.TableMemory;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.TableClosedException;
-import io.github.roost.core.vector.ElementType;
-import io.github.roost.core.vector.IdFilter;
-import io.github.roost.core.vector.TableBuild;
-import io.github.roost.core.vector.TableStats;
-import io.github.roost.core.vector.VectorSource;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.ImageFile;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.DomainMemory;
 import io.github.roost.topology.Topology;
+import io.github.roost.vector.ElementType;
+import io.github.roost.vector.IdFilter;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.TableBuild;
+import io.github.roost.vector.TableStats;
+import io.github.roost.vector.VectorSource;
+import io.github.roost.vector.Vectors;
+import io.github.roost.vector.spi.BuildWork;
+import io.github.roost.vector.spi.TableMemory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Objects;
@@ -304,7 +304,7 @@ public final class HnswTable extends GraphTable {
      * @param next another table, of the same dimension and metric
      * @throws IllegalArgumentException if it is this table, or of another dimension or metric
      * @throws io.github.roost.core.task.TableClosedException if one of the tables is closed
-     * @throws io.github.roost.core.task.TableFullException if the new rows exceed this table's memory limit
+     * @throws io.github.roost.vector.TableFullException if the new rows exceed this table's memory limit
      */
     public void swap(HnswTable next) {
         Objects.requireNonNull(next, "next must not be null");
@@ -437,7 +437,7 @@ public final class HnswTable extends GraphTable {
          * @param rows at least one, of 1 to 4,096 dimensions; a row that is not finite, or zero for cosine, fails the build
          * @return the running build; its result is to be closed
          * @throws IllegalArgumentException if the ids or the dimension are invalid
-         * @throws io.github.roost.core.task.TableFullException if the rows exceed the memory limit
+         * @throws io.github.roost.vector.TableFullException if the rows exceed the memory limit
          */
         public TableBuild<HnswTable> start(Orchestrator orchestrator, long[] ids, VectorSource rows) {
             BuildWork.requireRows(ids, rows);

@@ -2,12 +2,12 @@ package io.github.roost.index.hnsw;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
-import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.index.hnsw.walk.BuildMemory;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.GraphWalk;
 import io.github.roost.index.hnsw.walk.NodeSet;
 import io.github.roost.index.hnsw.walk.WalkScratch;
+import io.github.roost.vector.spi.BuildWork;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.function.IntConsumer;

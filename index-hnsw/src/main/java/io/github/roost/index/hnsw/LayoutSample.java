@@ -1,10 +1,10 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.Neighbors;
-import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.vector.SearchResult;
 import io.github.roost.index.hnsw.walk.GraphImage;
+import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
+import io.github.roost.vector.spi.BuildWork;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.LongAdder;

@@ -1,8 +1,8 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.topology.DomainMemory;
+import io.github.roost.vector.spi.BuildWork;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

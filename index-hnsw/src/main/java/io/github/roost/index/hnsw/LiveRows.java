@@ -1,10 +1,10 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.Neighbors;
-import io.github.roost.core.Vectors;
-import io.github.roost.core.vector.IdFilter;
 import io.github.roost.index.hnsw.walk.GraphImage;
+import io.github.roost.vector.IdFilter;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.Vectors;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.List;

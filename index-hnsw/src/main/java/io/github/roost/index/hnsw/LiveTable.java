@@ -1,17 +1,17 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.TableFileException;
-import io.github.roost.core.Vectors;
-import io.github.roost.core.indexing.BuildWork;
-import io.github.roost.core.indexing.TableMemory;
-import io.github.roost.core.vector.IdFilter;
-import io.github.roost.core.vector.TableBuild;
-import io.github.roost.core.vector.TableStats;
-import io.github.roost.core.vector.VectorSource;
 import io.github.roost.index.hnsw.LiveRows.RowsSnapshot;
 import io.github.roost.topology.DomainMemory;
+import io.github.roost.vector.IdFilter;
+import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.TableBuild;
+import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.TableStats;
+import io.github.roost.vector.VectorSource;
+import io.github.roost.vector.Vectors;
+import io.github.roost.vector.spi.BuildWork;
+import io.github.roost.vector.spi.TableMemory;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.nio.file.Path;
@@ -599,7 +599,7 @@ public final class LiveTable extends GraphTable {
          * @param rows at least one, of 1 to 4,096 dimensions; a row that is not finite, or zero for cosine, fails the build
          * @return the running build; its result is to be closed
          * @throws IllegalArgumentException if the ids or the dimension are invalid
-         * @throws io.github.roost.core.task.TableFullException if the rows exceed the memory limit
+         * @throws io.github.roost.vector.TableFullException if the rows exceed the memory limit
          */
         public TableBuild<LiveTable> start(Orchestrator orchestrator, long[] ids, VectorSource rows) {
             BuildWork.requireRows(ids, rows);

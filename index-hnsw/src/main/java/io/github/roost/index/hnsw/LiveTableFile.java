@@ -1,16 +1,16 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.TableFileException;
-import io.github.roost.core.Vectors;
-import io.github.roost.core.file.FileChecks;
-import io.github.roost.core.file.SectionWriter;
-import io.github.roost.core.file.WholeFile;
-import io.github.roost.core.vector.ElementType;
-import io.github.roost.core.vector.TableFormat;
 import io.github.roost.index.hnsw.LiveRows.RowsSnapshot;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.ImageFile;
+import io.github.roost.vector.ElementType;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.TableFormat;
+import io.github.roost.vector.Vectors;
+import io.github.roost.vector.file.FileChecks;
+import io.github.roost.vector.file.SectionWriter;
+import io.github.roost.vector.file.WholeFile;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;

@@ -1,10 +1,10 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.Part;
-import io.github.roost.core.vector.SearchRequest;
-import io.github.roost.core.vector.SearchResult;
+import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

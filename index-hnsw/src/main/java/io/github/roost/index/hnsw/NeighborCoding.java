@@ -1,10 +1,10 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.index.hnsw.walk.BuildMemory;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.NeighborCodes;
 import io.github.roost.topology.DomainMemory;
+import io.github.roost.vector.spi.BuildWork;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 

@@ -1,6 +1,6 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.Neighbors;
+import io.github.roost.vector.Neighbors;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.indexing.BuildWork;
+import io.github.roost.vector.spi.BuildWork;
 import java.util.Arrays;
 import java.util.stream.IntStream;
 

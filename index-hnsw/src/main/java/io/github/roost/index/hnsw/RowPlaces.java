@@ -1,6 +1,6 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.table.LongTable;
+import io.github.roost.neighborhash.NeighborHashMap;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -11,12 +11,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class RowPlaces implements AutoCloseable {
     /** The place of an absent id. */
-    static final long NOWHERE = LongTable.ABSENT;
+    static final long NOWHERE = NeighborHashMap.ABSENT;
 
     private static final int ROW_BITS = 31;
     private static final int MAX_PARTS = 1 << 20;
 
-    private final LongTable places = LongTable.builder(0).build();
+    private final NeighborHashMap places = NeighborHashMap.builder(0).build();
     /** By number; numbers of removed parts are reused. */
     private final List<@Nullable LiveRows> parts = new ArrayList<>();
 

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.core.task.OrchestratorClosedException;
 import io.github.roost.core.task.TableClosedException;
-import io.github.roost.core.vector.TableBuild;
+import io.github.roost.vector.TableBuild;
+import io.github.roost.vector.spi.BuildWork;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;

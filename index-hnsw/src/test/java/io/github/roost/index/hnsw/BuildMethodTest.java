@@ -1,18 +1,18 @@
 package io.github.roost.index.hnsw;
 
-import static io.github.roost.fixtures.Exact.exact;
-import static io.github.roost.fixtures.MadeUp.gaussian;
+import static io.github.roost.testkit.Exact.exact;
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.vector.TableBuild;
-import io.github.roost.core.vector.VectorSource;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.Topology;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.TableBuild;
+import io.github.roost.vector.VectorSource;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;

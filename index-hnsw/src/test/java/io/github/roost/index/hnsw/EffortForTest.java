@@ -1,13 +1,13 @@
 package io.github.roost.index.hnsw;
 
-import static io.github.roost.fixtures.Exact.exact;
-import static io.github.roost.fixtures.Exact.hits;
-import static io.github.roost.fixtures.MadeUp.gaussian;
+import static io.github.roost.testkit.Exact.exact;
+import static io.github.roost.testkit.Exact.hits;
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.vector.Metric;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 

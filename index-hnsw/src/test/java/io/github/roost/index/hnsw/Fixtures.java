@@ -1,12 +1,11 @@
 package io.github.roost.index.hnsw;
 
-import static io.github.roost.fixtures.Exact.distance;
-import static io.github.roost.fixtures.Exact.exact;
-import static io.github.roost.fixtures.Exact.hits;
+import static io.github.roost.testkit.Exact.distance;
+import static io.github.roost.testkit.Exact.exact;
+import static io.github.roost.testkit.Exact.hits;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.core.task.MappingId;
@@ -16,6 +15,7 @@ import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.Topology;
+import io.github.roost.vector.Neighbors;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;

@@ -1,13 +1,13 @@
 package io.github.roost.index.hnsw;
 
-import static io.github.roost.fixtures.MadeUp.gaussian;
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.TableFileException;
-import io.github.roost.core.vector.ElementType;
-import io.github.roost.core.vector.VectorTable;
+import io.github.roost.vector.ElementType;
+import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.VectorTable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

@@ -2,7 +2,7 @@ package io.github.roost.index.hnsw;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.Metric;
+import io.github.roost.vector.Metric;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;

@@ -1,24 +1,24 @@
 package io.github.roost.index.hnsw;
 
-import static io.github.roost.fixtures.Exact.distance;
-import static io.github.roost.fixtures.Exact.exact;
-import static io.github.roost.fixtures.MadeUp.gaussian;
+import static io.github.roost.testkit.Exact.distance;
+import static io.github.roost.testkit.Exact.exact;
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
-import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.Topology;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchRequest;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

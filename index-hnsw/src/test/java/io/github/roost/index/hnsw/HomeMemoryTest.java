@@ -1,13 +1,13 @@
 package io.github.roost.index.hnsw;
 
-import static io.github.roost.fixtures.MadeUp.gaussian;
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.indexing.TableMemory;
-import io.github.roost.fixtures.Remaps;
 import io.github.roost.index.hnsw.walk.ImageFile;
+import io.github.roost.testkit.Remaps;
 import io.github.roost.topology.MemoryResult;
+import io.github.roost.vector.spi.TableMemory;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Random;

@@ -1,17 +1,17 @@
 package io.github.roost.index.hnsw;
 
-import static io.github.roost.fixtures.Exact.exact;
-import static io.github.roost.fixtures.Exact.hits;
-import static io.github.roost.fixtures.MadeUp.gaussian;
+import static io.github.roost.testkit.Exact.exact;
+import static io.github.roost.testkit.Exact.hits;
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.vector.IdFilter;
-import io.github.roost.core.vector.SearchRequest;
-import io.github.roost.fixtures.Asking;
 import io.github.roost.index.hnsw.walk.NodeSet;
+import io.github.roost.testkit.Asking;
+import io.github.roost.vector.IdFilter;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchRequest;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Random;

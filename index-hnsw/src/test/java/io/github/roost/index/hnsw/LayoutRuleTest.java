@@ -2,8 +2,8 @@ package io.github.roost.index.hnsw;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.vector.VectorTable;
 import io.github.roost.index.hnsw.LayoutRule.Cost;
+import io.github.roost.vector.VectorTable;
 import org.junit.jupiter.api.Test;
 
 class LayoutRuleTest {

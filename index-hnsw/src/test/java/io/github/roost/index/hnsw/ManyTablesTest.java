@@ -1,12 +1,12 @@
 package io.github.roost.index.hnsw;
 
-import static io.github.roost.fixtures.MadeUp.gaussian;
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
 import io.github.roost.core.task.TableClosedException;
+import io.github.roost.vector.Neighbors;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,20 +1,20 @@
 package io.github.roost.index.hnsw;
 
-import static io.github.roost.fixtures.Exact.exact;
-import static io.github.roost.fixtures.Exact.hits;
-import static io.github.roost.fixtures.MadeUp.gaussian;
+import static io.github.roost.testkit.Exact.exact;
+import static io.github.roost.testkit.Exact.hits;
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.TableFileException;
 import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.TableFullException;
-import io.github.roost.core.vector.ElementType;
-import io.github.roost.core.vector.IdFilter;
-import io.github.roost.core.vector.VectorSource;
+import io.github.roost.vector.ElementType;
+import io.github.roost.vector.IdFilter;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.TableFullException;
+import io.github.roost.vector.VectorSource;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

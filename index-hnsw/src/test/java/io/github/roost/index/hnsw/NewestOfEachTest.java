@@ -2,7 +2,7 @@ package io.github.roost.index.hnsw;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.Neighbors;
+import io.github.roost.vector.Neighbors;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

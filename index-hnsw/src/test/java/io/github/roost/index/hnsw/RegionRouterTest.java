@@ -3,7 +3,7 @@ package io.github.roost.index.hnsw;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.indexing.BuildWork;
+import io.github.roost.vector.spi.BuildWork;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;

@@ -1,15 +1,15 @@
 package io.github.roost.index.hnsw;
 
-import static io.github.roost.fixtures.MadeUp.gaussian;
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.core.task.MappingId;
-import io.github.roost.core.vector.SearchRequest;
 import io.github.roost.index.hnsw.walk.ImageFile;
 import io.github.roost.topology.DomainMemory;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.spi.BuildWork;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.Random;

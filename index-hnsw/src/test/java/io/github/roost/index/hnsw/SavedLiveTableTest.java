@@ -1,17 +1,17 @@
 package io.github.roost.index.hnsw;
 
-import static io.github.roost.fixtures.Exact.exact;
-import static io.github.roost.fixtures.MadeUp.gaussian;
+import static io.github.roost.testkit.Exact.exact;
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.TableFileException;
-import io.github.roost.core.vector.ElementType;
-import io.github.roost.fixtures.OtherJvm;
 import io.github.roost.index.hnsw.walk.GraphImage;
+import io.github.roost.testkit.OtherJvm;
+import io.github.roost.vector.ElementType;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.TableFileException;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

@@ -1,6 +1,6 @@
 package io.github.roost.index.hnsw;
 
-import static io.github.roost.fixtures.MadeUp.gaussian;
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -10,10 +10,10 @@ import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.MappingId;
 import io.github.roost.core.task.SearchFunction;
 import io.github.roost.core.task.SubmitOptions;
-import io.github.roost.core.vector.IdFilter;
-import io.github.roost.core.vector.SearchRequest;
-import io.github.roost.fixtures.Asking;
+import io.github.roost.testkit.Asking;
 import io.github.roost.topology.TopologyReader;
+import io.github.roost.vector.IdFilter;
+import io.github.roost.vector.SearchRequest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -1,11 +1,11 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.indexing.ScratchMemory;
 import io.github.roost.index.ivf.kernel.CodeGroup;
 import io.github.roost.index.ivf.kernel.CodeRun;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScoredRows;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.spi.ScratchMemory;
 import java.util.Arrays;
 
 /**

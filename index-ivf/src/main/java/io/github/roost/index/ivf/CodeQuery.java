@@ -1,6 +1,6 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.Neighbors;
+import io.github.roost.vector.Neighbors;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.agrona.collections.LongHashSet;

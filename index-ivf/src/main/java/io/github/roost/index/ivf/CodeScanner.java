@@ -1,10 +1,10 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.Metric;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.index.ivf.kernel.CodeGroup;
 import io.github.roost.index.ivf.kernel.CodeRun;
 import io.github.roost.index.ivf.kernel.ScanKernel;
+import io.github.roost.vector.Metric;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,8 +1,8 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.Neighbors;
 import io.github.roost.index.ivf.kernel.Reservoir;
 import io.github.roost.index.ivf.kernel.ScanKernel;
+import io.github.roost.vector.Neighbors;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 

@@ -1,11 +1,11 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.Metric;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.index.ivf.kernel.QueryGroup;
 import io.github.roost.index.ivf.kernel.Reservoir;
 import io.github.roost.index.ivf.kernel.RowRun;
 import io.github.roost.index.ivf.kernel.ScanKernel;
+import io.github.roost.vector.Metric;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongPredicate;

@@ -1,8 +1,8 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.Neighbors;
-import io.github.roost.core.vector.SearchCost;
-import io.github.roost.core.vector.SearchResult;
+import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchCost;
+import io.github.roost.vector.SearchResult;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionException;

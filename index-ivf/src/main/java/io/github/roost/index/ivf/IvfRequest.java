@@ -1,7 +1,7 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.vector.IdFilter;
-import io.github.roost.core.vector.SearchRequest;
+import io.github.roost.vector.IdFilter;
+import io.github.roost.vector.SearchRequest;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 

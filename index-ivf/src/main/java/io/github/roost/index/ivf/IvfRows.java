@@ -1,9 +1,9 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.TableFileException;
-import io.github.roost.table.LongTable;
+import io.github.roost.neighborhash.NeighborHashMap;
 import io.github.roost.topology.DomainMemory;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.TableFileException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.WeakReference;
@@ -36,7 +36,7 @@ final class IvfRows {
     /** Guarded by this. */
     private Locations locations;
     /** Ids touched since the running rebuild began, or null without a rebuild. Guarded by this. */
-    private @Nullable LongTable touched;
+    private @Nullable NeighborHashMap touched;
     /**
      * Changes with every move of a row, being odd during the move, and with every removal, as the row may be added again
      * elsewhere: a reader that finds it odd at its begin, or changed at its end, may have seen a row at two places. Writes are
@@ -559,7 +559,7 @@ final class IvfRows {
             }
             // No memory limit: the rebuild soon replaces these lists.
             new Flush(lists.buffer(), bytes -> {}).runAll();
-            touched = LongTable.builder(0).build();
+            touched = NeighborHashMap.builder(0).build();
         }
         try {
             RowCopy copy = new RowCopy(Math.max(16, size), lists.layout().dimension());
@@ -586,10 +586,10 @@ final class IvfRows {
     }
 
     private synchronized void copyListAlone(int list, RowCopy copy) {
-        LongTable noted = touched;
+        NeighborHashMap noted = touched;
         RowList rows = lists.rows()[list];
         rows.forEachLive((id, place) -> {
-            if (noted == null || noted.get(id, LongTable.ABSENT) == LongTable.ABSENT) {
+            if (noted == null || noted.get(id, NeighborHashMap.ABSENT) == NeighborHashMap.ABSENT) {
                 copy.add(id, rows.row(place));
             }
         });

@@ -1,15 +1,6 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.TableFileException;
-import io.github.roost.core.Vectors;
-import io.github.roost.core.indexing.BuildWork;
-import io.github.roost.core.indexing.MemoryLimit;
-import io.github.roost.core.indexing.RecallEfforts;
-import io.github.roost.core.indexing.RecallSample;
-import io.github.roost.core.indexing.TableMemory;
 import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.Maintenance;
 import io.github.roost.core.task.MappingId;
@@ -20,17 +11,26 @@ import io.github.roost.core.task.Step;
 import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.core.task.TableClosedException;
 import io.github.roost.core.task.TableUse;
-import io.github.roost.core.vector.ElementType;
-import io.github.roost.core.vector.SearchCost;
-import io.github.roost.core.vector.SearchRequest;
-import io.github.roost.core.vector.SearchResult;
-import io.github.roost.core.vector.TableBuild;
-import io.github.roost.core.vector.TableStats;
-import io.github.roost.core.vector.VectorSource;
-import io.github.roost.core.vector.VectorTable;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import io.github.roost.topology.DomainMemory;
+import io.github.roost.vector.ElementType;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchCost;
+import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
+import io.github.roost.vector.TableBuild;
+import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.TableStats;
+import io.github.roost.vector.VectorSource;
+import io.github.roost.vector.VectorTable;
+import io.github.roost.vector.Vectors;
+import io.github.roost.vector.spi.BuildWork;
+import io.github.roost.vector.spi.MemoryLimit;
+import io.github.roost.vector.spi.RecallEfforts;
+import io.github.roost.vector.spi.RecallSample;
+import io.github.roost.vector.spi.TableMemory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -465,7 +465,7 @@ public final class IvfTable implements VectorTable {
      * @param ids one per row, none in the table yet and no two equal
      * @param vectors rows of {@link #dimension()} finite components; copied
      * @throws IllegalArgumentException if rows or ids are invalid; then nothing is added
-     * @throws io.github.roost.core.task.TableFullException if the rows exceed the memory limit; then nothing is added
+     * @throws io.github.roost.vector.TableFullException if the rows exceed the memory limit; then nothing is added
      * @throws OutOfMemoryError if there is no memory for all rows, for example by {@code -XX:MaxDirectMemorySize}; then
      *     nothing is added, and searches go on
      */

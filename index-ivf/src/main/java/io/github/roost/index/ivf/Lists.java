@@ -1,7 +1,7 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.core.task.BatchQueue;
+import io.github.roost.vector.spi.BuildWork;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;

@@ -1,22 +1,22 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.table.LongTable;
+import io.github.roost.neighborhash.NeighborHashMap;
 
 /**
  * The list and the place in it of the row of each external id. Off-heap, 20 to 40 bytes per id. Not thread-safe. A call that
  * throws {@link OutOfMemoryError} has changed nothing.
  */
 class Locations implements AutoCloseable {
-    static final long NOWHERE = LongTable.ABSENT;
+    static final long NOWHERE = NeighborHashMap.ABSENT;
 
     /** A list takes 18 bits and a place 31, fewer than a payload has. */
     private static final int PLACE_BITS = 32;
 
-    private final LongTable places;
+    private final NeighborHashMap places;
 
     /** @param expected expected number of ids; grows beyond it */
     Locations(int expected) {
-        places = LongTable.builder(expected).build();
+        places = NeighborHashMap.builder(expected).build();
     }
 
     /** Allocates nothing for an id that is present. */

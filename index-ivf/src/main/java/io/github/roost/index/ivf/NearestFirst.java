@@ -1,7 +1,7 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.Neighbors;
 import io.github.roost.index.ivf.kernel.ScanKernel;
+import io.github.roost.vector.Neighbors;
 import java.util.Arrays;
 import java.util.stream.IntStream;
 import org.agrona.collections.LongHashSet;

@@ -1,9 +1,9 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.Neighbors;
 import io.github.roost.index.ivf.kernel.QueryGroup;
 import io.github.roost.index.ivf.kernel.Reservoir;
 import io.github.roost.index.ivf.kernel.RowRun;
+import io.github.roost.vector.Neighbors;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

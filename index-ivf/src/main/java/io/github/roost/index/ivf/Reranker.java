@@ -1,10 +1,10 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.Neighbors;
 import io.github.roost.index.ivf.kernel.RowPicks;
 import io.github.roost.index.ivf.kernel.RowRun;
 import io.github.roost.index.ivf.kernel.ScanKernel;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.Neighbors;
 
 /**
  * Computes the distances from a query to the rows of its shortlist: to the rows' floats if these are stored, else to

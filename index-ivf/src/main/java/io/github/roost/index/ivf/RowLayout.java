@@ -1,8 +1,8 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.vector.ElementType;
 import io.github.roost.index.ivf.kernel.CodeRun;
 import io.github.roost.index.ivf.kernel.RowRun;
+import io.github.roost.vector.ElementType;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,8 +1,8 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.Vectors;
-import io.github.roost.core.vector.ElementType;
+import io.github.roost.vector.ElementType;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.Vectors;
 import java.util.Objects;
 
 /**

@@ -1,10 +1,10 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.indexing.BuildWork;
-import io.github.roost.core.indexing.ScalarQuantizer;
-import io.github.roost.core.indexing.ScalarQuantizer.Ranges;
 import io.github.roost.index.ivf.kernel.CodeRun;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.spi.BuildWork;
+import io.github.roost.vector.spi.ScalarQuantizer;
+import io.github.roost.vector.spi.ScalarQuantizer.Ranges;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.DoubleStream;

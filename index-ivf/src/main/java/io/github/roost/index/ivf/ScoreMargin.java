@@ -1,7 +1,7 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.indexing.ScalarQuantizer;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.spi.ScalarQuantizer;
 
 /**
  * Bounds on a row's distance from one query, given the score of its codes: which rows are certainly farther than another.

@@ -1,10 +1,10 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.indexing.ScratchPool;
 import io.github.roost.index.ivf.kernel.CodeGroup;
 import io.github.roost.index.ivf.kernel.QueryGroup;
 import io.github.roost.index.ivf.kernel.RowPicks;
 import io.github.roost.index.ivf.kernel.ScoredRows;
+import io.github.roost.vector.spi.ScratchPool;
 import java.util.ArrayDeque;
 
 /**

@@ -1,10 +1,10 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.indexing.BuildWork;
-import io.github.roost.core.indexing.KMeans;
-import io.github.roost.core.vector.ElementType;
 import io.github.roost.index.ivf.kernel.ScanKernel;
+import io.github.roost.vector.ElementType;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.spi.BuildWork;
+import io.github.roost.vector.spi.KMeans;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.stream.IntStream;

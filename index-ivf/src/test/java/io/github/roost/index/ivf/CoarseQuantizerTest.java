@@ -2,10 +2,10 @@ package io.github.roost.index.ivf;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.Metric;
 import io.github.roost.index.ivf.kernel.PlainScan;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
+import io.github.roost.vector.Metric;
 import java.util.List;
 import java.util.Random;
 import java.util.function.DoubleUnaryOperator;

@@ -2,18 +2,18 @@ package io.github.roost.index.ivf;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.indexing.BuildWork;
-import io.github.roost.core.vector.ElementType;
-import io.github.roost.core.vector.IdFilter;
-import io.github.roost.core.vector.SearchRequest;
-import io.github.roost.fixtures.Asking;
 import io.github.roost.index.ivf.kernel.PlainScan;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
+import io.github.roost.testkit.Asking;
 import io.github.roost.topology.TopologyReader;
+import io.github.roost.vector.ElementType;
+import io.github.roost.vector.IdFilter;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.spi.BuildWork;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;

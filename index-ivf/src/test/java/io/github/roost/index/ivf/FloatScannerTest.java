@@ -3,11 +3,11 @@ package io.github.roost.index.ivf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.core.Metric;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.index.ivf.kernel.QueryGroup;
 import io.github.roost.index.ivf.kernel.Reservoir;
 import io.github.roost.index.ivf.kernel.ScanKernels;
+import io.github.roost.vector.Metric;
 import java.util.List;
 import java.util.function.LongPredicate;
 import java.util.stream.IntStream;

@@ -1,16 +1,16 @@
 package io.github.roost.index.ivf;
 
-import static io.github.roost.fixtures.MadeUp.gaussian;
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.TableFileException;
-import io.github.roost.core.file.Checksum;
-import io.github.roost.core.vector.ElementType;
-import io.github.roost.fixtures.Damage;
+import io.github.roost.testkit.Damage;
 import io.github.roost.topology.TopologyReader;
+import io.github.roost.vector.ElementType;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.file.Checksum;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;

@@ -3,8 +3,8 @@ package io.github.roost.index.ivf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.TableFileException;
 import io.github.roost.topology.TopologyReader;
+import io.github.roost.vector.TableFileException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;

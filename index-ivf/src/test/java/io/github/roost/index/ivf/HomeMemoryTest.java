@@ -1,10 +1,10 @@
 package io.github.roost.index.ivf;
 
-import static io.github.roost.fixtures.MadeUp.gaussian;
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.fixtures.Remaps;
+import io.github.roost.testkit.Remaps;
 import io.github.roost.topology.MemoryResult;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;

@@ -1,6 +1,6 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.vector.ElementType;
+import io.github.roost.vector.ElementType;
 
 /** What lists may keep of their rows. */
 enum Kept {

@@ -1,10 +1,9 @@
 package io.github.roost.index.ivf;
 
-import static io.github.roost.fixtures.MadeUp.gaussian;
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats;
 import io.github.roost.core.OverloadPolicy;
@@ -13,6 +12,7 @@ import io.github.roost.core.task.RejectedSearchException;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.SearchFunction;
 import io.github.roost.topology.TopologyReader;
+import io.github.roost.vector.Neighbors;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import io.github.roost.topology.TopologyReader;
+import io.github.roost.vector.spi.BuildWork;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;

@@ -2,9 +2,9 @@ package io.github.roost.index.ivf;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.Neighbors;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
+import io.github.roost.vector.Neighbors;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;

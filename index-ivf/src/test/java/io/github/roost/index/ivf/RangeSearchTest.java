@@ -1,19 +1,19 @@
 package io.github.roost.index.ivf;
 
-import static io.github.roost.fixtures.MadeUp.gaussian;
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.vector.ElementType;
-import io.github.roost.core.vector.SearchRequest;
-import io.github.roost.fixtures.Asking;
 import io.github.roost.index.ivf.kernel.PlainScan;
 import io.github.roost.index.ivf.kernel.ScanKernels;
+import io.github.roost.testkit.Asking;
 import io.github.roost.topology.TopologyReader;
+import io.github.roost.vector.ElementType;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchRequest;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;

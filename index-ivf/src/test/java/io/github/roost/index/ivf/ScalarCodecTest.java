@@ -1,12 +1,12 @@
 package io.github.roost.index.ivf;
 
-import static io.github.roost.fixtures.MadeUp.gaussian;
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.indexing.BuildWork;
 import io.github.roost.topology.TopologyReader;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.spi.BuildWork;
 import java.util.Random;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.AfterEach;

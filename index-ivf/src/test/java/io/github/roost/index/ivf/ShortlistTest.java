@@ -2,13 +2,13 @@ package io.github.roost.index.ivf;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.indexing.ScalarQuantizer;
-import io.github.roost.core.vector.ElementType;
 import io.github.roost.index.ivf.kernel.CodeGroup;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import io.github.roost.index.ivf.kernel.Smallest;
+import io.github.roost.vector.ElementType;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.spi.ScalarQuantizer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;

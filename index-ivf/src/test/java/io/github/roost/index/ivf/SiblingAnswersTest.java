@@ -2,11 +2,11 @@ package io.github.roost.index.ivf;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
-import io.github.roost.fixtures.Asking;
+import io.github.roost.testkit.Asking;
 import io.github.roost.topology.TopologyReader;
+import io.github.roost.vector.Neighbors;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;

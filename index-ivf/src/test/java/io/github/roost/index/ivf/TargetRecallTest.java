@@ -1,14 +1,14 @@
 package io.github.roost.index.ivf;
 
-import static io.github.roost.fixtures.MadeUp.gaussian;
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.indexing.RecallSample;
 import io.github.roost.core.task.TableClosedException;
 import io.github.roost.topology.TopologyReader;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.spi.RecallSample;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.stream.IntStream;

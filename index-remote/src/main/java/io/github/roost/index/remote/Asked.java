@@ -1,6 +1,6 @@
 package io.github.roost.index.remote;
 
-import io.github.roost.core.vector.SearchRequest;
+import io.github.roost.vector.SearchRequest;
 
 /** The state of one query while it visits its partitions. Immutable, except for its needs of the cache. Thread-safe. */
 final class Asked {

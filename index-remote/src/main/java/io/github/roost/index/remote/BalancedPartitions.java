@@ -1,6 +1,6 @@
 package io.github.roost.index.remote;
 
-import io.github.roost.core.kernel.FloatOrder;
+import io.github.roost.vector.kernel.FloatOrder;
 import java.util.Arrays;
 import java.util.function.IntFunction;
 

@@ -1,7 +1,7 @@
 package io.github.roost.index.remote;
 
-import io.github.roost.core.TableFileException;
 import io.github.roost.index.hnsw.HnswGraph;
+import io.github.roost.vector.TableFileException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

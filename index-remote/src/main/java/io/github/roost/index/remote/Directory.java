@@ -3,7 +3,7 @@ package io.github.roost.index.remote;
 import static io.github.roost.index.remote.Bytes.INT;
 import static io.github.roost.index.remote.Bytes.LONG;
 
-import io.github.roost.core.file.Checksum;
+import io.github.roost.vector.file.Checksum;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 

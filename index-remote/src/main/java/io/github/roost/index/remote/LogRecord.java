@@ -4,7 +4,7 @@ import static io.github.roost.index.remote.Bytes.FLOAT;
 import static io.github.roost.index.remote.Bytes.INT;
 import static io.github.roost.index.remote.Bytes.LONG;
 
-import io.github.roost.core.file.Checksum;
+import io.github.roost.vector.file.Checksum;
 import java.lang.foreign.MemorySegment;
 
 /**

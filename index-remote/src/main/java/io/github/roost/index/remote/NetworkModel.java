@@ -1,6 +1,6 @@
 package io.github.roost.index.remote;
 
-import io.github.roost.core.Vectors;
+import io.github.roost.vector.Vectors;
 
 /**
  * A cost model of one-sided transfers over a network card: an assumption, not a measurement. Requests of one doorbell follow each other on the

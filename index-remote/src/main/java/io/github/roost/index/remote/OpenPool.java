@@ -2,10 +2,10 @@ package io.github.roost.index.remote;
 
 import static io.github.roost.index.remote.Bytes.LONG;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.TableFileException;
-import io.github.roost.core.file.Checksum;
 import io.github.roost.index.hnsw.HnswGraph;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.file.Checksum;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,8 +1,8 @@
 package io.github.roost.index.remote;
 
-import io.github.roost.core.indexing.BuildWork;
-import io.github.roost.core.vector.VectorSource;
 import io.github.roost.index.hnsw.HnswGraph;
+import io.github.roost.vector.VectorSource;
+import io.github.roost.vector.spi.BuildWork;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.github.roost.index.remote;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.Neighbors;
-import io.github.roost.core.vector.IdFilter;
+import io.github.roost.vector.IdFilter;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.Neighbors;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;

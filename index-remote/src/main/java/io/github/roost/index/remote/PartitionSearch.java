@@ -1,15 +1,15 @@
 package io.github.roost.index.remote;
 
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.task.DeadlineExceededException;
 import io.github.roost.core.task.GroupSearch;
 import io.github.roost.core.task.Pending;
 import io.github.roost.core.task.SearchContext;
 import io.github.roost.core.task.Step;
-import io.github.roost.core.vector.SearchCost;
-import io.github.roost.core.vector.SearchRequest;
-import io.github.roost.core.vector.SearchResult;
 import io.github.roost.index.hnsw.HnswGraph;
+import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchCost;
+import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -2,15 +2,15 @@ package io.github.roost.index.remote;
 
 import static io.github.roost.index.remote.Bytes.LONG;
 
-import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.Vectors;
-import io.github.roost.core.file.Checksum;
-import io.github.roost.core.file.WholeFile;
-import io.github.roost.core.indexing.BuildWork;
-import io.github.roost.core.vector.TableBuild;
-import io.github.roost.core.vector.VectorSource;
 import io.github.roost.index.hnsw.HnswGraph;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.TableBuild;
+import io.github.roost.vector.VectorSource;
+import io.github.roost.vector.Vectors;
+import io.github.roost.vector.file.Checksum;
+import io.github.roost.vector.file.WholeFile;
+import io.github.roost.vector.spi.BuildWork;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;

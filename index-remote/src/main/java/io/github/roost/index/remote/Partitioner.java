@@ -1,14 +1,14 @@
 package io.github.roost.index.remote;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.Neighbors;
-import io.github.roost.core.Vectors;
-import io.github.roost.core.indexing.BuildWork;
-import io.github.roost.core.indexing.KMeans;
 import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.vector.IdFilter;
-import io.github.roost.core.vector.VectorSource;
 import io.github.roost.index.hnsw.HnswGraph;
+import io.github.roost.vector.IdFilter;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.VectorSource;
+import io.github.roost.vector.Vectors;
+import io.github.roost.vector.spi.BuildWork;
+import io.github.roost.vector.spi.KMeans;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;

@@ -2,7 +2,7 @@ package io.github.roost.index.remote;
 
 import static io.github.roost.index.remote.Bytes.LONG;
 
-import io.github.roost.core.file.WholeFile;
+import io.github.roost.vector.file.WholeFile;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

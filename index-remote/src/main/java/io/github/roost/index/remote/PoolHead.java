@@ -3,10 +3,10 @@ package io.github.roost.index.remote;
 import static io.github.roost.index.remote.Bytes.INT;
 import static io.github.roost.index.remote.Bytes.LONG;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.Vectors;
-import io.github.roost.core.file.Checksum;
-import io.github.roost.core.vector.TableFormat;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.TableFormat;
+import io.github.roost.vector.Vectors;
+import io.github.roost.vector.file.Checksum;
 import java.lang.foreign.MemorySegment;
 
 /**

@@ -1,6 +1,6 @@
 package io.github.roost.index.remote;
 
-import io.github.roost.core.vector.SearchResult;
+import io.github.roost.vector.SearchResult;
 
 /**
  * The result of a search, with the number of partitions it could not read.

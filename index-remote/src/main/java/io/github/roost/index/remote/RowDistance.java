@@ -1,7 +1,7 @@
 package io.github.roost.index.remote;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.Vectors;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.Vectors;
 
 /** Distance of a query and a log's row, as graphs compute it. Stateless. */
 final class RowDistance {

@@ -1,6 +1,6 @@
 package io.github.roost.index.remote;
 
-import io.github.roost.table.LongTable;
+import io.github.roost.neighborhash.NeighborHashMap;
 import java.util.ArrayList;
 import java.util.List;
 import org.agrona.collections.Long2LongHashMap;
@@ -10,12 +10,12 @@ import org.agrona.collections.Long2LongHashMap;
  * Off-heap, 20 to 40 bytes per row. Belongs to one writer.
  */
 final class RowPlaces implements AutoCloseable {
-    private static final long NOWHERE = LongTable.ABSENT;
+    private static final long NOWHERE = NeighborHashMap.ABSENT;
     private static final int NONE = 0xffff;
     private static final int[] NO_PLACE = {};
 
     /** Two partitions of 16 bits each; the second is {@link #NONE} if there is only one. */
-    private final LongTable places = LongTable.builder(0).build();
+    private final NeighborHashMap places = NeighborHashMap.builder(0).build();
     /** Tokens of the rows that were inserted by log records; used while places are being gathered. */
     private final Long2LongHashMap tokens = new Long2LongHashMap(NOWHERE);
 

@@ -3,11 +3,11 @@ package io.github.roost.index.remote;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.Vectors;
-import io.github.roost.core.file.Checksum;
-import io.github.roost.fixtures.Damage;
+import io.github.roost.testkit.Damage;
+import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.Vectors;
+import io.github.roost.vector.file.Checksum;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;

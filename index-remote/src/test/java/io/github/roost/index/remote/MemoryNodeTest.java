@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.vector.SearchRequest;
-import io.github.roost.fixtures.OtherJvm;
+import io.github.roost.testkit.OtherJvm;
+import io.github.roost.vector.SearchRequest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,9 +2,9 @@ package io.github.roost.index.remote;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.SearchContext;
+import io.github.roost.vector.Neighbors;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

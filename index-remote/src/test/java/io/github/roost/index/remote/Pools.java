@@ -1,12 +1,12 @@
 package io.github.roost.index.remote;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
-import io.github.roost.core.vector.VectorSource;
-import io.github.roost.fixtures.Exact;
+import io.github.roost.testkit.Exact;
 import io.github.roost.topology.TopologyReader;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.VectorSource;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

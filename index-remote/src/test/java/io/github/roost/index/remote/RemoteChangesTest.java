@@ -3,13 +3,13 @@ package io.github.roost.index.remote;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.core.Metric;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.task.OrchestratorClosedException;
 import io.github.roost.core.task.TableClosedException;
-import io.github.roost.core.task.TableFullException;
-import io.github.roost.core.vector.TableBuild;
-import io.github.roost.fixtures.Exact;
+import io.github.roost.testkit.Exact;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.TableBuild;
+import io.github.roost.vector.TableFullException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;

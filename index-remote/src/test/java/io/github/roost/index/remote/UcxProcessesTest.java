@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.github.roost.core.Neighbors;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.fixtures.OtherJvm;
 import io.github.roost.index.remote.ucx.UcxMemory;
 import io.github.roost.index.remote.ucx.UcxNode;
+import io.github.roost.testkit.OtherJvm;
+import io.github.roost.vector.Neighbors;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;

@@ -1,12 +1,12 @@
 package io.github.roost.index.hnsw.graph;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.TableFileException;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.GraphLinks;
 import io.github.roost.index.hnsw.walk.GraphNumbering;
 import io.github.roost.index.hnsw.walk.ImageFile;
 import io.github.roost.index.hnsw.walk.WalkPlan;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.TableFileException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

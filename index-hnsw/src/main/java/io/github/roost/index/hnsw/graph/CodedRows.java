@@ -1,7 +1,7 @@
 package io.github.roost.index.hnsw.graph;
 
-import io.github.roost.core.Metric;
 import io.github.roost.index.hnsw.walk.CodeTable;
+import io.github.roost.vector.Metric;
 import java.io.IOException;
 
 /**

@@ -1,6 +1,5 @@
 package io.github.roost.index.hnsw.graph;
 
-import io.github.roost.core.TableFileException;
 import io.github.roost.index.hnsw.walk.DamagedImageException;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.GraphWalk;
@@ -8,6 +7,7 @@ import io.github.roost.index.hnsw.walk.GraphWalks;
 import io.github.roost.index.hnsw.walk.NodeSet;
 import io.github.roost.index.hnsw.walk.WalkPlan;
 import io.github.roost.index.hnsw.walk.WalkScratch;
+import io.github.roost.vector.TableFileException;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,8 +1,8 @@
 package io.github.roost.index.hnsw.walk;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.indexing.ScalarQuantizer;
 import io.github.roost.topology.DomainMemory;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.spi.ScalarQuantizer;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,7 +1,7 @@
 package io.github.roost.index.hnsw.walk;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.indexing.ScalarQuantizer;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.spi.ScalarQuantizer;
 import java.util.Arrays;
 
 /**

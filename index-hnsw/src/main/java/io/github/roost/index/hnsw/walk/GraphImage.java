@@ -4,10 +4,10 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.TableFileException;
-import io.github.roost.core.vector.TableFormat;
 import io.github.roost.topology.DomainMemory;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.TableFormat;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

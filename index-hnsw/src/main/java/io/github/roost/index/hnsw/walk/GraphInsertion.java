@@ -2,7 +2,7 @@ package io.github.roost.index.hnsw.walk;
 
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
-import io.github.roost.core.Metric;
+import io.github.roost.vector.Metric;
 import java.lang.foreign.MemorySegment;
 import java.util.stream.IntStream;
 

@@ -1,6 +1,6 @@
 package io.github.roost.index.hnsw.walk;
 
-import io.github.roost.core.kernel.Kernels;
+import io.github.roost.vector.kernel.Kernels;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;

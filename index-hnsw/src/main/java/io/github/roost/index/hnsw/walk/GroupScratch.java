@@ -4,8 +4,8 @@ import static io.github.roost.index.hnsw.walk.GraphImage.INT;
 import static io.github.roost.index.hnsw.walk.GraphImage.LONG;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
-import io.github.roost.core.Vectors;
-import io.github.roost.core.indexing.ScratchPool;
+import io.github.roost.vector.Vectors;
+import io.github.roost.vector.spi.ScratchPool;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 

@@ -1,7 +1,7 @@
 package io.github.roost.index.hnsw.walk;
 
-import io.github.roost.core.indexing.ScratchMemory;
-import io.github.roost.core.indexing.ScratchPool;
+import io.github.roost.vector.spi.ScratchMemory;
+import io.github.roost.vector.spi.ScratchPool;
 import java.lang.foreign.MemorySegment;
 
 /** Scratch memory of one insertion: a search's scratch, and the neighbours picked in each layer. Used by one insertion at a time. */

@@ -5,9 +5,9 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.kernel.InstructionSet;
-import io.github.roost.core.kernel.NativeLibrary;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.kernel.InstructionSet;
+import io.github.roost.vector.kernel.NativeLibrary;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.invoke.MethodHandle;
 import java.util.List;

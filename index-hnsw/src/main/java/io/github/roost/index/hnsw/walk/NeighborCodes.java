@@ -1,6 +1,6 @@
 package io.github.roost.index.hnsw.walk;
 
-import io.github.roost.core.Metric;
+import io.github.roost.vector.Metric;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 

@@ -4,11 +4,11 @@ import static io.github.roost.index.hnsw.walk.GraphImage.INT;
 import static io.github.roost.index.hnsw.walk.GraphImage.LONG;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
-import io.github.roost.core.Vectors;
-import io.github.roost.core.indexing.ScratchMemory;
-import io.github.roost.core.indexing.ScratchPool;
-import io.github.roost.core.kernel.FloatOrder;
 import io.github.roost.topology.DomainMemory;
+import io.github.roost.vector.Vectors;
+import io.github.roost.vector.kernel.FloatOrder;
+import io.github.roost.vector.spi.ScratchMemory;
+import io.github.roost.vector.spi.ScratchPool;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;

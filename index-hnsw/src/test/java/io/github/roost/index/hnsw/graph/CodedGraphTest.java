@@ -3,8 +3,8 @@ package io.github.roost.index.hnsw.graph;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.TableFileException;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.TableFileException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;

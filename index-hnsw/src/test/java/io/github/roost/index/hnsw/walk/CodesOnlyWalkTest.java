@@ -3,7 +3,7 @@ package io.github.roost.index.hnsw.walk;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.core.Metric;
+import io.github.roost.vector.Metric;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;

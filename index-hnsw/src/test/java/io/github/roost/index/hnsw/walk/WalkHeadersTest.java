@@ -1,7 +1,7 @@
 package io.github.roost.index.hnsw.walk;
 
-import io.github.roost.core.Vectors;
-import io.github.roost.fixtures.HeadersContract;
+import io.github.roost.testkit.HeadersContract;
+import io.github.roost.vector.Vectors;
 import java.lang.foreign.FunctionDescriptor;
 import java.util.HashMap;
 import java.util.Locale;

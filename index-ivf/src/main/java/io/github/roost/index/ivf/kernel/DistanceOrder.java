@@ -1,6 +1,6 @@
 package io.github.roost.index.ivf.kernel;
 
-import io.github.roost.core.kernel.FloatOrder;
+import io.github.roost.vector.kernel.FloatOrder;
 import java.util.Arrays;
 
 /** Sorts distances by distinct keys, so that ties stay in row order. */

@@ -5,8 +5,8 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.github.roost.core.kernel.InstructionSet;
-import io.github.roost.core.kernel.NativeLibrary;
+import io.github.roost.vector.kernel.InstructionSet;
+import io.github.roost.vector.kernel.NativeLibrary;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;

@@ -1,7 +1,7 @@
 package io.github.roost.index.ivf.kernel;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.indexing.ScratchMemory;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.spi.ScratchMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;

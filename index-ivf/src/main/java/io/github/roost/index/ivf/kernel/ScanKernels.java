@@ -1,6 +1,6 @@
 package io.github.roost.index.ivf.kernel;
 
-import io.github.roost.core.kernel.Kernels;
+import io.github.roost.vector.kernel.Kernels;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,7 +1,7 @@
 package io.github.roost.index.ivf.kernel;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.Neighbors;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.Neighbors;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;

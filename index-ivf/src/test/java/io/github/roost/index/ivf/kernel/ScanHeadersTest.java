@@ -1,6 +1,6 @@
 package io.github.roost.index.ivf.kernel;
 
-import io.github.roost.fixtures.HeadersContract;
+import io.github.roost.testkit.HeadersContract;
 import java.lang.foreign.FunctionDescriptor;
 import java.util.HashMap;
 import java.util.Map;

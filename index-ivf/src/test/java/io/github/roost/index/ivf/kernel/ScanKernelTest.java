@@ -1,11 +1,11 @@
 package io.github.roost.index.ivf.kernel;
 
-import static io.github.roost.fixtures.MadeUp.gaussian;
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.core.Metric;
-import io.github.roost.core.Neighbors;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.Neighbors;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -1,7 +1,7 @@
 package io.github.roost.index.remote.ucx;
 
-import io.github.roost.core.file.Checksum;
 import io.github.roost.index.remote.RemoteMemoryException;
+import io.github.roost.vector.file.Checksum;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;

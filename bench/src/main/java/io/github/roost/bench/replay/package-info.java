@@ -1,5 +1,0 @@
-/** Replays workloads on this machine under several schedulings in turn, and tells differences from noise. */
-@NullMarked
-package io.github.roost.bench.replay;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,7 +1,0 @@
-/**
- * Workloads of many tables, described by a small JSON file; they are replayed on real machines and simulated on others.
- */
-@NullMarked
-package io.github.roost.bench.workload;
-
-import org.jspecify.annotations.NullMarked;

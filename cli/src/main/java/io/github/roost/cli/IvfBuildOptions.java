@@ -1,0 +1,56 @@
+package io.github.roost.cli;
+
+import io.github.roost.core.task.MappingId;
+import io.github.roost.index.ivf.IvfTable;
+import io.github.roost.vector.ElementType;
+import io.github.roost.vector.Metric;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The options for building an IVF table. */
+final class IvfBuildOptions {
+    @Option(
+            names = "--nlist",
+            paramLabel = "N",
+            description = "Number of lists, at most the number of rows; default four times its square root.")
+    private @Nullable Integer askedNlist;
+
+    @Option(
+            names = "--element",
+            defaultValue = "float32",
+            paramLabel = "T",
+            description = "Element type stored in lists: float32 (default), float16 or int8.")
+    private ElementType element = ElementType.FLOAT32;
+
+    void check() {
+        if (askedNlist != null) {
+            requireLists("--nlist", askedNlist);
+        }
+    }
+
+    static void requireLists(String option, int lists) {
+        SearchOptions.requireBetween(option, lists, 1, MappingId.MAX_PER_ORCHESTRATOR);
+    }
+
+    /** Number of lists for a table of this many rows. */
+    int nlist(int rows) {
+        if (askedNlist == null) {
+            return IvfTable.Builder.defaultNlist(rows);
+        }
+        if (askedNlist > rows) {
+            throw new CommandFailure("--nlist must be at most the base's size of " + rows + ", got " + askedNlist);
+        }
+        return askedNlist;
+    }
+
+    /** Rejects an nprobe larger than the given number of lists. */
+    void requireProbes(int nprobe) {
+        if (askedNlist != null && nprobe > askedNlist) {
+            throw new CommandFailure("--nprobe must be at most --nlist " + askedNlist + ", got " + nprobe);
+        }
+    }
+
+    IvfTable.Builder builder(String name, Metric metric, int rows) {
+        return IvfTable.builder().name(name).metric(metric).nlist(nlist(rows)).elementType(element);
+    }
+}

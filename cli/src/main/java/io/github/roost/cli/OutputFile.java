@@ -1,0 +1,91 @@
+package io.github.roost.cli;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A result file that is checked to be writable before the work, and written atomically: to a temporary file in the same folder, then moved. Not
+ * thread-safe.
+ */
+final class OutputFile implements AutoCloseable {
+    private final Path place;
+    private final @Nullable Path draft;
+
+    private OutputFile(Path place, @Nullable Path draft) {
+        this.place = place;
+        this.draft = draft;
+    }
+
+    /** Writes the whole result to a path. */
+    @FunctionalInterface
+    interface Content {
+        void writeTo(Path file) throws IOException;
+    }
+
+    /**
+     * Prepares to write a file; an existing one is unchanged until {@link #write}.
+     *
+     * @param option the option with the file name, for messages
+     * @throws CommandFailure if the file cannot be written
+     */
+    static OutputFile prepare(String option, Path file) {
+        if (Files.isDirectory(file)) {
+            throw new CommandFailure(option + " " + file + " is a directory, not a file");
+        }
+        if (Files.exists(file) && !Files.isWritable(file)) {
+            throw new CommandFailure(option + " " + file + " is not writable");
+        }
+        try {
+            if (Files.exists(file) && !Files.isRegularFile(file)) {
+                return new OutputFile(file, null);
+            }
+            Path place = Files.exists(file) ? file.toRealPath() : file.toAbsolutePath();
+            Path folder = place.getParent();
+            if (folder == null || !Files.isDirectory(folder)) {
+                throw new CommandFailure(option + " " + file + " cannot be written: no directory " + folder);
+            }
+            Path draft = Files.createTempFile(folder, ".roost-", ".part", attributes(place));
+            draft.toFile().deleteOnExit();
+            return new OutputFile(place, draft);
+        } catch (IOException e) {
+            throw new CommandFailure(option + " " + file + " cannot be written: " + e);
+        }
+    }
+
+    /** Permissions of the file to be replaced, or rw-r--r-- for a new one; none on file systems without POSIX permissions. */
+    private static FileAttribute<?>[] attributes(Path place) throws IOException {
+        boolean posix = place.getFileSystem().supportedFileAttributeViews().contains("posix");
+        if (!posix) {
+            return new FileAttribute<?>[0];
+        }
+        return new FileAttribute<?>[] {
+            PosixFilePermissions.asFileAttribute(
+                    Files.exists(place)
+                            ? Files.getPosixFilePermissions(place)
+                            : PosixFilePermissions.fromString("rw-r--r--"))
+        };
+    }
+
+    /** Writes the content and puts it in place. */
+    void write(Content content) throws IOException {
+        if (draft == null) {
+            content.writeTo(place);
+            return;
+        }
+        content.writeTo(draft);
+        Files.move(draft, place, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    /** Deletes the temporary file if the result was not written. */
+    @Override
+    public void close() throws IOException {
+        if (draft != null) {
+            Files.deleteIfExists(draft);
+        }
+    }
+}

@@ -1,0 +1,36 @@
+package io.github.roost.cli;
+
+import io.github.roost.server.Rehearsal;
+import io.github.roost.topology.TopologyReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** {@code roost rehearse}: run by {@code ./roost} after a build, so that the JVM can make an AOT cache. */
+@Command(
+        name = "rehearse",
+        hidden = true,
+        description =
+                "Starts the service on small tables and sends it requests, so that the JVM can record an AOT cache.")
+final class RehearseCommand implements Callable<Integer> {
+    private static final Path DATA = Path.of("examples", "data", "debian-packages");
+
+    @Mixin
+    private final HelpOption help = new HelpOption();
+
+    @Override
+    public Integer call() throws IOException {
+        PrintStream nowhere = new PrintStream(PrintStream.nullOutputStream(), false);
+        Streams unseen = new Streams(InputStream.nullInputStream(), nowhere, nowhere, false);
+        RoostCommand.run(new String[] {"topology"}, unseen);
+        RoostCommand.run(new String[] {"serve", "--help"}, unseen);
+        Rehearsal.run(
+                Path.of(System.getProperty("roost.home", "")).resolve(DATA),
+                TopologyReader.live().read());
+        return 0;
+    }
+}

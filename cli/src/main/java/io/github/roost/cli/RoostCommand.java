@@ -1,0 +1,222 @@
+package io.github.roost.cli;
+
+import io.github.roost.simulator.measure.SearchFailedException;
+import io.github.roost.topology.TopologyException;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.function.Function;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/**
+ * The command {@code roost}: parses the command line, runs a subcommand, and turns every failure into one line on standard error and an exit
+ * status: 0 success, 1 failure, 2 invalid arguments.
+ */
+@Command(
+        name = "roost",
+        description = "Vector search on pinned workers, each table at home in one cache domain.",
+        synopsisSubcommandLabel = "COMMAND")
+public final class RoostCommand implements Callable<Integer> {
+    /** These libraries do not log by slf4j. Strong references, since an unreferenced logger loses its level. */
+    private static final Logger JVECTOR_LOG = Logger.getLogger("io.github.jbellis.jvector");
+
+    private static final Logger HELIDON_LOG = Logger.getLogger("io.helidon");
+
+    private static final String BENCH = "bench";
+    private static final int FAILED = 1;
+    private static final int WRONG_ARGUMENTS = 2;
+
+    @Spec
+    private @SuppressWarnings("NullAway.Init") CommandSpec spec;
+
+    @Mixin
+    private final HelpOption help = new HelpOption();
+
+    private RoostCommand() {}
+
+    /** Runs the command line on the process's streams and exits the process. */
+    public static void main(String[] args) {
+        JVECTOR_LOG.setLevel(Level.SEVERE);
+        HELIDON_LOG.setLevel(Level.OFF);
+        boolean terminal = Boolean.getBoolean("roost.terminal");
+        System.exit(run(args, new Streams(System.in, System.out, System.err, terminal)));
+    }
+
+    /** Runs the command line on the given streams; returns the exit status and never throws. */
+    public static int run(String[] args, Streams streams) {
+        int status;
+        try {
+            status = commandLine(streams, args).execute(args);
+        } catch (OutOfMemoryError e) {
+            streams.err()
+                    .println("roost: out of memory: the JVM may use "
+                            + (Runtime.getRuntime().maxMemory() >> 20) + " MiB");
+            return FAILED;
+        }
+        if (streams.out().checkError() && status == 0) {
+            streams.err().println("roost: cannot write to standard output");
+            return FAILED;
+        }
+        return status;
+    }
+
+    /** The commands by name, in the order of the help. */
+    private static final Map<String, Function<Streams, Object>> COMMANDS = commands();
+
+    private static final Map<String, Function<Streams, Object>> BENCHES = benches();
+
+    private static Map<String, Function<Streams, Object>> commands() {
+        Map<String, Function<Streams, Object>> commands = new LinkedHashMap<>();
+        commands.put("demo", DemoCommand::new);
+        commands.put("topology", TopologyCommand::new);
+        commands.put("map", MapCommand::new);
+        commands.put("build", BuildCommand::new);
+        commands.put("search", SearchCommand::new);
+        commands.put("memory-node", MemoryNodeCommand::new);
+        commands.put("serve", ServeCommand::new);
+        commands.put("opensearch", OpenSearchCommand::new);
+        commands.put("soak", SoakCommand::new);
+        commands.put("docs", DocsCommand::new);
+        commands.put("sim", SimCommand::new);
+        commands.put(
+                "table-service",
+                streams -> new CommandLine(new TableServiceCommand(streams))
+                        .addSubcommand(new TableNodeCommand(streams))
+                        .addSubcommand(new TableRollCommand(streams))
+                        .addSubcommand(new TableFetchCommand(streams)));
+        commands.put("rehearse", streams -> new RehearseCommand());
+        commands.put(BENCH, streams -> new BenchCommand());
+        return commands;
+    }
+
+    private static Map<String, Function<Streams, Object>> benches() {
+        Map<String, Function<Streams, Object>> commands = new LinkedHashMap<>();
+        commands.put("ivf", IvfBenchCommand::new);
+        commands.put("fan-out", FanOutCommand::new);
+        commands.put("freshness", FreshnessCommand::new);
+        commands.put("locality", LocalityCommand::new);
+        commands.put("hnsw", HnswBenchCommand::new);
+        commands.put("rivals", RivalsCommand::new);
+        commands.put("live", LiveBenchCommand::new);
+        commands.put("filters", FilterBenchCommand::new);
+        commands.put("build", BuildBenchCommand::new);
+        commands.put("first-seconds", FirstSecondsCommand::new);
+        commands.put("lucene", LuceneBenchCommand::new);
+        commands.put("lucene-formats", FormatBenchCommand::new);
+        commands.put("opensearch", OpenSearchBenchCommand::new);
+        commands.put("table", TableBenchCommand::new);
+        commands.put("batch", BatchBenchCommand::new);
+        commands.put("service", ServiceBenchCommand::new);
+        commands.put("versions", VersionsCommand::new);
+        commands.put("scheduling", SchedulingCommand::new);
+        commands.put("gate", GateCommand::new);
+        commands.put("replay", ReplayCommand::new);
+        commands.put("jmh", streams -> new JmhCommand());
+        commands.put("all", AllCommand::new);
+        commands.put("serve", ServeBenchCommand::new);
+        commands.put("remap", RemapCommand::new);
+        commands.put("io", IoCommand::new);
+        commands.put("stalls", StallsCommand::new);
+        commands.put("disk", DiskBenchCommand::new);
+        commands.put("remote", RemoteBenchCommand::new);
+        return commands;
+    }
+
+    /** Every command. */
+    static CommandLine commandLine(Streams streams) {
+        return commandLine(streams, COMMANDS, BENCHES);
+    }
+
+    /** The command named by the arguments, or all commands: describing all of them takes a good part of a second. */
+    private static CommandLine commandLine(Streams streams, String[] args) {
+        Map<String, Function<Streams, Object>> named = named(COMMANDS, args, 0);
+        return commandLine(streams, named, named.containsKey(BENCH) ? named(BENCHES, args, 1) : BENCHES);
+    }
+
+    private static Map<String, Function<Streams, Object>> named(
+            Map<String, Function<Streams, Object>> commands, String[] args, int position) {
+        Function<Streams, Object> command = args.length > position ? commands.get(args[position]) : null;
+        return command == null ? commands : Map.of(args[position], command);
+    }
+
+    private static CommandLine commandLine(
+            Streams streams,
+            Map<String, Function<Streams, Object>> commands,
+            Map<String, Function<Streams, Object>> benches) {
+        CommandLine command = new CommandLine(new RoostCommand());
+        commands.forEach((name, made) -> command.addSubcommand(name, made.apply(streams)));
+        CommandLine bench = command.getSubcommands().get(BENCH);
+        if (bench != null) {
+            benches.forEach((name, made) -> bench.addSubcommand(name, made.apply(streams)));
+        }
+        return command.setOut(new PrintWriter(streams.out(), true, StandardCharsets.UTF_8))
+                .setErr(new PrintWriter(streams.err(), true, StandardCharsets.UTF_8))
+                .setColorScheme(CommandLine.Help.defaultColorScheme(CommandLine.Help.Ansi.OFF))
+                .setUsageHelpWidth(100)
+                .setOverwrittenOptionsAllowed(false)
+                .setTrimQuotes(false)
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setParameterExceptionHandler((exception, arguments) -> reportWrongArguments(exception, streams))
+                .setExecutionExceptionHandler((exception, ran, parsed) -> report(exception, streams));
+    }
+
+    @Override
+    public Integer call() {
+        throw new ParameterException(spec.commandLine(), "no command given, see roost --help");
+    }
+
+    private static int reportWrongArguments(ParameterException exception, Streams streams) {
+        streams.err().println("roost: " + oneLine(String.valueOf(exception.getMessage())) + hint(exception));
+        return WRONG_ARGUMENTS;
+    }
+
+    /** For mistyped arguments: the most similar names, and where to find the full list. */
+    private static String hint(ParameterException exception) {
+        if (!(exception instanceof UnmatchedArgumentException unmatched)) {
+            return "";
+        }
+        List<String> alike = unmatched.getSuggestions();
+        String question = alike.isEmpty() ? "; see " : "; did you mean " + alike.getFirst() + "? See ";
+        return question + exception.getCommandLine().getCommandSpec().qualifiedName(" ") + " --help";
+    }
+
+    private static int report(Exception exception, Streams streams) {
+        if (System.getenv("ROOST_DEBUG") != null) {
+            exception.printStackTrace(streams.err());
+        }
+        if (exception instanceof InterruptedException) {
+            Thread.currentThread().interrupt();
+        }
+        streams.err().println("roost: " + oneLine(message(exception)));
+        return FAILED;
+    }
+
+    private static String message(Exception exception) {
+        Throwable told = exception instanceof SearchFailedException && exception.getCause() != null
+                ? exception.getCause()
+                : exception;
+        String message = told.getMessage();
+        boolean meantForPeople = told instanceof CommandFailure
+                || told instanceof TopologyException
+                || told instanceof IllegalArgumentException
+                || (told instanceof IOException && !(told instanceof FileSystemException));
+        return meantForPeople && message != null ? message : told.toString();
+    }
+
+    private static String oneLine(String message) {
+        return message.strip().replaceAll("\\s*\\R\\s*", " ");
+    }
+}

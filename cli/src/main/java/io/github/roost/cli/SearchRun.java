@@ -1,0 +1,240 @@
+package io.github.roost.cli;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.github.roost.bench.ClosedLoop;
+import io.github.roost.bench.OrdinalRows;
+import io.github.roost.bench.Recall;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.OverloadPolicy;
+import io.github.roost.server.input.VectorInput;
+import io.github.roost.topology.TopologyReader;
+import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.VectorSource;
+import io.github.roost.vector.VectorTable;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** One run of {@code search}: checks options, reads files, builds or opens the table, then for each k and effort warms up, measures and reports. */
+final class SearchRun {
+    private static final Duration NO_LIMIT = Duration.ofDays(365);
+    private static final int RING = 1 << 14;
+    /** Marks a missing neighbour. */
+    private static final int NONE = -1;
+
+    private final SearchOptions options;
+    private final IndexPlan plan;
+    private final Streams streams;
+    /** Read before a table is built, so that invalid input is rejected at once. */
+    private int @Nullable [][] truth;
+
+    SearchRun(SearchOptions options, IndexPlan plan, Streams streams) {
+        this.options = options;
+        this.plan = plan;
+        this.streams = streams;
+    }
+
+    int run() throws IOException, InterruptedException {
+        options.check();
+        plan.check();
+        if (options.out == null) {
+            search(null);
+        } else {
+            requireOneEffort();
+            try (OutputFile out = OutputFile.prepare("--out", options.out)) {
+                search(out);
+            }
+        }
+        return 0;
+    }
+
+    private void requireOneEffort() {
+        int efforts = plan.asked().size();
+        if (efforts > 1) {
+            throw new CommandFailure("--" + plan.effortName() + " must be one value with --out, got " + efforts);
+        }
+    }
+
+    private void search(@Nullable OutputFile out) throws IOException, InterruptedException {
+        float[][] queries = rows(options.query);
+        try (Orchestrator orchestrator = orchestrator()) {
+            long began = System.nanoTime();
+            try (VectorTable table = table(orchestrator, queries)) {
+                double seconds = (System.nanoTime() - began) / 1e9;
+                search(table, queries, seconds, orchestrator.workers(), out);
+            }
+        }
+    }
+
+    /** A closed loop must not be rejected: it waits when rings are full. */
+    private static Orchestrator orchestrator() {
+        return Orchestrator.builder()
+                .topology(TopologyReader.live().read())
+                .ringCapacity(RING)
+                .overloadPolicy(OverloadPolicy.block(NO_LIMIT))
+                .build();
+    }
+
+    private static float[][] rows(Path file) throws IOException {
+        try (VectorInput input = VectorInput.queries(file)) {
+            VectorSource vectors = input.vectors();
+            float[][] rows = new float[vectors.size()][];
+            for (int row = 0; row < rows.length; row++) {
+                rows[row] = vectors.row(row);
+            }
+            return rows;
+        }
+    }
+
+    private VectorTable table(Orchestrator orchestrator, float[][] queries) throws IOException, InterruptedException {
+        String saved = options.table;
+        if (saved != null) {
+            VectorTable table = plan.open(orchestrator, saved);
+            try {
+                fit(saved, queries, table.dimension(), table.size());
+                return table;
+            } catch (RuntimeException | IOException misfit) {
+                table.close();
+                throw misfit;
+            }
+        }
+        Path base = options.base();
+        try (VectorInput input = VectorInput.rows(base)) {
+            VectorSource rows = input.vectors();
+            fit(base.toString(), queries, rows.dimension(), rows.size());
+            plan.fit(rows.size());
+            return TableBuilding.await(streams, plan.start(orchestrator, options.metric(), rows), rows.size());
+        }
+    }
+
+    private void fit(String source, float[][] queries, int sourceDimension, int size) throws IOException {
+        int dimension = queries[0].length;
+        String option = options.table == null ? "--base" : "--table";
+        if (dimension != sourceDimension) {
+            throw new CommandFailure("--query must have the dimension of " + option + ": " + options.query + " has "
+                    + dimension + ", " + source + " has " + sourceDimension);
+        }
+        for (int k : options.k) {
+            if (k > size) {
+                throw new CommandFailure("--k must be between 1 and the " + (options.table == null ? "base" : "table")
+                        + "'s size of " + size + ", got " + k);
+            }
+        }
+        if (options.truth != null) {
+            truth = OrdinalRows.readTruth(options.truth, queries.length, options.maxNeighbors(), size);
+        }
+    }
+
+    private void search(VectorTable table, float[][] queries, double seconds, int workers, @Nullable OutputFile out)
+            throws IOException, InterruptedException {
+        int[][] known = truth;
+        if (!options.json) {
+            streams.out().print(head(queries.length, seconds, workers, known != null));
+        }
+        for (int k : options.k) {
+            for (int effort : plan.efforts(table, k)) {
+                Neighbors[] found = new Neighbors[queries.length];
+                ClosedLoop.Run run = measure(table, queries, k, effort, found);
+                Double recall = known == null ? null : Recall.byId(known, found, k);
+                if (out != null) {
+                    out.write(file -> OrdinalRows.write(file, ordinals(found, k)));
+                }
+                print(report(run, queries.length, k, effort, seconds, workers, recall));
+            }
+        }
+    }
+
+    /** Measures for a given time and at least one pass over all queries; the first pass supplies the neighbours found. */
+    private ClosedLoop.Run measure(VectorTable table, float[][] queries, int k, int effort, Neighbors[] found)
+            throws InterruptedException {
+        ClosedLoop loop = new ClosedLoop(options.inFlight);
+        int widest = plan.widest(table);
+        ClosedLoop.Search<Neighbors> search =
+                number -> searchFully(table, queries[(int) (number % queries.length)], k, effort, widest);
+        loop.run(Long.MAX_VALUE, options.warmUp(), search, (number, result) -> {});
+        ClosedLoop.Run once =
+                loop.run(queries.length, NO_LIMIT, search, (number, result) -> found[(int) number] = result);
+        return once.elapsed().compareTo(options.measured()) >= 0
+                ? once
+                : loop.run(Long.MAX_VALUE, options.measured(), search, (number, result) -> {});
+    }
+
+    /** Repeats a search with a larger effort while it finds fewer than k rows, for example because too few lists were probed. */
+    private static CompletableFuture<Neighbors> searchFully(
+            VectorTable table, float[] query, int k, int effort, int widest) {
+        return table.search(query, k, effort).thenCompose(found -> {
+            boolean isAll = found.size() == k || effort == widest;
+            return isAll
+                    ? CompletableFuture.completedFuture(found)
+                    : searchFully(table, query, k, (int) Math.min(widest, 2L * effort), widest);
+        });
+    }
+
+    private SearchReport report(
+            ClosedLoop.Run run, int queries, int k, int effort, double seconds, int workers, @Nullable Double recall) {
+        boolean opened = options.table != null;
+        return new SearchReport(
+                opened ? null : seconds,
+                opened ? seconds : null,
+                queries,
+                k,
+                effort,
+                options.inFlight,
+                workers,
+                run.perSecond(),
+                run.latencies().p50us(),
+                run.latencies().p99us(),
+                run.latencies().p999us(),
+                recall);
+    }
+
+    private String head(int queries, double seconds, int workers, boolean hasTruth) {
+        return String.format(
+                Locale.ROOT,
+                "%s in %.3f s%n%,d queries, %d in flight on %d workers%n%6s %8s %s%12s %10s %10s %10s%n",
+                options.table == null ? "built" : "opened",
+                seconds,
+                queries,
+                options.inFlight,
+                workers,
+                "k",
+                plan.effortName(),
+                hasTruth ? "%8s".formatted("recall") : "",
+                "queries/s",
+                "p50 us",
+                "p99 us",
+                "p99.9 us");
+    }
+
+    private void print(SearchReport report) throws IOException {
+        if (options.json) {
+            streams.out().println(new ObjectMapper().writeValueAsString(report));
+            return;
+        }
+        streams.out()
+                .printf(
+                        Locale.ROOT,
+                        "%6d %8d %s%,12.0f %,10.0f %,10.0f %,10.0f%n",
+                        report.k(),
+                        report.effort(),
+                        report.recall() == null ? "" : String.format(Locale.ROOT, "%8.4f", report.recall()),
+                        report.qps(),
+                        report.p50us(),
+                        report.p99us(),
+                        report.p999us());
+    }
+
+    private static int[][] ordinals(Neighbors[] found, int k) {
+        return Arrays.stream(found)
+                .map(row -> {
+                    int[] ordinals = new int[k];
+                    Arrays.setAll(ordinals, i -> i < row.size() ? Math.toIntExact(row.ids()[i]) : NONE);
+                    return ordinals;
+                })
+                .toArray(int[][]::new);
+    }
+}

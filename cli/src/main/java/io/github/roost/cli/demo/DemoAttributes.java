@@ -1,0 +1,101 @@
+package io.github.roost.cli.demo;
+
+import io.github.roost.cli.demo.DemoReport.Hit;
+import io.github.roost.core.task.SearchFunction;
+import io.github.roost.rows.Attributes;
+import io.github.roost.rows.Column;
+import io.github.roost.rows.Enriched;
+import io.github.roost.rows.RowBatch;
+import io.github.roost.rows.RowWriter;
+import io.github.roost.rows.Schema;
+import io.github.roost.rows.VersionBuilder;
+import io.github.roost.rows.VersionedRows;
+import io.github.roost.testkit.packages.DebianPackages;
+import io.github.roost.testkit.packages.DebianPackages.Package;
+import io.github.roost.vector.Neighbors;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/** The displayed attributes of packages, in a table by their ordinals in a temporary folder that is deleted on close. For one thread. */
+final class DemoAttributes implements AutoCloseable {
+    private static final Schema SCHEMA =
+            Schema.of(Column.ofText("name"), Column.ofText("section"), Column.ofText("synopsis"));
+
+    private final Path folder;
+    private final VersionedRows table;
+    private final VersionedRows.Reader reader;
+
+    private DemoAttributes(Path folder, VersionedRows table) {
+        this.folder = folder;
+        this.table = table;
+        this.reader = table.reader();
+    }
+
+    static DemoAttributes of(DebianPackages data) throws IOException {
+        Path folder = Files.createTempDirectory("roost-demo-");
+        DemoAttributes made = new DemoAttributes(folder, VersionedRows.open(folder));
+        boolean done = false;
+        try {
+            made.load(data.packages());
+            done = true;
+            return made;
+        } finally {
+            if (!done) {
+                made.close();
+            }
+        }
+    }
+
+    private void load(List<Package> packages) throws IOException {
+        try (VersionBuilder loading = table.begin(1, SCHEMA, packages.size())) {
+            RowWriter row = loading.writer();
+            for (int i = 0; i < packages.size(); i++) {
+                Package next = packages.get(i);
+                loading.put(
+                        i,
+                        row.setText(0, next.name()).setText(1, next.section()).setText(2, next.synopsis()));
+            }
+            loading.seal();
+        }
+        table.publish(1);
+    }
+
+    /** A search that also reads the displayed attributes, as one request. */
+    <Q> SearchFunction<Q, Enriched> after(SearchFunction<Q, Neighbors> search) {
+        return Attributes.after(search, table);
+    }
+
+    /** Reads the displayed attributes of neighbours merged from several tables. */
+    Enriched of(Neighbors found) {
+        RowBatch rows = RowBatch.onHeap();
+        reader.getAll(found.ids(), rows);
+        return new Enriched(found, rows);
+    }
+
+    static List<Hit> hits(Enriched found, int max) {
+        RowBatch rows = found.rows();
+        return IntStream.range(0, Math.min(max, rows.size()))
+                .mapToObj(i -> new Hit(
+                        rows.getText(i, 0),
+                        rows.getText(i, 1),
+                        rows.getText(i, 2),
+                        found.neighbors().distances()[i]))
+                .toList();
+    }
+
+    @Override
+    public void close() throws IOException {
+        reader.close();
+        table.close();
+        try (Stream<Path> files = Files.list(folder)) {
+            for (Path file : files.toList()) {
+                Files.delete(file);
+            }
+        }
+        Files.delete(folder);
+    }
+}

@@ -1,0 +1,25 @@
+package io.github.roost.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@Tag("stress")
+class FormatBenchSmokeTest {
+    @Test
+    void everyFormatIsWrittenAndSearchedAtTheRecall() {
+        CommandRun run = CommandRun.of((Object[])
+                ("bench lucene-formats --rows 2000 --dimension 16 --segments 2 --merge --recall .90 --threads 2"
+                                + " --rounds 1 --slice-millis 20")
+                        .split(" "));
+        assertThat(run.complaints()).isEmpty();
+        assertThat(run.status()).isZero();
+        assertThat(run.out()).contains("2,000 x 16 in 1 segments, 2 threads, 1 rounds");
+        for (String format : List.of("roost", "lucene_hnsw", "roost_reader", "lucene_int8", "lucene_binary")) {
+            assertThat(run.out()).containsPattern("indexing +" + format + " ");
+        }
+        assertThat(run.out()).containsPattern("at 0?\\.90 +roost .* searches/s");
+    }
+}

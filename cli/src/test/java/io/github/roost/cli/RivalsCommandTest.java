@@ -1,0 +1,135 @@
+package io.github.roost.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.nio.file.Path;
+import java.util.Arrays;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class RivalsCommandTest {
+    private static final Object[] SMALL = {
+        "bench",
+        "rivals",
+        "--rows",
+        2_000,
+        "--dimension",
+        8,
+        "--m",
+        4,
+        "--ef-construction",
+        30,
+        "--peer",
+        "none",
+        "--rounds",
+        2,
+        "--slice-millis",
+        2
+    };
+
+    private static CommandRun small(Object... more) {
+        Object[] all = Arrays.copyOf(SMALL, SMALL.length + more.length);
+        System.arraycopy(more, 0, all, SMALL.length, more.length);
+        return CommandRun.of(all);
+    }
+
+    @Test
+    void printsALineAnEngineAndDrawsTheCurves(@TempDir Path folder) {
+        CommandRun run = small("--ef", "10,20,200", "--threads", 1, "--picture", folder);
+        assertThat(run.complaints()).isEmpty();
+        assertThat(run.status()).isZero();
+        assertThat(run.out())
+                .contains("1 thread,", "| roost |", "| roost int8 |", "| roost neighbor codes |", "| jvector |");
+        assertThat(folder.resolve("rivals-hnsw-mixture-k10-threads1.svg"))
+                .content()
+                .startsWith("<svg")
+                .contains("roost neighbor codes");
+    }
+
+    @Test
+    void jsonHoldsEveryFigure() throws Exception {
+        CommandRun run = small("--k", "3,6", "--ef", "6,100", "--element", "codes", "--json");
+        assertThat(run.status()).isZero();
+        JsonNode root = new ObjectMapper().readTree(run.out());
+        assertThat(root.get("engines")).hasSize(2);
+        assertThat(root.at("/engines/0/bytesPerRow").asDouble()).isGreaterThan(8 * 8);
+        assertThat(root.get("curves")).hasSize(4);
+        assertThat(root.at("/curves/0/points")).hasSize(2);
+        assertThat(root.at("/curves/0/points/0/searchesPerSecond")).hasSize(2);
+        assertThat(root.at("/curves/0/atRecall")).hasSize(5);
+    }
+
+    @Test
+    void comparesIvfTablesByInnerProductOneSearchAtATime() throws Exception {
+        CommandRun run =
+                small("--index", "ivf", "--metric", "ip", "--alone", "--nlist", 16, "--nprobe", "1,16", "--json");
+        assertThat(run.complaints()).isEmpty();
+        assertThat(run.status()).isZero();
+        JsonNode root = new ObjectMapper().readTree(run.out());
+        assertThat(root.get("workload").asText()).contains("inner product");
+        assertThat(root.get("alone").asBoolean()).isTrue();
+        assertThat(root.get("nlist").asInt()).isEqualTo(16);
+        assertThat(root.get("engines"))
+                .extracting(engine -> engine.get("engine").asText())
+                .containsExactly("roost ivf float32", "roost ivf int8", "roost ivf");
+        for (JsonNode curve : root.get("curves")) {
+            assertThat(curve.at("/points/0/recall").asDouble())
+                    .isLessThan(curve.at("/points/1/recall").asDouble());
+            assertThat(curve.at("/points/1/recall").asDouble()).isGreaterThan(.95);
+        }
+    }
+
+    @Test
+    void addsRowsOfVariousNormsToALiveTable() throws Exception {
+        CommandRun run = small(
+                "--element", "float32", "--live", "--metric", "ip", "--norm-spread", ".3", "--ef", "10,200", "--json");
+        assertThat(run.status()).isZero();
+        JsonNode root = new ObjectMapper().readTree(run.out());
+        assertThat(root.get("workload").asText()).contains("norms spread by 0.3, inner product");
+        assertThat(root.at("/engines/1/engine").asText()).isEqualTo("roost live");
+        assertThat(root.at("/engines/1/buildSeconds").asDouble()).isPositive();
+        for (JsonNode curve : root.get("curves")) {
+            assertThat(curve.at("/points/1/recall").asDouble()).isGreaterThan(.95);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"hnsw", "ivf"})
+    void aKeptTableIsNotBuiltAgain(String index, @TempDir Path folder) throws Exception {
+        Object[] options = {
+            "--index",
+            index,
+            "--element",
+            "float32",
+            "--rival",
+            index.equals("ivf") ? "scann" : "hnswlib",
+            "--keep",
+            folder,
+            "--json"
+        };
+        JsonNode first = new ObjectMapper().readTree(small(options).out());
+        JsonNode second = new ObjectMapper().readTree(small(options).out());
+        assertThat(second.get("engines")).isEqualTo(first.get("engines"));
+        assertThat(second.at("/curves/0/points/0/recall")).isEqualTo(first.at("/curves/0/points/0/recall"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "--rival, annoy, --rival must be of jvector",
+        "--threads, 3, --threads must be between 1 and 2",
+        "--nlist, -1, --nlist must be between 0 and",
+        "--norm-spread, -1, '--norm-spread must be between 0 and 2, got -1'",
+        "--norm-spread, NaN, '--norm-spread must be between 0 and 2, got NaN'",
+        "--ef, 10, --ef must have two widths of at least 10 for --k 10"
+    })
+    void whatIsNotAsExpectedIsSaid(String option, String value, String complaint) {
+        CommandRun run = small(option, value);
+        assertThat(run.status()).isNotZero();
+        assertThat(run.complaints()).anyMatch(line -> line.contains(complaint));
+    }
+}

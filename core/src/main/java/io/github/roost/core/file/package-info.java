@@ -1,5 +1,0 @@
-/** Files of tables, for authors of indexes: atomic replacement, sections with checksums, and checks of what is read. */
-@NullMarked
-package io.github.roost.core.file;
-
-import org.jspecify.annotations.NullMarked;

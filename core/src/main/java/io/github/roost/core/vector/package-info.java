@@ -1,5 +1,0 @@
-/** The table, request and result that all vector indexes share. */
-@NullMarked
-package io.github.roost.core.vector;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** Lucene searches on Roost's workers, and Roost's tables as queries in Lucene searches. */
-@NullMarked
-package io.github.roost.examples.lucene;
-
-import org.jspecify.annotations.NullMarked;

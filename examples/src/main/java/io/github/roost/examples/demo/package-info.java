@@ -1,5 +1,0 @@
-/** The demo: Debian's packages searched by meaning on pinned workers. */
-@NullMarked
-package io.github.roost.examples.demo;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** Readers of vector files of all formats that the command line and the service support. */
-@NullMarked
-package io.github.roost.examples.input;
-
-import org.jspecify.annotations.NullMarked;

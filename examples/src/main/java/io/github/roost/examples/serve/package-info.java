@@ -1,5 +1,0 @@
-/** Tables over HTTP: virtual threads in front, an orchestrator's pinned workers behind. */
-@NullMarked
-package io.github.roost.examples.serve;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** Builds the documentation as a web site: guides and Javadoc. */
-@NullMarked
-package io.github.roost.examples.site;
-
-import org.jspecify.annotations.NullMarked;

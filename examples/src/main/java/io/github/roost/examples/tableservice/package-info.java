@@ -1,5 +1,0 @@
-/** Servers of one table on loopback, and a client that observes them while versions are rolled out. */
-@NullMarked
-package io.github.roost.examples.tableservice;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** Tests of what README.md and docs show. */
-@NullMarked
-package io.github.roost.examples.docs;
-
-import org.jspecify.annotations.NullMarked;

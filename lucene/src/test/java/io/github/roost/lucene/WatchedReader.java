@@ -1,0 +1,76 @@
+package io.github.roost.lucene;
+
+import java.io.IOException;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.FilterDirectoryReader;
+import org.apache.lucene.index.FilterLeafReader;
+import org.apache.lucene.index.IndexReader;
+import org.apache.lucene.index.LeafReader;
+import org.apache.lucene.search.AcceptDocs;
+import org.apache.lucene.search.KnnCollector;
+import org.jspecify.annotations.Nullable;
+
+/** A reader that notes which threads walk the vectors of which segment. */
+final class WatchedReader extends FilterDirectoryReader {
+    private final ConcurrentMap<IndexReader.CacheKey, Set<String>> walkers;
+
+    WatchedReader(DirectoryReader in) throws IOException {
+        this(in, new ConcurrentHashMap<>());
+    }
+
+    private WatchedReader(DirectoryReader in, ConcurrentMap<IndexReader.CacheKey, Set<String>> walkers)
+            throws IOException {
+        super(in, new SubReaderWrapper() {
+            @Override
+            public LeafReader wrap(LeafReader segment) {
+                return new Watched(segment, walkers);
+            }
+        });
+        this.walkers = walkers;
+    }
+
+    /** Names of the threads that walked a segment. */
+    Set<String> walkersOf(LeafReader segment) {
+        return walkers.getOrDefault(segment.getCoreCacheHelper().getKey(), Set.of());
+    }
+
+    @Override
+    protected DirectoryReader doWrapDirectoryReader(DirectoryReader reopened) throws IOException {
+        return new WatchedReader(reopened, walkers);
+    }
+
+    @Override
+    public @Nullable CacheHelper getReaderCacheHelper() {
+        return in.getReaderCacheHelper();
+    }
+
+    private static final class Watched extends FilterLeafReader {
+        private final ConcurrentMap<IndexReader.CacheKey, Set<String>> walkers;
+
+        Watched(LeafReader in, ConcurrentMap<IndexReader.CacheKey, Set<String>> walkers) {
+            super(in);
+            this.walkers = walkers;
+        }
+
+        @Override
+        public void searchNearestVectors(String field, float[] target, KnnCollector collector, AcceptDocs accept)
+                throws IOException {
+            walkers.computeIfAbsent(in.getCoreCacheHelper().getKey(), key -> ConcurrentHashMap.newKeySet())
+                    .add(Thread.currentThread().getName());
+            in.searchNearestVectors(field, target, collector, accept);
+        }
+
+        @Override
+        public @Nullable CacheHelper getCoreCacheHelper() {
+            return in.getCoreCacheHelper();
+        }
+
+        @Override
+        public @Nullable CacheHelper getReaderCacheHelper() {
+            return in.getReaderCacheHelper();
+        }
+    }
+}

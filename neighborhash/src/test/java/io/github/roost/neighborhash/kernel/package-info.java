@@ -1,0 +1,4 @@
+@NullMarked
+package io.github.roost.neighborhash.kernel;
+
+import org.jspecify.annotations.NullMarked;

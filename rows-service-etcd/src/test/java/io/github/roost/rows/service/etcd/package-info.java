@@ -1,0 +1,4 @@
+@NullMarked
+package io.github.roost.rows.service.etcd;
+
+import org.jspecify.annotations.NullMarked;

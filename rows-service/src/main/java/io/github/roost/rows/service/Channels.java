@@ -1,0 +1,135 @@
+package io.github.roost.rows.service;
+
+import io.grpc.Codec;
+import io.grpc.DecompressorRegistry;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.netty.shaded.io.grpc.netty.GrpcSslContexts;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.netty.shaded.io.netty.handler.ssl.SslContext;
+import io.grpc.stub.MetadataUtils;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** The connections to servers, one per server, created on first use. Thread-safe. */
+final class Channels implements AutoCloseable {
+    /** The maximum size of the rows, plus 1 MiB for a server's view. */
+    private static final int MAX_REPLY_BYTES = ServerOptions.USUAL_REPLY_BYTES + (1 << 20);
+
+    /** Messages without compression only; gRPC's default also accepts gzip. */
+    static final DecompressorRegistry PLAIN =
+            DecompressorRegistry.emptyInstance().with(Codec.Identity.NONE, false);
+
+    /** A server that died without closing its connection is detected within twice this time. */
+    private static final long KEEP_ALIVE_SECONDS = 10;
+
+    private final Map<String, ManagedChannel> channels = new ConcurrentHashMap<>();
+    /** Null for no TLS. */
+    private final @Nullable SslContext tls;
+
+    private final @Nullable String token;
+    /** The encodings of answers that servers may use. */
+    private final DecompressorRegistry encodings;
+
+    private volatile Map<String, InetSocketAddress> servers = Map.of();
+
+    /**
+     * @param trusted PEM file of the trusted root certificates, or null for no TLS
+     * @param token the token that servers require, or null; without TLS it is sent to loopback addresses only
+     * @param compressed whether servers compress their answers with gzip
+     * @throws IllegalArgumentException if there are no certificates in the file
+     */
+    Channels(@Nullable Path trusted, @Nullable String token, boolean compressed) {
+        this.tls = trusted == null ? null : tls(trusted);
+        this.token = token;
+        this.encodings = compressed ? PLAIN.with(new Codec.Gzip(), true) : PLAIN;
+    }
+
+    private static SslContext tls(Path trusted) {
+        try {
+            return GrpcSslContexts.forClient().trustManager(trusted.toFile()).build();
+        } catch (IOException | IllegalArgumentException e) {
+            throw new IllegalArgumentException("trusted must be a PEM file of certificates, got " + trusted, e);
+        }
+    }
+
+    Map<String, InetSocketAddress> servers() {
+        return servers;
+    }
+
+    /** Sets the servers. Connections to other servers, and to former addresses, close when their calls in progress have ended. */
+    void setServers(Map<String, InetSocketAddress> now) {
+        servers = now;
+        channels.entrySet().removeIf(entry -> {
+            String name = entry.getKey().substring(0, entry.getKey().lastIndexOf('@'));
+            boolean isGone = !entry.getKey().equals(channelName(name, now.get(name)));
+            if (isGone) {
+                entry.getValue().shutdown();
+            }
+            return isGone;
+        });
+    }
+
+    private static String channelName(String server, @Nullable InetSocketAddress address) {
+        return server + "@" + address;
+    }
+
+    /**
+     * The connection to a server.
+     *
+     * @throws StatusRuntimeException UNAVAILABLE, if the server is not registered, its address cannot be resolved, or the token must not be sent to
+     *     it
+     */
+    ManagedChannel to(String server) {
+        InetSocketAddress address = servers.get(server);
+        if (address == null) {
+            throw unavailable("it is not there");
+        }
+        // Checked per call, not in setServers, so that a bad address affects its server only.
+        if (address.isUnresolved()) {
+            throw unavailable("its address is not known: " + address);
+        }
+        if (token != null && tls == null && !address.getAddress().isLoopbackAddress()) {
+            throw unavailable("a token goes without TLS to loopback addresses only, not to " + address);
+        }
+        return channels.computeIfAbsent(channelName(server, address), unknown -> connect(address));
+    }
+
+    private static StatusRuntimeException unavailable(String why) {
+        return Status.UNAVAILABLE.withDescription(why).asRuntimeException();
+    }
+
+    private ManagedChannel connect(InetSocketAddress address) {
+        NettyChannelBuilder builder = NettyChannelBuilder.forAddress(address)
+                // Of a compressed message, the size after decompression counts.
+                .maxInboundMessageSize(MAX_REPLY_BYTES)
+                .decompressorRegistry(encodings)
+                .keepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS)
+                .keepAliveTimeout(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS)
+                .directExecutor();
+        if (tls == null) {
+            builder.usePlaintext();
+        } else {
+            builder.sslContext(tls);
+        }
+        if (token != null) {
+            Metadata headers = new Metadata();
+            headers.put(RowsServer.TOKEN, token);
+            builder.intercept(MetadataUtils.newAttachHeadersInterceptor(headers));
+        }
+        return builder.build();
+    }
+
+    /** Closes all connections, and cancels calls in progress. */
+    @Override
+    public void close() {
+        channels.values().forEach(ManagedChannel::shutdownNow);
+    }
+}

@@ -1,0 +1,452 @@
+package io.github.roost.rows.service;
+
+import io.github.roost.rows.RowBatch;
+import io.github.roost.rows.TextKeys;
+import io.github.roost.rows.service.StrongBatch.Answer;
+import io.github.roost.rows.service.StrongBatch.Ask;
+import io.github.roost.vector.Vectors;
+import io.grpc.CallOptions;
+import io.grpc.ManagedChannel;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.ClientCalls;
+import io.grpc.stub.StreamObserver;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Fetches rows of tables from the servers that have them, without a proxy. All rows of a batch are of one version, or the batch fails, unless its
+ * caller accepts {@linkplain #fetchAny any version}. Thread-safe.
+ */
+public final class RowsClient implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(RowsClient.class);
+    /** The deadline of one request; then another server is asked. */
+    private static final long ASK_NANOS = 250_000_000;
+
+    private static final long RETRY_MILLIS = 5;
+    /** The maximum number of keys that the error of a late batch names. */
+    private static final int MAX_NAMED = 10;
+    /** In place of a version: the newest complete version. */
+    private static final long NEWEST = 0;
+    /** In place of a version: of each key, the newest version that a server has. */
+    private static final long ANY = -1;
+
+    private final Map<String, KnownServers> known = new ConcurrentHashMap<>();
+    private final ExecutorService retries = Executors.newSingleThreadExecutor(
+            Thread.ofPlatform().daemon().name("roost-table-client").factory());
+    private final Registry.Registration watch;
+    private final Channels channels;
+    private final HedgePolicy hedging = new HedgePolicy();
+    private final LongAdder requests = new LongAdder();
+    private final LongAdder hedges = new LongAdder();
+    private final LongAdder answers = new LongAdder();
+    private final Map<String, LongAdder> rowsBy = new ConcurrentHashMap<>();
+    /** Servers whose views have another name; each is logged once. */
+    private final Set<String> misnamed = ConcurrentHashMap.newKeySet();
+
+    private volatile boolean isClosed;
+
+    /**
+     * Creates a client without TLS and token, for servers on the same machine.
+     *
+     * @param registry lists the servers
+     */
+    public RowsClient(Registry registry) {
+        this(registry, null, null);
+    }
+
+    /**
+     * Creates a client.
+     *
+     * @param registry lists the servers
+     * @param trusted PEM file of the trusted root certificates, or null for no TLS
+     * @param token the token that servers require, or null for none; without TLS it is sent to loopback addresses only, and
+     *     servers at other addresses are not used
+     * @throws IllegalArgumentException if there are no certificates in the file
+     */
+    public RowsClient(Registry registry, @Nullable Path trusted, @Nullable String token) {
+        this(registry, trusted, token, false);
+    }
+
+    /**
+     * Creates a client whose servers may compress their answers.
+     *
+     * @param registry lists the servers
+     * @param trusted PEM file of the trusted root certificates, or null for no TLS
+     * @param token the token that servers require, or null for none; without TLS it is sent to loopback addresses only, and
+     *     servers at other addresses are not used
+     * @param compressed whether servers compress their answers with gzip, which takes CPU time of both sides and pays off where the network is the
+     *     bottleneck and rows compress well. Requests are never compressed, and limits apply to the size before compression
+     * @throws IllegalArgumentException if there are no certificates in the file
+     */
+    public RowsClient(Registry registry, @Nullable Path trusted, @Nullable String token, boolean compressed) {
+        this.channels = new Channels(trusted, token, compressed);
+        this.watch = registry.watch(this::setServers);
+    }
+
+    /** Ignores an empty list, as the registry has then lost its data: the known servers stay in use. */
+    private synchronized void setServers(Map<String, InetSocketAddress> now) {
+        if (!now.isEmpty()) {
+            channels.setServers(now);
+            known.values().forEach(table -> table.setServers(now.keySet()));
+        }
+    }
+
+    /** The known state of a table's servers. */
+    KnownServers known(String table) {
+        KnownServers there = known.get(table);
+        return there == null ? begin(table) : there;
+    }
+
+    /** Takes the lock of {@link #setServers}, as a concurrent change of servers would be lost otherwise. */
+    private synchronized KnownServers begin(String table) {
+        return known.computeIfAbsent(table, unknown -> {
+            KnownServers begun = new KnownServers();
+            begun.setServers(channels.servers().keySet());
+            return begun;
+        });
+    }
+
+    /**
+     * Fetches rows of the newest version that is complete at the servers, as far as this client knows.
+     *
+     * @param table the table's name
+     * @param keys 0 to 100,000 keys; must not change until the future is done
+     * @param deadline time from now after which the future fails with a {@link TimeoutException}, which names the last failure of a server, and up
+     *     to ten of the keys that lack a row
+     * @param columns names of columns; all columns if none is named
+     * @return completes with the rows, all of one version; it fails with a {@link StatusRuntimeException} if a server refuses the request
+     * @throws IllegalArgumentException if there are too many keys
+     * @throws IllegalStateException if the client is closed
+     */
+    public CompletableFuture<FetchedRows> fetch(String table, long[] keys, Duration deadline, String... columns) {
+        return fetchOf(table, NEWEST, keys, deadline, columns);
+    }
+
+    /**
+     * Fetches rows of a given version, for example the version of a previous batch.
+     *
+     * @param table the table's name
+     * @param version the version of all rows, 1 or more
+     * @param keys 0 to 100,000 keys; must not change until the future is done
+     * @param deadline time from now after which the future fails with a {@link TimeoutException}, which names the last failure of a server; this also
+     *     happens if the version is not complete at the servers
+     * @param columns names of columns; all columns if none is named
+     * @return completes with the rows; it fails with a {@link StatusRuntimeException} if a server refuses the request
+     * @throws IllegalArgumentException if there are too many keys, or {@code version} is less than 1
+     * @throws IllegalStateException if the client is closed
+     */
+    public CompletableFuture<FetchedRows> fetch(
+            String table, long version, long[] keys, Duration deadline, String... columns) {
+        Vectors.requireRange("version", version, 1, Long.MAX_VALUE);
+        return fetchOf(table, version, keys, deadline, columns);
+    }
+
+    /**
+     * Fetches rows of any versions: each row is of the newest version of which a server has the key's shard, as far as this client knows. So the rows
+     * of one batch may differ in version ({@link FetchedRows#version(int)}), and a batch is answered even if no version is complete at the servers.
+     *
+     * @param table the table's name
+     * @param keys 0 to 100,000 keys; must not change until the future is done
+     * @param deadline time from now after which the future fails with a {@link TimeoutException}, which names the last failure of a server, and up
+     *     to ten of the keys that lack a row; this happens if no server has a shard in any version, or none that has it answers
+     * @param columns names of columns; all columns if none is named
+     * @return completes with the rows; it fails with a {@link StatusRuntimeException} if a server refuses the request, for example because one of the
+     *     versions does not have a column
+     * @throws IllegalArgumentException if there are too many keys
+     * @throws IllegalStateException if the client is closed
+     */
+    public CompletableFuture<FetchedRows> fetchAny(String table, long[] keys, Duration deadline, String... columns) {
+        return fetchOf(table, ANY, keys, deadline, columns);
+    }
+
+    /**
+     * Fetches rows by texts, of the newest version that is complete at the servers, as far as this client knows.
+     *
+     * @param table the table's name
+     * @param by the kind of key; a row whose text differs from the requested text is absent
+     * @param texts 0 to 100,000 texts; must not change until the future is done
+     * @param deadline as of {@link #fetch(String, long[], Duration, String...)}; a {@link TimeoutException} names keys, not texts
+     * @param columns names of columns; all columns if none is named. The column of the texts is added as the last one, unless it is among them
+     * @return completes with the rows, all of one version; it fails as of {@link #fetch(String, long[], Duration, String...)}, or with an {@link
+     *     IllegalArgumentException} if the column of the texts is not of type TEXT
+     * @throws IllegalArgumentException if there are too many texts, or one has an unpaired surrogate
+     * @throws IllegalStateException if the client is closed
+     */
+    public CompletableFuture<FetchedRows> fetch(
+            String table, TextKeys by, List<String> texts, Duration deadline, String... columns) {
+        String[] more = by.columns(List.of(columns)).toArray(String[]::new);
+        return fetchOf(table, NEWEST, by.keys(texts), deadline, more).thenApply(rows -> {
+            rows.retain(by, texts);
+            return rows;
+        });
+    }
+
+    /** @param version the version, {@link #NEWEST} or {@link #ANY} */
+    private CompletableFuture<FetchedRows> fetchOf(
+            String table, long version, long[] keys, Duration deadline, String... columns) {
+        Vectors.requireRange("keys", keys.length, 0, Wire.MAX_KEYS);
+        if (isClosed) {
+            throw new IllegalStateException("the client is closed");
+        }
+        Fetch fetch = new Fetch(table, version, keys, List.of(columns), System.nanoTime() + deadline.toNanos());
+        fetch.result.orTimeout(deadline.toNanos(), TimeUnit.NANOSECONDS);
+        fetch.begin();
+        return fetch.result.exceptionallyCompose(failure -> CompletableFuture.failedFuture(
+                failure instanceof TimeoutException ? fetch.timedOut(deadline) : failure));
+    }
+
+    /**
+     * Statistics of a client.
+     *
+     * @param requests the requests that batches began with, at first or after a pause
+     * @param hedges the requests sent to a second server because the first was slow
+     * @param batches the batches answered
+     * @param answers the answers with rows, by server
+     */
+    public record Stats(long requests, long hedges, long batches, Map<String, Long> answers) {}
+
+    /**
+     * Statistics since the client was created.
+     *
+     * @return the statistics; they may lag behind concurrent requests
+     */
+    public Stats stats() {
+        Map<String, Long> answersBy = new HashMap<>();
+        rowsBy.forEach((server, count) -> answersBy.put(server, count.sum()));
+        return new Stats(requests.sum(), hedges.sum(), answers.sum(), Map.copyOf(answersBy));
+    }
+
+    /** The fetch of one batch. Its {@link Batch} is guarded by this. */
+    private final class Fetch {
+        private final String table;
+        private final int size;
+        private final List<String> columns;
+        private final KnownServers knownOf;
+        private final long deadline;
+        private final Batch<RowBatch> batch;
+        private final CompletableFuture<FetchedRows> result = new CompletableFuture<>();
+        /** The number of requests of the first attempt; when the hedge delay ends, a later attempt may be in flight. Guarded by this. */
+        private int firstRequests;
+
+        private volatile String lastFailure;
+
+        /** Whether a server has answered or failed; a request cut short by the batch's deadline says less than that. */
+        private boolean hasOutcome;
+
+        private boolean isHedgeDue;
+
+        /** The servers that refuse this client. Guarded by this. */
+        private final Set<String> refusing = new HashSet<>();
+
+        /** @param version the version, {@link #NEWEST} or {@link #ANY} */
+        Fetch(String table, long version, long[] keys, List<String> columns, long deadline) {
+            this.table = table;
+            this.size = keys.length;
+            this.columns = columns;
+            this.knownOf = known(table);
+            this.deadline = deadline;
+            this.lastFailure = version == ANY
+                    ? "no server has their shards in any version"
+                    : "no servers together have all shards of "
+                            + (version == NEWEST ? "a version" : "version " + version);
+            SplittableRandom random =
+                    new SplittableRandom(ThreadLocalRandom.current().nextLong());
+            this.batch = version == ANY
+                    ? new AnyBatch<>(knownOf, keys, random)
+                    : new StrongBatch<>(knownOf, version, keys, random);
+        }
+
+        synchronized void begin() {
+            if (!result.isDone() && !batch.isWaiting()) {
+                List<Ask> asks = batch.begin(System.nanoTime());
+                requests.add(asks.size());
+                hedging.sent(asks.size());
+                proceed(asks);
+                if (!isHedgeDue && !batch.isDone()) {
+                    isHedgeDue = true;
+                    firstRequests = batch.waiting();
+                    CompletableFuture.delayedExecutor(hedging.delayNanos(), TimeUnit.NANOSECONDS, retries)
+                            .execute(this::hedge);
+                }
+            }
+        }
+
+        /** The exception of a batch without an answer; names the keys that it lacks. */
+        synchronized TimeoutException timedOut(Duration deadline) {
+            long[] missing = batch.missing();
+            String named = LongStream.of(missing)
+                    .limit(MAX_NAMED)
+                    .mapToObj(Long::toString)
+                    .collect(Collectors.joining(", "));
+            String keys = missing.length == 0
+                    ? ""
+                    : " for keys " + named
+                            + (missing.length > MAX_NAMED ? " and " + (missing.length - MAX_NAMED) + " more" : "");
+            return new TimeoutException("the batch of table " + table + " has no answer within " + deadline.toMillis()
+                    + " ms" + keys + ": " + lastFailure);
+        }
+
+        /** Hedges late requests; runs once per batch, after the hedge delay. */
+        private synchronized void hedge() {
+            int late = batch.waiting();
+            hedging.early(Math.max(0, firstRequests - late));
+            if (late > 0 && !result.isDone()) {
+                List<Ask> asks = batch.hedge(System.nanoTime(), hedging.late(late));
+                hedges.add(asks.size());
+                proceed(asks);
+            }
+        }
+
+        private void proceed(List<Ask> asks) {
+            asks.forEach(this::send);
+            if (batch.isDone()) {
+                answers.add(result.complete(rows()) ? 1 : 0);
+            } else if (!batch.isWaiting() && !result.isDone()) {
+                CompletableFuture.delayedExecutor(RETRY_MILLIS, TimeUnit.MILLISECONDS, retries)
+                        .execute(this::begin);
+            }
+        }
+
+        private FetchedRows rows() {
+            RowBatch[] batches = new RowBatch[size];
+            int[] rows = new int[size];
+            for (Answer<RowBatch> answer : batch.answers()) {
+                for (int i = 0; i < answer.positions().length; i++) {
+                    batches[answer.positions()[i]] = answer.values();
+                    rows[answer.positions()[i]] = i;
+                }
+            }
+            return new FetchedRows(batch instanceof StrongBatch<RowBatch> strong ? strong.version() : 0, batches, rows);
+        }
+
+        private void send(Ask ask) {
+            ManagedChannel channel;
+            try {
+                channel = channels.to(ask.server());
+            } catch (StatusRuntimeException cannotBeAsked) {
+                retries.execute(() -> failed(ask, cannotBeAsked.getStatus(), false));
+                return;
+            }
+            long left = deadline - System.nanoTime();
+            boolean isCutShort = left < ASK_NANOS;
+            CallOptions options =
+                    CallOptions.DEFAULT.withDeadlineAfter(Math.clamp(left, 1, ASK_NANOS), TimeUnit.NANOSECONDS);
+            Wire.Request request = new Wire.Request(
+                    table,
+                    ask.version(),
+                    ask.shards(),
+                    ask.shard(),
+                    knownOf.sequence(ask.server()),
+                    columns,
+                    ask.keys());
+            ClientCalls.asyncUnaryCall(channel.newCall(Wire.FETCH, options), request, new StreamObserver<>() {
+                @Override
+                public void onNext(Wire.Reply reply) {
+                    answered(ask, reply);
+                }
+
+                @Override
+                public void onError(Throwable failure) {
+                    failed(ask, Status.fromThrowable(failure), isCutShort);
+                }
+
+                @Override
+                public void onCompleted() {
+                    // The answer was handled in onNext.
+                }
+            });
+        }
+
+        private synchronized void answered(Ask ask, Wire.Reply reply) {
+            hasOutcome = true;
+            if (reply.view() != null) {
+                learn(ask.server(), reply.view());
+            }
+            RowBatch rows = reply.rows();
+            if (rows == null) {
+                proceed(batch.notServed(ask, System.nanoTime()));
+            } else if (rows.version() == ask.version() && rows.size() == ask.keys().length) {
+                rowsBy.computeIfAbsent(ask.server(), first -> new LongAdder()).increment();
+                proceed(batch.answered(ask, rows.version(), rows, System.nanoTime()));
+            } else {
+                proceed(batch.failed(ask, System.nanoTime()));
+            }
+        }
+
+        /** Learns a server's view, unless its name is not the registered name: it would be taken for the view of another server. */
+        private void learn(String server, ServerView view) {
+            if (view.server().equals(server)) {
+                knownOf.learn(view);
+                return;
+            }
+            lastFailure = "server " + server + " calls itself " + view.server()
+                    + ": a node's name must be that by which its server is registered";
+            if (misnamed.add(server)) {
+                LOG.warn("{}; it is not used", lastFailure);
+            }
+        }
+
+        /**
+         * @param isCutShort whether the request had less than the usual deadline, since the batch's deadline was near. Then a
+         *     timeout says nothing about the server, so an earlier answer or failure stays the one to report
+         */
+        private synchronized void failed(Ask ask, Status status, boolean isCutShort) {
+            if (isFinal(ask, status)) {
+                result.completeExceptionally(status.asRuntimeException());
+                return;
+            }
+            if (!isCutShort || status.getCode() != Status.Code.DEADLINE_EXCEEDED || !hasOutcome) {
+                Throwable cause = status.getCause();
+                hasOutcome = true;
+                lastFailure = "server " + ask.server() + ": " + status.getCode() + ", " + status.getDescription()
+                        + (cause == null ? "" : ", " + cause.getMessage());
+            }
+            proceed(batch.failed(ask, System.nanoTime()));
+        }
+
+        /**
+         * Whether no other server would answer: the request is invalid, or every server refuses this client. One server that refuses it, since it
+         * was started with another token say, is used as little as a server that has failed.
+         */
+        private boolean isFinal(Ask ask, Status status) {
+            return switch (status.getCode()) {
+                case INVALID_ARGUMENT, RESOURCE_EXHAUSTED -> batch.isWaitingFor(ask);
+                case UNAUTHENTICATED, PERMISSION_DENIED, UNIMPLEMENTED -> {
+                    refusing.add(ask.server());
+                    yield refusing.containsAll(knownOf.servers());
+                }
+                default -> false;
+            };
+        }
+    }
+
+    /** Closes the client; fetches in progress fail by their deadlines. */
+    @Override
+    public void close() {
+        isClosed = true;
+        watch.close();
+        channels.close();
+        retries.shutdownNow();
+    }
+}

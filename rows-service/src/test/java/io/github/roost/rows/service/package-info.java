@@ -1,0 +1,4 @@
+@NullMarked
+package io.github.roost.rows.service;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,131 @@
+package io.github.roost.rows;
+
+import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.file.WholeFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The folder of a table: a file per sealed version, a file that names the current version, and a file that is locked while the table is open.
+ * Files are written atomically.
+ */
+final class RowsFolder implements AutoCloseable {
+    private static final String CURRENT = "current";
+    private static final Pattern VERSION = Pattern.compile("version-(\\d{1,18})\\.roost");
+    private static final Pattern CONTENT = Pattern.compile("version ([1-9]\\d{0,17})\n");
+    private static final Pattern DRAFT = Pattern.compile("\\.(version-\\d{1,18}\\.roost|current)-.*\\.part");
+    private static final int MAX_CONTENT = 64;
+
+    private final Path folder;
+    private final FileChannel lockFile;
+
+    private RowsFolder(Path folder, FileChannel lockFile) {
+        this.folder = folder;
+        this.lockFile = lockFile;
+    }
+
+    /** Creates the folder if it does not exist, locks it, and deletes temporary files that a killed process left. */
+    static RowsFolder open(Path folder) throws IOException {
+        Files.createDirectories(folder);
+        FileChannel lockFile =
+                FileChannel.open(folder.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        boolean done = false;
+        try {
+            if (tryLock(lockFile) == null) {
+                throw new IOException(folder + " is the folder of an open table");
+            }
+            RowsFolder opened = new RowsFolder(folder, lockFile);
+            opened.removeDrafts();
+            done = true;
+            return opened;
+        } finally {
+            if (!done) {
+                lockFile.close();
+            }
+        }
+    }
+
+    private static @Nullable FileLock tryLock(FileChannel lockFile) throws IOException {
+        try {
+            return lockFile.tryLock();
+        } catch (OverlappingFileLockException openHere) {
+            return null;
+        }
+    }
+
+    private void removeDrafts() throws IOException {
+        for (Path file : files()) {
+            if (DRAFT.matcher(file.getFileName().toString()).matches()) {
+                Files.delete(file);
+            }
+        }
+    }
+
+    private List<Path> files() throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.toList();
+        }
+    }
+
+    Path file(long version) {
+        return folder.resolve("version-" + version + ".roost");
+    }
+
+    /** The sealed versions, in ascending order. */
+    List<Long> sealed() throws IOException {
+        return files().stream()
+                .map(file -> VERSION.matcher(file.getFileName().toString()))
+                .filter(Matcher::matches)
+                .map(name -> Long.parseLong(name.group(1)))
+                .sorted()
+                .toList();
+    }
+
+    /** The version published last, or 0. */
+    long current() throws IOException {
+        Path file = folder.resolve(CURRENT);
+        if (!Files.exists(file)) {
+            return 0;
+        }
+        if (Files.size(file) > MAX_CONTENT) {
+            throw new TableFileException(file, MAX_CONTENT, "names no version");
+        }
+        Matcher content = CONTENT.matcher(new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1));
+        if (!content.matches()) {
+            throw new TableFileException(file, 0, "names no version");
+        }
+        return Long.parseLong(content.group(1));
+    }
+
+    void setCurrent(long version) throws IOException {
+        byte[] content = ("version " + version + "\n").getBytes(StandardCharsets.ISO_8859_1);
+        WholeFile.replace(folder.resolve(CURRENT), channel -> WholeFile.writeAll(channel, ByteBuffer.wrap(content)));
+    }
+
+    void delete(long version) throws IOException {
+        Files.deleteIfExists(file(version));
+    }
+
+    @Override
+    public String toString() {
+        return folder.toString();
+    }
+
+    /** Unlocks the folder. */
+    @Override
+    public void close() throws IOException {
+        lockFile.close();
+    }
+}

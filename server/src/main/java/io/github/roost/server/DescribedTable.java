@@ -1,0 +1,150 @@
+package io.github.roost.server;
+
+import io.github.roost.core.task.Part;
+import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.task.SearchFunction;
+import io.github.roost.index.hnsw.LiveTable;
+import io.github.roost.rows.Enriched;
+import io.github.roost.server.SearchAnswer.Ran;
+import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentNavigableMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A live table with a name and text per row. Thread-safe.
+ *
+ * <p>Changes are made one at a time, under this object's lock; readers do not lock. A row's words are stored before the row can be found, and
+ * removed after it. So a search that found a row just before its removal may miss its words.
+ */
+final class DescribedTable implements ServedTable {
+    private static final int MIN_EF = 64;
+    private static final int EF_PER_NEIGHBOUR = 4;
+
+    private final LiveTable rows;
+    /** The words of the rows at the start. */
+    private final ItemRows words;
+    /** Ids of rows put since the start, whose words have changed. */
+    private final Set<Long> changed = ConcurrentHashMap.newKeySet();
+
+    private final Map<Long, Item> byId = new ConcurrentHashMap<>();
+    /** Rows by name and id; several may have the same name. */
+    private final Map<String, ConcurrentNavigableMap<Long, Item>> byName = new ConcurrentHashMap<>();
+
+    /**
+     * @param rows the table
+     * @param items the words of its present rows, by id
+     * @param words the same words, possibly with rows of other tables that have other ids
+     */
+    DescribedTable(LiveTable rows, Map<Long, Item> items, ItemRows words) {
+        this.rows = rows;
+        this.words = words;
+        byId.putAll(items);
+        items.forEach(this::learn);
+    }
+
+    @Override
+    public LiveTable rows() {
+        return rows;
+    }
+
+    ItemRows words() {
+        return words;
+    }
+
+    /** A search as one task of one worker, which also reads the words of the rows it finds. */
+    Part<SearchRequest, Found> part(SearchRequest request) {
+        int ef = Math.max(MIN_EF, EF_PER_NEIGHBOUR * request.k());
+        Part<SearchRequest, SearchResult> part = rows.part(request.effort(ef));
+        SearchFunction<SearchRequest, Found> described =
+                (asked, context) -> describe(part.searchFunction().search(asked, context), context);
+        return new Part<>(described, part.query(), part.mappingId());
+    }
+
+    private Found describe(SearchResult result, SearchContext context) throws Exception {
+        Enriched enriched = words.of(result.neighbors(), context);
+        return new Found(
+                this,
+                result.neighbors(),
+                neighbor -> item(enriched, neighbor),
+                Ran.by(context.worker(), context.domain(), name(), result.cost()));
+    }
+
+    /** The current words of a row that was found, given its words at the start. */
+    private Optional<Item> item(Enriched found, int neighbor) {
+        long id = found.neighbors().ids()[neighbor];
+        return found.rows().isPresent(neighbor) && !changed.contains(id)
+                ? Optional.of(ItemRows.item(found.rows(), neighbor))
+                : item(id);
+    }
+
+    @Override
+    public Optional<Item> item(long id) {
+        return Optional.ofNullable(byId.get(id));
+    }
+
+    /** {@inheritDoc} If several rows have the name, the one with the largest id. */
+    @Override
+    public Optional<float[]> vectorOf(String name) {
+        return Optional.ofNullable(byName.get(name))
+                .map(ConcurrentNavigableMap::lastEntry)
+                .map(Map.Entry::getKey)
+                .or(() -> unnamed(name))
+                .map(rows::vector);
+    }
+
+    private Optional<Long> unnamed(String name) {
+        try {
+            long id = Long.parseLong(name);
+            return byId.containsKey(id) ? Optional.empty() : Optional.of(id);
+        } catch (NumberFormatException noId) {
+            return Optional.empty();
+        }
+    }
+
+    /**
+     * Puts rows into the table, replacing rows with the same ids.
+     *
+     * @return number of new ids
+     */
+    synchronized int put(List<NewVector> vectors) {
+        int added = 0;
+        for (NewVector next : vectors) {
+            Item item = next.item();
+            changed.add(next.id());
+            Item old = byId.put(next.id(), item);
+            learn(next.id(), item);
+            added += rows.put(next.id(), next.vector()) ? 1 : 0;
+            forget(next.id(), old);
+        }
+        return added;
+    }
+
+    /** Removes a row; returns whether there was one. */
+    synchronized boolean remove(long id) {
+        boolean removed = rows.remove(id);
+        changed.add(id);
+        forget(id, byId.remove(id));
+        return removed;
+    }
+
+    private void learn(long id, Item item) {
+        byName.computeIfAbsent(item.name(), name -> new ConcurrentSkipListMap<>())
+                .put(id, item);
+    }
+
+    private void forget(long id, @Nullable Item item) {
+        if (item != null) {
+            byName.computeIfPresent(item.name(), (name, rows) -> {
+                rows.remove(id, item);
+                return rows.isEmpty() ? null : rows;
+            });
+        }
+    }
+}

@@ -1,0 +1,91 @@
+package io.github.roost.server;
+
+import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.task.SearchFunction;
+import io.github.roost.rows.Attributes;
+import io.github.roost.rows.Column;
+import io.github.roost.rows.Enriched;
+import io.github.roost.rows.RowBatch;
+import io.github.roost.rows.RowWriter;
+import io.github.roost.rows.Schema;
+import io.github.roost.rows.VersionBuilder;
+import io.github.roost.rows.VersionedRows;
+import io.github.roost.vector.Neighbors;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/**
+ * The words of a service's rows at its start, in a table by id: the worker that finds rows reads their words at once, as one request.
+ * Thread-safe.
+ */
+final class ItemRows implements AutoCloseable {
+    private static final Schema SCHEMA = Schema.of(Column.ofText("name"), Column.ofText("text"));
+
+    private final VersionedRows table;
+    private final SearchFunction<Neighbors, Enriched> reading;
+
+    private ItemRows(VersionedRows table) {
+        this.table = table;
+        this.reading = Attributes.after((Neighbors found, SearchContext context) -> found, table, "name", "text");
+    }
+
+    /**
+     * Loads the words.
+     *
+     * @param items by id
+     * @throws IOException if temporary files cannot be written
+     */
+    static ItemRows of(Map<Long, Item> items) throws IOException {
+        Path folder = Files.createTempDirectory("roost-serve-");
+        VersionedRows table = VersionedRows.open(folder);
+        boolean done = false;
+        try {
+            load(table, items);
+            done = true;
+            return new ItemRows(table);
+        } finally {
+            if (!done) {
+                table.close();
+            }
+            // All data is in memory now; deleting the files leaves nothing behind, however this process ends.
+            delete(folder);
+        }
+    }
+
+    private static void load(VersionedRows table, Map<Long, Item> items) throws IOException {
+        try (VersionBuilder loading = table.begin(1, SCHEMA, items.size())) {
+            RowWriter row = loading.writer();
+            items.forEach(
+                    (id, item) -> loading.put(id, row.setText(0, item.name()).setText(1, item.text())));
+            loading.seal();
+        }
+        table.publish(1);
+    }
+
+    private static void delete(Path folder) throws IOException {
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
+    }
+
+    /** Reads the words of rows, on the worker that has found them. */
+    Enriched of(Neighbors found, SearchContext context) throws Exception {
+        return reading.search(found, context);
+    }
+
+    /** Decodes the words of an existing row. */
+    static Item item(RowBatch rows, int row) {
+        return new Item(rows.getText(row, 0), rows.getText(row, 1));
+    }
+
+    @Override
+    public void close() {
+        table.close();
+    }
+}

@@ -1,0 +1,94 @@
+package io.github.roost.server;
+
+import io.github.roost.core.Orchestrator;
+import io.github.roost.index.disk.DiskTable;
+import io.github.roost.index.hnsw.HnswTable;
+import io.github.roost.index.hnsw.LiveTable;
+import io.github.roost.index.ivf.IvfTable;
+import io.github.roost.io.BlockIo;
+import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.TableFormat;
+import io.github.roost.vector.VectorTable;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Files of saved tables of any index, by the names of the served tables. */
+final class SavedTables {
+    private static final Set<TableFormat> SERVED =
+            EnumSet.of(TableFormat.HNSW, TableFormat.LIVE_HNSW, TableFormat.IVF, TableFormat.DISK);
+
+    private final List<Saved> files;
+
+    private record Saved(String name, Path file, TableFormat format) {}
+
+    private SavedTables(List<Saved> files) {
+        this.files = files;
+    }
+
+    /**
+     * Determines the index of each file.
+     *
+     * @throws IOException if a file is missing, or is no table that can be served
+     */
+    static SavedTables of(Map<String, Path> files) throws IOException {
+        List<Saved> saved = new ArrayList<>();
+        for (Map.Entry<String, Path> next : files.entrySet()) {
+            Path file = next.getValue();
+            TableFormat format = TableFormat.of(file)
+                    .filter(SERVED::contains)
+                    .orElseThrow(() -> new TableFileException(
+                            file,
+                            0,
+                            "must be a saved table of HnswTable, LiveTable, IvfTable or DiskTable to be served"));
+            saved.add(new Saved(next.getKey(), file, format));
+        }
+        return new SavedTables(saved);
+    }
+
+    /**
+     * Opens the tables; disk tables for searches only.
+     *
+     * @throws IOException if one cannot be read, or is damaged; then none is open
+     * @throws IllegalArgumentException if they differ in dimension or metric; then none is open
+     */
+    Tables open(Orchestrator orchestrator) throws IOException {
+        boolean anyOnDisk = files.stream().anyMatch(file -> file.format() == TableFormat.DISK);
+        return anyOnDisk ? open(orchestrator, BlockIo.builder(orchestrator).build()) : open(orchestrator, null);
+    }
+
+    private Tables open(Orchestrator orchestrator, @Nullable BlockIo io) throws IOException {
+        Runnable release = io == null ? () -> {} : io::close;
+        List<SavedTable> opened = new ArrayList<>();
+        boolean done = false;
+        try {
+            for (Saved saved : files) {
+                opened.add(new SavedTable(open(orchestrator, io, saved)));
+            }
+            Tables tables = new Tables(opened, Map.of(), release);
+            done = true;
+            return tables;
+        } finally {
+            if (!done) {
+                opened.forEach(table -> table.rows().close());
+                release.run();
+            }
+        }
+    }
+
+    private static VectorTable open(Orchestrator orchestrator, @Nullable BlockIo io, Saved saved) throws IOException {
+        return switch (saved.format()) {
+            case HNSW -> HnswTable.open(orchestrator, saved.name(), saved.file());
+            case LIVE_HNSW -> LiveTable.open(orchestrator, saved.name(), saved.file());
+            case IVF -> IvfTable.open(orchestrator, saved.name(), saved.file());
+            case DISK -> DiskTable.openReadOnly(orchestrator, Objects.requireNonNull(io), saved.name(), saved.file());
+            case VERSION, POOL -> throw new IllegalStateException("refused by of");
+        };
+    }
+}

@@ -1,0 +1,194 @@
+package io.github.roost.server;
+
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.task.DeadlineExceededException;
+import io.github.roost.core.task.OrchestratorClosedException;
+import io.github.roost.core.task.Part;
+import io.github.roost.core.task.RejectedSearchException;
+import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.server.SearchAnswer.Hit;
+import io.github.roost.server.SearchBody.Filter;
+import io.github.roost.vector.IdFilter;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.Vectors;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Checks search requests, has each table searched at its home, and merges the results. The calling thread waits for the answer, so it should be
+ * virtual. Thread-safe.
+ */
+final class Searches {
+    static final int MAX_NEIGHBORS = 1_000;
+    /** Distances between vectors with components below this are finite, in every supported dimension. */
+    private static final float LARGEST_VALUE = 1e6f;
+
+    private final Orchestrator orchestrator;
+    private final Tables tables;
+    private final Duration maxTime;
+
+    /** @param maxTime time limit of a search without a deadline */
+    Searches(Orchestrator orchestrator, Tables tables, Duration maxTime) {
+        this.orchestrator = orchestrator;
+        this.tables = tables;
+        this.maxTime = maxTime;
+    }
+
+    /**
+     * Searches some tables.
+     *
+     * @throws Problem 422 if the request is invalid, 429 if there is no room, 504 past its deadline
+     */
+    SearchAnswer answer(List<ServedTable> among, SearchBody body) {
+        float[] query = query(among, body);
+        int k = body.neighbors();
+        if (k < 1 || k > MAX_NEIGHBORS) {
+            throw new Problem(422, "k must be between 1 and 1,000, got " + k);
+        }
+        Duration time = time(body);
+        SearchRequest request = SearchRequest.of(query, k).options(SubmitOptions.DEFAULT.withTimeout(time));
+        long began = System.nanoTime();
+        List<Found> found = await(begin(among, request, body.filter()), time);
+        long micros = TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - began);
+        return new SearchAnswer(
+                nearest(found, k),
+                body.wantsRan() ? found.stream().map(Found::ran).toList() : null,
+                micros);
+    }
+
+    private float[] query(List<ServedTable> among, SearchBody body) {
+        float[] vector = body.vector();
+        String like = body.like();
+        if ((vector == null) == (like == null)) {
+            throw new Problem(
+                    422, "a search must have either vector or like, got " + (like == null ? "neither" : "both"));
+        }
+        if (vector != null) {
+            requireVector("vector", vector, tables.dimension(), tables.metric());
+            return vector;
+        }
+        return tables.like(String.valueOf(like), among)
+                .orElseThrow(() -> new Problem(
+                        422,
+                        "like must be the name of a row, the id of one without a name, or one of the phrases of GET"
+                                + " /phrases, got \"" + like + "\""));
+    }
+
+    private Duration time(SearchBody body) {
+        Integer deadline = body.deadlineMs();
+        if (deadline == null) {
+            return maxTime;
+        }
+        if (deadline < 1 || deadline > maxTime.toMillis()) {
+            throw new Problem(
+                    422, "deadlineMs must be between 1 and %,d, got %,d".formatted(maxTime.toMillis(), deadline));
+        }
+        return Duration.ofMillis(deadline);
+    }
+
+    /** @throws Problem 422 unless the vector has the dimension, and values for which distances are finite */
+    static void requireVector(String what, float[] vector, int dimension, Metric metric) {
+        try {
+            Vectors.require(what, vector, dimension, metric);
+        } catch (IllegalArgumentException e) {
+            throw new Problem(422, String.valueOf(e.getMessage()));
+        }
+        for (int i = 0; i < vector.length; i++) {
+            if (Math.abs(vector[i]) > LARGEST_VALUE) {
+                throw new Problem(
+                        422,
+                        what + " must be between -1,000,000 and 1,000,000, got " + vector[i] + " in dimension " + i);
+            }
+        }
+    }
+
+    /**
+     * Begins the searches. Tables with words are searched by one request, of which all parts or none are accepted; each other table by its own
+     * request.
+     *
+     * @return futures of the results, each for one or more tables
+     */
+    private List<CompletableFuture<List<Found>>> begin(
+            List<ServedTable> among, SearchRequest request, @Nullable Filter filter) {
+        List<Part<SearchRequest, Found>> parts = new ArrayList<>();
+        List<CompletableFuture<List<Found>>> searches = new ArrayList<>();
+        try {
+            for (ServedTable table : among) {
+                SearchRequest filtered =
+                        filter == null ? request : request.filter(IdFilter.of(id -> filter.allows(table, id)));
+                switch (table) {
+                    case DescribedTable described -> parts.add(described.part(filtered));
+                    case SavedTable saved -> searches.add(saved.search(filtered));
+                }
+            }
+            if (!parts.isEmpty()) {
+                searches.add(orchestrator.fanOut(parts, found -> found, request.options()));
+            }
+            return searches;
+        } catch (RejectedSearchException e) {
+            cancel(searches);
+            throw full();
+        } catch (OrchestratorClosedException e) {
+            cancel(searches);
+            throw shuttingDown();
+        }
+    }
+
+    static Problem full() {
+        return new Problem(429, "the service is full: ask again later");
+    }
+
+    private static List<Found> await(List<CompletableFuture<List<Found>>> searches, Duration time) {
+        long end = System.nanoTime() + time.toNanos();
+        try {
+            List<Found> found = new ArrayList<>();
+            for (CompletableFuture<List<Found>> search : searches) {
+                found.addAll(search.get(end - System.nanoTime(), TimeUnit.NANOSECONDS));
+            }
+            return found;
+        } catch (TimeoutException | CancellationException e) {
+            throw tooLate(time);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw shuttingDown();
+        } catch (ExecutionException e) {
+            throw switch (e.getCause()) {
+                case DeadlineExceededException late -> tooLate(time);
+                case OrchestratorClosedException closed -> shuttingDown();
+                case null, default -> new IllegalStateException(e.getCause());
+            };
+        } finally {
+            cancel(searches);
+        }
+    }
+
+    /** Finished searches are unaffected. */
+    private static void cancel(List<CompletableFuture<List<Found>>> searches) {
+        searches.forEach(search -> search.cancel(false));
+    }
+
+    private static Problem shuttingDown() {
+        return new Problem(503, "the service is shutting down");
+    }
+
+    private static Problem tooLate(Duration time) {
+        return new Problem(504, "the search was not answered within its %,d ms".formatted(time.toMillis()));
+    }
+
+    private static List<Hit> nearest(List<Found> found, int k) {
+        return found.stream()
+                .flatMap(Found::hits)
+                .sorted(Comparator.comparingDouble(Hit::distance))
+                .limit(k)
+                .toList();
+    }
+}

@@ -1,0 +1,29 @@
+package io.github.roost.simulator.measure;
+
+import java.util.Collection;
+
+/**
+ * The spread of repeated measurements.
+ *
+ * @param least the min
+ * @param median the median; for an even number the mean of the two middle values
+ * @param most the max
+ */
+public record Samples(double least, double median, double most) {
+    /**
+     * Computes the min, median and max of some measurements.
+     *
+     * @param values at least one
+     */
+    public static Samples of(Collection<Double> values) {
+        if (values.isEmpty()) {
+            throw new IllegalArgumentException("there must be at least one sample, got none");
+        }
+        double[] sorted =
+                values.stream().mapToDouble(Double::doubleValue).sorted().toArray();
+        return new Samples(
+                sorted[0],
+                (sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2,
+                sorted[sorted.length - 1]);
+    }
+}

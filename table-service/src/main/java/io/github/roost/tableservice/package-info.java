@@ -1,5 +1,0 @@
-/** Tables served by several processes: the protocol that keeps each batch to one version, and the rollout of versions. */
-@NullMarked
-package io.github.roost.tableservice;
-
-import org.jspecify.annotations.NullMarked;

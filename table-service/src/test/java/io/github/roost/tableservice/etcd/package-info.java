@@ -1,4 +1,0 @@
-@NullMarked
-package io.github.roost.tableservice.etcd;
-
-import org.jspecify.annotations.NullMarked;

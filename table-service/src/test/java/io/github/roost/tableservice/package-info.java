@@ -1,4 +1,0 @@
-@NullMarked
-package io.github.roost.tableservice;
-
-import org.jspecify.annotations.NullMarked;

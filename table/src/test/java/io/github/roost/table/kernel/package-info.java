@@ -1,4 +1,0 @@
-@NullMarked
-package io.github.roost.table.kernel;
-
-import org.jspecify.annotations.NullMarked;

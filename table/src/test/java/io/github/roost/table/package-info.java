@@ -1,4 +1,0 @@
-@NullMarked
-package io.github.roost.table;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,4 +1,0 @@
-@NullMarked
-package io.github.roost.table.stress;
-
-import org.jspecify.annotations.NullMarked;

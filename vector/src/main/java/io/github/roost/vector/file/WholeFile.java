@@ -1,0 +1,116 @@
+package io.github.roost.vector.file;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.WritableByteChannel;
+import java.nio.file.AtomicMoveNotSupportedException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.Objects;
+import java.util.UUID;
+
+/** Atomic replacement of tables' files: at any time the old or the new file is there, whole. Stateless. */
+public final class WholeFile {
+    /** A channel may copy what it is given into a buffer of the same size: pieces limit that copy. */
+    private static final long PIECE = 64L << 20;
+
+    private WholeFile() {}
+
+    /** Writes the content of a file. */
+    @FunctionalInterface
+    public interface Content {
+        /**
+         * Writes all of the content at the channel's position.
+         *
+         * @param channel the channel of the file
+         * @throws IOException if it cannot be written
+         */
+        void writeTo(FileChannel channel) throws IOException;
+    }
+
+    /**
+     * Writes a file, or replaces it: writes a temporary file in the same folder, syncs it, moves it into place, and syncs the folder. The
+     * process's umask determines its permissions. A process that is killed may leave the temporary file behind.
+     *
+     * @param file the file to write or replace
+     * @param content writes the content of the file
+     * @throws IOException if the file cannot be written; the old file is unchanged, unless only the last sync failed
+     */
+    public static void replace(Path file, Content content) throws IOException {
+        Objects.requireNonNull(file, "file must not be null");
+        Path place = file.toAbsolutePath();
+        Path folder = place.getParent();
+        if (folder == null) {
+            throw new IOException(file + " is not the name of a file");
+        }
+        // Opened first, so that a failure leaves the old file in place.
+        try (FileChannel entries = FileChannel.open(folder, StandardOpenOption.READ)) {
+            Path draft = folder.resolve("." + place.getFileName() + "-" + UUID.randomUUID() + ".part");
+            try {
+                try (FileChannel channel =
+                        FileChannel.open(draft, StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW)) {
+                    write(content, channel, place);
+                }
+                move(draft, place);
+            } finally {
+                Files.deleteIfExists(draft);
+            }
+            entries.force(true);
+        }
+    }
+
+    private static void write(Content content, FileChannel channel, Path place) throws IOException {
+        try {
+            content.writeTo(channel);
+            channel.force(true);
+        } catch (IOException failed) {
+            if (failed.getClass() != IOException.class) {
+                throw failed;
+            }
+            // The system's message for a full disk names neither the file nor the size.
+            throw new IOException(
+                    place + " cannot be written, after " + channel.position() + " bytes: " + failed.getMessage(),
+                    failed);
+        }
+    }
+
+    /**
+     * Writes all of a buffer, with as many writes as the channel needs.
+     *
+     * @param channel the channel to write to, at its position
+     * @param bytes written from position to limit
+     * @throws IOException if they cannot be written
+     */
+    public static void writeAll(WritableByteChannel channel, ByteBuffer bytes) throws IOException {
+        while (bytes.hasRemaining()) {
+            channel.write(bytes);
+        }
+    }
+
+    /**
+     * Writes all bytes of a segment.
+     *
+     * @param channel the channel to write to, at its position
+     * @param bytes a segment of any length
+     * @throws IOException if they cannot be written
+     */
+    public static void writeAll(WritableByteChannel channel, MemorySegment bytes) throws IOException {
+        for (long at = 0; at < bytes.byteSize(); at += PIECE) {
+            writeAll(
+                    channel,
+                    bytes.asSlice(at, Math.min(PIECE, bytes.byteSize() - at)).asByteBuffer());
+        }
+    }
+
+    private static void move(Path draft, Path place) throws IOException {
+        try {
+            Files.move(draft, place, StandardCopyOption.ATOMIC_MOVE);
+        } catch (AtomicMoveNotSupportedException e) {
+            throw new IOException(place + " is on a file system that cannot replace a file in one step", e);
+        }
+    }
+}

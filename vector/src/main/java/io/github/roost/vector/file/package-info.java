@@ -1,0 +1,5 @@
+/** Files of tables, for authors of indexes: atomic replacement, sections with checksums, and checks of what is read. */
+@NullMarked
+package io.github.roost.vector.file;
+
+import org.jspecify.annotations.NullMarked;

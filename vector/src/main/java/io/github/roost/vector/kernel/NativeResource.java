@@ -1,0 +1,110 @@
+package io.github.roost.vector.kernel;
+
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.URI;
+import java.net.URL;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.CodeSource;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** Loads shared libraries that modules contain as resources. Stateless. */
+final class NativeResource {
+    private static final String DIRECTORY_PROPERTY = "roost.native.directory";
+
+    private NativeResource() {}
+
+    /**
+     * Loads a library from a file.
+     *
+     * @param <T> the type of the result
+     */
+    @FunctionalInterface
+    interface Loader<T> {
+        /**
+         * Loads the library.
+         *
+         * @param file the library; may be deleted after this method returns
+         * @return the loaded library
+         */
+        T load(Path file);
+    }
+
+    /**
+     * Loads the library for this machine's operating system and architecture, from the first of these that exists:
+     *
+     * <ol>
+     *   <li>{@code SYSTEM-ARCHITECTURE/libNAME.so} in the directory named by the system property {@code roost.native.directory},
+     *   <li>{@code native/SYSTEM-ARCHITECTURE/libNAME.so} next to the module's jar, for machines on which temporary files must not be
+     *       executed,
+     *   <li>the resource of that name, copied to a temporary file that only its owner can read and that is deleted before this method
+     *       returns.
+     * </ol>
+     *
+     * @param <T> the type of the result
+     * @param owner a class of the module that contains {@code native/SYSTEM-ARCHITECTURE/libNAME.so}
+     * @param name the name of the library, without {@code lib} and {@code .so}
+     * @param loader loads the file
+     * @return the result of the loader
+     * @throws IOException if the module contains no library for this machine, or the file cannot be written
+     */
+    static <T> T load(Class<?> owner, String name, Loader<T> loader) throws IOException {
+        String ofPlatform = platform() + "/lib" + name + ".so";
+        Path named = inNamedDirectory(ofPlatform);
+        if (named != null) {
+            return loader.load(named);
+        }
+        String library = "native/" + ofPlatform;
+        Path shipped = besideJar(owner, library);
+        if (shipped != null) {
+            return loader.load(shipped);
+        }
+        String resource = "/" + library;
+        Path file = Files.createTempFile(name + "-", ".so");
+        try {
+            try (InputStream content = owner.getResourceAsStream(resource)) {
+                if (content == null) {
+                    throw new FileNotFoundException("no resource " + resource);
+                }
+                // Writes into the existing file, since Files.copy with REPLACE_EXISTING would create one with default
+                // permissions.
+                try (OutputStream out = Files.newOutputStream(file)) {
+                    content.transferTo(out);
+                }
+            }
+            return loader.load(file);
+        } finally {
+            Files.deleteIfExists(file);
+        }
+    }
+
+    private static @Nullable Path inNamedDirectory(String library) {
+        String directory = System.getProperty(DIRECTORY_PROPERTY, "");
+        Path file = Path.of(directory, library);
+        return !directory.isEmpty() && Files.isRegularFile(file) ? file : null;
+    }
+
+    private static @Nullable Path besideJar(Class<?> owner, String library) {
+        CodeSource source = owner.getProtectionDomain().getCodeSource();
+        URL jar = source == null ? null : source.getLocation();
+        if (jar == null || !jar.getProtocol().equals("file") || !jar.getPath().endsWith(".jar")) {
+            return null;
+        }
+        Path file = Path.of(URI.create(jar.toString())).resolveSibling(library);
+        return Files.isRegularFile(file) ? file : null;
+    }
+
+    private static String platform() {
+        String architecture = switch (System.getProperty("os.arch")) {
+            case "amd64", "x86_64" -> "x86_64";
+            case "aarch64" -> "aarch64";
+            default -> System.getProperty("os.arch");
+        };
+        String system = System.getProperty("os.name").toLowerCase(Locale.ROOT);
+        return system.replace(' ', '-') + "-" + architecture;
+    }
+}

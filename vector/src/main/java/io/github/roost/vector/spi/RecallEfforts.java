@@ -1,0 +1,163 @@
+package io.github.roost.vector.spi;
+
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.task.DeadlineExceededException;
+import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
+
+/**
+ * The efforts with which searches of a table reach the target recall of their requests, for authors of indexes. An effort is measured at
+ * the first request with a given recall and k, then cached until the number of rows has more than doubled or halved. Thread-safe.
+ */
+public final class RecallEfforts {
+    private record Target(double recall, int k) {}
+
+    /** Measures the effort for a recall. */
+    @FunctionalInterface
+    public interface Measure {
+        /**
+         * Returns the smallest effort that reaches a recall. May block; there is one call at a time per recall and k.
+         *
+         * @param recall the target recall, over 0, at most 1
+         * @param k the number of rows, from 1 to 10,000
+         * @return the effort, in the unit of {@link SearchRequest#effort}
+         */
+        int effort(double recall, int k);
+    }
+
+    /**
+     * An effort that is measured or being measured.
+     *
+     * @param rows the rows of the table when the measurement began
+     */
+    private record Known(int rows, CompletableFuture<Integer> effort) {
+        boolean isOf(int rowsNow) {
+            return rowsNow <= 2L * rows && rows <= 2L * rowsNow;
+        }
+    }
+
+    private final Orchestrator orchestrator;
+    private final Measure measure;
+    private final IntSupplier rows;
+    private final ConcurrentHashMap<Target, Known> efforts = new ConcurrentHashMap<>();
+
+    /**
+     * Creates an empty cache.
+     *
+     * @param orchestrator runs the table's searches
+     * @param measure measures efforts of the table
+     * @param rows returns the number of rows of the table
+     */
+    public RecallEfforts(Orchestrator orchestrator, Measure measure, IntSupplier rows) {
+        this.orchestrator = orchestrator;
+        this.measure = measure;
+        this.rows = rows;
+    }
+
+    /** Discards all efforts, because the rows have been replaced. */
+    public void clear() {
+        efforts.clear();
+    }
+
+    /**
+     * Submits a request, with an effort in place of its target recall if it has one. If the effort is not known yet, the request is
+     * submitted when it has been measured, with the rest of its timeout.
+     *
+     * @param request a request with or without a target recall
+     * @param submit submits a request without a target recall
+     * @return may be waited for inside a search; completes like the submitted search, and cancels it when cancelled; fails with {@link DeadlineExceededException} if the
+     *     deadline passes before the effort has been measured
+     */
+    public CompletableFuture<SearchResult> search(
+            SearchRequest request, Function<SearchRequest, CompletableFuture<SearchResult>> submit) {
+        if (Double.isNaN(request.targetRecall())) {
+            return submit.apply(request);
+        }
+        CompletableFuture<Integer> effort = effort(new Target(request.targetRecall(), request.k()));
+        if (effort.isDone() && !effort.isCompletedExceptionally()) {
+            return submit.apply(request.effort(effort.join()));
+        }
+        // A worker that waits for it inside a search runs queued searches meanwhile.
+        CompletableFuture<SearchResult> answer = orchestrator.indexing().newFuture();
+        SubmitOptions options = request.options();
+        boolean hasDeadline = !options.timeout().isZero();
+        long deadline = System.nanoTime() + options.timeout().toNanos();
+        if (hasDeadline) {
+            CompletableFuture.delayedExecutor(options.timeout().toNanos(), TimeUnit.NANOSECONDS)
+                    .execute(() -> expire(answer, effort, deadline));
+        }
+        var _ = effort.whenComplete((measured, failure) -> {
+            long left = deadline - System.nanoTime();
+            if (failure != null) {
+                answer.completeExceptionally(failure);
+            } else if (hasDeadline && left <= 0) {
+                answer.completeExceptionally(new DeadlineExceededException(-left));
+            } else if (!answer.isDone()) {
+                SearchRequest measuredRequest = request.effort(measured);
+                goOn(
+                        answer,
+                        () -> submit.apply(
+                                hasDeadline ? measuredRequest.timeout(Duration.ofNanos(left)) : measuredRequest));
+            }
+        });
+        return answer;
+    }
+
+    /** Fails a search whose effort is still being measured; once the search is submitted, the orchestrator enforces its deadline. */
+    private static void expire(
+            CompletableFuture<SearchResult> answer, CompletableFuture<Integer> effort, long deadline) {
+        if (!effort.isDone()) {
+            answer.completeExceptionally(new DeadlineExceededException(System.nanoTime() - deadline));
+        }
+    }
+
+    private static void goOn(CompletableFuture<SearchResult> answer, Supplier<CompletableFuture<SearchResult>> submit) {
+        CompletableFuture<SearchResult> search;
+        try {
+            search = submit.get();
+        } catch (RuntimeException | Error refused) {
+            answer.completeExceptionally(refused);
+            return;
+        }
+        var _ = search.whenComplete((found, failure) -> {
+            if (failure != null) {
+                answer.completeExceptionally(failure);
+            } else {
+                answer.complete(found);
+            }
+        });
+        var _ = answer.whenComplete((found, failure) -> search.cancel(false));
+    }
+
+    private CompletableFuture<Integer> effort(Target target) {
+        int rowsNow = rows.getAsInt();
+        Known known = efforts.get(target);
+        if (known != null && known.isOf(rowsNow)) {
+            return known.effort();
+        }
+        Known begun = new Known(rowsNow, new CompletableFuture<>());
+        boolean isFirst =
+                known == null ? efforts.putIfAbsent(target, begun) == null : efforts.replace(target, known, begun);
+        if (!isFirst) {
+            return effort(target);
+        }
+        Thread.ofVirtual().name("roost-recall").start(() -> {
+            try {
+                begun.effort().complete(measure.effort(target.recall(), target.k()));
+            } catch (Throwable failure) {
+                // Not cached: the next request measures again.
+                efforts.remove(target, begun);
+                begun.effort().completeExceptionally(failure);
+            }
+        });
+        return begun.effort();
+    }
+}
