@@ -12,6 +12,5 @@ module io.github.roost.core {
     exports io.github.roost.core.mapping;
     exports io.github.roost.core.metrics;
     exports io.github.roost.core.policy;
-    exports io.github.roost.core.stall;
-    exports io.github.roost.core.task;
+    exports io.github.roost.core.spi;
 }

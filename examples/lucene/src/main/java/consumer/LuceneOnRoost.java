@@ -1,7 +1,7 @@
 package consumer;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.Registration;
+import io.github.roost.core.Registration;
 import io.github.roost.vector.VectorTable;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.lucene.RoostKnnQuery;

@@ -1,7 +1,7 @@
 package consumer;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.SearchFunction;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.VectorTable;
 import io.github.roost.index.hnsw.HnswTable;

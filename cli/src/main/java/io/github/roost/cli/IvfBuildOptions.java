@@ -1,6 +1,6 @@
 package io.github.roost.cli;
 
-import io.github.roost.core.task.MappingId;
+import io.github.roost.core.MappingId;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;

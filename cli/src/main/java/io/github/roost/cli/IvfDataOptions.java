@@ -1,6 +1,6 @@
 package io.github.roost.cli;
 
-import io.github.roost.core.task.MappingId;
+import io.github.roost.core.MappingId;
 import io.github.roost.simulator.measure.Workload;
 import io.github.roost.testkit.packages.DebianPackages;
 import java.io.IOException;

@@ -7,7 +7,7 @@ import io.github.roost.bench.rivals.Curves;
 import io.github.roost.bench.rivals.Engine;
 import io.github.roost.bench.rivals.EngineSettings;
 import io.github.roost.bench.rivals.RivalsBench;
-import io.github.roost.core.task.MappingId;
+import io.github.roost.core.MappingId;
 import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.measure.Workload;
 import io.github.roost.testkit.PeerPython;

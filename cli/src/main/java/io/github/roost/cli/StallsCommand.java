@@ -6,7 +6,7 @@ import io.github.roost.bench.disk.StallsBench;
 import io.github.roost.bench.disk.StallsBench.Outcome;
 import io.github.roost.bench.disk.UpdateWorkersBench;
 import io.github.roost.bench.disk.UpdateWorkersBench.Kind;
-import io.github.roost.core.stall.StallPolicy;
+import io.github.roost.core.policy.StallPolicy;
 import io.github.roost.index.disk.DiskSearch;
 import io.github.roost.simulator.measure.Samples;
 import io.github.roost.topology.DomainLevel;

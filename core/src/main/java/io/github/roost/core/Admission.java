@@ -11,17 +11,10 @@ import io.github.roost.core.pool.Reservation;
 import io.github.roost.core.pool.Task;
 import io.github.roost.core.pool.TaskList;
 import io.github.roost.core.pool.WorkerPool;
-import io.github.roost.core.task.BatchQueue;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.OrchestratorClosedException;
-import io.github.roost.core.task.Part;
-import io.github.roost.core.task.Priority;
-import io.github.roost.core.task.RejectedSearchException;
-import io.github.roost.core.task.Search;
-import io.github.roost.core.task.Step;
-import io.github.roost.core.task.SubmitOptions;
-import io.github.roost.core.task.TableClosedException;
-import io.github.roost.core.task.TableUse;
+import io.github.roost.core.spi.BatchQueue;
+import io.github.roost.core.spi.Search;
+import io.github.roost.core.spi.Step;
+import io.github.roost.core.spi.TableUse;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -40,6 +33,7 @@ final class Admission {
     /** How often a submitter that waits for room polls. */
     private static final long ROOM_POLL_NANOS = 20_000;
 
+    private final Registration.Owner owner;
     private final Epochs epochs;
     private final WorkerPool pool;
     private final Dispatch dispatch;
@@ -52,7 +46,15 @@ final class Admission {
     /** Written once, when the time to drain is over: then all requests are refused. */
     private volatile boolean failing;
 
-    Admission(Epochs epochs, WorkerPool pool, CallerRunner callers, OverloadPolicy overloadPolicy, int ringCapacity) {
+    /** @param owner of the registrations whose mapping ids are accepted */
+    Admission(
+            Registration.Owner owner,
+            Epochs epochs,
+            WorkerPool pool,
+            CallerRunner callers,
+            OverloadPolicy overloadPolicy,
+            int ringCapacity) {
+        this.owner = owner;
         this.epochs = epochs;
         this.pool = pool;
         this.dispatch = pool.dispatch();
@@ -77,6 +79,20 @@ final class Admission {
 
     long rejected() {
         return rejected.sum();
+    }
+
+    /** Checks that a mapping id is of this orchestrator and its table is open. */
+    void checkOwned(MappingId mappingId) {
+        requireOwned(mappingId);
+        checkOpen(mappingId);
+    }
+
+    /** Checks that a mapping id is of this orchestrator; its table may be closed. */
+    void requireOwned(MappingId mappingId) {
+        if (!mappingId.registration().isOf(owner)) {
+            throw new IllegalArgumentException(
+                    "mapping id must be of a table registered here, got " + mappingId + " of another orchestrator");
+        }
     }
 
     /** Accepts a request of one task. The caller has checked that the mapping id belongs to this orchestrator. */
@@ -305,7 +321,7 @@ final class Admission {
      * Also called inside an epoch: unregistering closes the table before it publishes the next epoch, so the table's slots are not reused
      * before a task that finds it open here has ended.
      */
-    static void checkOpen(MappingId mappingId) {
+    private static void checkOpen(MappingId mappingId) {
         if (!mappingId.registration().isOpen()) {
             throw new TableClosedException(mappingId.registration().name());
         }

@@ -1,8 +1,6 @@
 package io.github.roost.core;
 
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.OrchestratorClosedException;
-import io.github.roost.core.task.Registration;
+import io.github.roost.core.spi.Indexing;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -13,15 +11,15 @@ import java.util.function.IntConsumer;
  * meanwhile go first. Used once.
  */
 final class BatchRun {
-    private final Orchestrator orchestrator;
+    private final Indexing indexing;
     private final int pieces;
     private final IntConsumer piece;
     private final AtomicInteger next = new AtomicInteger();
     private final AtomicInteger left;
     private final CompletableFuture<Void> done = new CompletableFuture<>();
 
-    BatchRun(Orchestrator orchestrator, int pieces, IntConsumer piece) {
-        this.orchestrator = orchestrator;
+    BatchRun(Indexing indexing, int pieces, IntConsumer piece) {
+        this.indexing = indexing;
         this.pieces = pieces;
         this.piece = piece;
         this.left = new AtomicInteger(pieces);
@@ -31,11 +29,11 @@ final class BatchRun {
         if (pieces == 0) {
             return;
         }
-        try (Registration spread = orchestrator.registerBatchWork(name)) {
+        try (Registration spread = indexing.registerBatchWork(name)) {
             for (int worker = 0; worker < spread.size(); worker++) {
                 begin(spread.id(worker));
             }
-            if (orchestrator.calledOnWorker()) {
+            if (indexing.calledOnWorker()) {
                 // A worker that waited here might wait for its own step.
                 runRest();
             }
@@ -48,13 +46,10 @@ final class BatchRun {
 
     private void begin(MappingId id) {
         try {
-            var _ = orchestrator
-                    .indexing()
-                    .maintenance(id, context -> runNext())
-                    .exceptionally(failure -> {
-                        done.completeExceptionally(failure);
-                        return null;
-                    });
+            var _ = indexing.maintenance(id, context -> runNext()).exceptionally(failure -> {
+                done.completeExceptionally(failure);
+                return null;
+            });
         } catch (OrchestratorClosedException closed) {
             done.completeExceptionally(closed);
         }
@@ -83,7 +78,7 @@ final class BatchRun {
             return false;
         }
         try {
-            orchestrator.yieldToSearches();
+            indexing.yieldToSearches();
             piece.accept(number);
         } catch (Throwable failure) {
             done.completeExceptionally(failure);

@@ -1,9 +1,7 @@
 package io.github.roost.core;
 
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.OrchestratorClosedException;
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.pool.Request.Kind;
+import io.github.roost.core.pool.WorkerPool;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -36,7 +34,8 @@ final class MappedExecutor extends AbstractExecutorService {
         STOPPED
     }
 
-    private final Orchestrator orchestrator;
+    private final Admission admission;
+    private final WorkerPool pool;
     private final MappingId mappingId;
     private final Set<Entry> live = ConcurrentHashMap.newKeySet();
     private final AtomicReference<State> state = new AtomicReference<>(State.RUNNING);
@@ -44,8 +43,9 @@ final class MappedExecutor extends AbstractExecutorService {
     /** The exception with which the closed orchestrator failed a task of this executor. */
     private volatile @Nullable Throwable failed;
 
-    MappedExecutor(Orchestrator orchestrator, MappingId mappingId) {
-        this.orchestrator = orchestrator;
+    MappedExecutor(Admission admission, WorkerPool pool, MappingId mappingId) {
+        this.admission = admission;
+        this.pool = pool;
         this.mappingId = mappingId;
     }
 
@@ -63,7 +63,10 @@ final class MappedExecutor extends AbstractExecutorService {
             if (state.get() != State.RUNNING) {
                 throw new RejectedExecutionException("the executor of " + mappingId + " is shut down");
             }
-            var _ = orchestrator.submit(entry, command, mappingId).whenComplete((none, failure) -> entry.end(failure));
+            admission.checkOwned(mappingId);
+            var _ = admission
+                    .submit(Kind.ONE_SLICE, entry, command, mappingId, SubmitOptions.DEFAULT)
+                    .whenComplete((none, failure) -> entry.end(failure));
         } catch (Throwable e) {
             entry.end();
             throw e;
@@ -122,7 +125,7 @@ final class MappedExecutor extends AbstractExecutorService {
 
     @Override
     public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
-        orchestrator.aboutToBlock();
+        pool.aboutToBlock();
         return terminated.await(timeout, unit);
     }
 
@@ -244,7 +247,7 @@ final class MappedExecutor extends AbstractExecutorService {
         @Override
         public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
             // Not run here: that might take longer than the timeout.
-            executor.orchestrator.aboutToBlock();
+            executor.pool.aboutToBlock();
             return super.get(timeout, unit);
         }
 
@@ -269,7 +272,7 @@ final class MappedExecutor extends AbstractExecutorService {
         }
 
         private void help() throws InterruptedException {
-            if (!isDone() && executor.orchestrator.calledOnWorker()) {
+            if (!isDone() && executor.pool.callingWorker() >= 0) {
                 if (Thread.interrupted()) {
                     throw new InterruptedException();
                 }
@@ -279,7 +282,7 @@ final class MappedExecutor extends AbstractExecutorService {
                 } else {
                     own.run();
                 }
-                executor.orchestrator.aboutToBlock();
+                executor.pool.aboutToBlock();
             }
         }
     }

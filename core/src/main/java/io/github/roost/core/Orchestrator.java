@@ -9,45 +9,31 @@ import io.github.roost.core.mapping.StayingPairing;
 import io.github.roost.core.monitor.TrafficMonitor;
 import io.github.roost.core.placement.Mapper;
 import io.github.roost.core.policy.CrossDomainGate;
-import io.github.roost.core.policy.GroupRule;
 import io.github.roost.core.policy.IdleStrategy;
 import io.github.roost.core.policy.SchedulingPolicy;
+import io.github.roost.core.policy.StallPolicy;
+import io.github.roost.core.policy.StallStats;
 import io.github.roost.core.pool.CallerRunner;
 import io.github.roost.core.pool.Request.Kind;
-import io.github.roost.core.pool.RoostFuture;
-import io.github.roost.core.pool.TaskContext;
 import io.github.roost.core.pool.WorkerPool;
 import io.github.roost.core.remap.RemapRule;
-import io.github.roost.core.stall.StallPolicy;
-import io.github.roost.core.stall.StallStats;
-import io.github.roost.core.task.DeadlineExceededException;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.Merger;
-import io.github.roost.core.task.OrchestratorClosedException;
-import io.github.roost.core.task.Part;
-import io.github.roost.core.task.Registration;
-import io.github.roost.core.task.RejectedSearchException;
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.SearchFunction;
-import io.github.roost.core.task.Step;
-import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.core.spi.GroupRule;
+import io.github.roost.core.spi.Indexing;
+import io.github.roost.core.spi.Step;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.PinResult;
 import io.github.roost.topology.Pinner;
 import io.github.roost.topology.Topology;
 import io.github.roost.topology.TopologyReader;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
-import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -77,7 +63,6 @@ public final class Orchestrator implements AutoCloseable {
     private final StartedThreads startedThreads;
     private final WorkerLayout layout;
     private final SchedulingPolicy scheduling;
-    private final TrafficMonitor monitor;
     private final WorkerPool pool;
     private final Mapper mapper;
     private final CallerRunner callers;
@@ -103,7 +88,7 @@ public final class Orchestrator implements AutoCloseable {
         this.topology = builder.topology == null ? TopologyReader.live().read() : builder.topology;
         this.layout = WorkerLayout.of(topology);
         this.scheduling = builder.scheduling;
-        this.monitor = new TrafficMonitor(layout.domains());
+        TrafficMonitor monitor = new TrafficMonitor(layout.domains());
         RuntimeEvents events = new RuntimeEvents(builder.slowTaskThreshold);
         Pinner pinner = Pinner.of(topology);
         AtomicLong inTurn = new AtomicLong();
@@ -122,6 +107,8 @@ public final class Orchestrator implements AutoCloseable {
                 Dispatcher.of(scheduling, layout),
                 scheduling.usesHomes() ? () -> ThreadLocalRandom.current().nextLong() >>> 1 : inTurn::getAndIncrement);
         this.mapper = new Mapper(
+                (name, firstSlot, size, lastEpoch, listeners) ->
+                        new Registration(owner, name, firstSlot, size, lastEpoch, listeners),
                 layout.domains(),
                 layout.workers(),
                 monitor,
@@ -131,8 +118,9 @@ public final class Orchestrator implements AutoCloseable {
                 builder.shortPerLong(),
                 scheduling.usesHomes());
         this.callers = new CallerRunner(pool, monitor);
-        this.admission = new Admission(mapper.epochs(), pool, callers, builder.overloadPolicy, builder.ringCapacity);
-        this.indexing = new Indexing(this, admission, pool, builder.groupRule);
+        this.admission =
+                new Admission(owner, mapper.epochs(), pool, callers, builder.overloadPolicy, builder.ringCapacity);
+        this.indexing = new PoolIndexing(admission, pool, mapper, monitor, scheduling.usesHomes(), builder.groupRule);
         events.nameSlotsBy(mapper::nameOf);
         boolean pins = builder.pinner == null && topology.bindable();
         this.startedThreads = new StartedThreads(topology, pins);
@@ -193,15 +181,7 @@ public final class Orchestrator implements AutoCloseable {
         if (admission.isClosing()) {
             throw new OrchestratorClosedException("table " + name);
         }
-        return mapper.register(owner, name, ids);
-    }
-
-    /** Registers one id per worker; these do not count against the limit on the ids of tables. */
-    Registration registerBatchWork(String name) {
-        if (admission.isClosing()) {
-            throw new OrchestratorClosedException("batch work " + name);
-        }
-        return mapper.registerBatchWork(owner, name, workers());
+        return mapper.register(name, ids);
     }
 
     /**
@@ -235,7 +215,7 @@ public final class Orchestrator implements AutoCloseable {
      * @throws RejectedSearchException if the overload policy rejects it
      * @throws OrchestratorClosedException if the orchestrator is closed
      * @throws IllegalArgumentException if the mapping id is of another orchestrator
-     * @throws io.github.roost.core.task.TableClosedException if the table is closed
+     * @throws TableClosedException if the table is closed
      */
     public <Q, R> CompletableFuture<R> submit(
             SearchFunction<? super Q, ? extends R> searchFunction,
@@ -245,7 +225,7 @@ public final class Orchestrator implements AutoCloseable {
         if (searchFunction == null || options == null) {
             throw new NullPointerException("search function and options must not be null");
         }
-        checkOwned(mappingId);
+        admission.checkOwned(mappingId);
         return admission.submit(Kind.ONE_SLICE, searchFunction, query, mappingId, options);
     }
 
@@ -276,7 +256,7 @@ public final class Orchestrator implements AutoCloseable {
      * @throws RejectedSearchException if not all parts are accepted; then none runs
      * @throws OrchestratorClosedException if the orchestrator is closed
      * @throws IllegalArgumentException if there are no parts, or a mapping id is of another orchestrator
-     * @throws io.github.roost.core.task.TableClosedException if the table is closed
+     * @throws TableClosedException if the table is closed
      */
     public <P, R> CompletableFuture<R> fanOut(
             List<? extends Part<?, P>> parts, Merger<P, R> merger, SubmitOptions options) {
@@ -290,14 +270,14 @@ public final class Orchestrator implements AutoCloseable {
             throw new NullPointerException("merger must not be null");
         }
         for (Part<?, P> part : all) {
-            checkOwned(part.mappingId());
+            admission.checkOwned(part.mappingId());
         }
         Step.Fork<List<Part<?, P>>, Object, P, R> fork =
                 new Step.Fork<>(all, List.of(), null, (same, results, context) -> Step.done(merger.merge(results)));
         return admission.fork(fork, all, all.getFirst().mappingId(), options);
     }
 
-    /** {@return the operations for authors of indexes} */
+    /** {@return the operations that an index needs besides the submission of searches} */
     public Indexing indexing() {
         return indexing;
     }
@@ -311,42 +291,8 @@ public final class Orchestrator implements AutoCloseable {
      * @return a new executor service
      */
     public ExecutorService executor(MappingId mappingId) {
-        checkOwned(mappingId);
-        return new MappedExecutor(this, mappingId);
-    }
-
-    <T> CompletableFuture<T> newFuture() {
-        return new RoostFuture<>();
-    }
-
-    void runBatch(String name, int pieces, IntConsumer piece) {
-        new BatchRun(this, pieces, piece).run(name);
-    }
-
-    void yieldToSearches() {
-        pool.yieldToSearches();
-    }
-
-    boolean calledOnWorker() {
-        return pool.callingWorker() >= 0;
-    }
-
-    /** Announces that the calling thread is about to block; if it is a worker's thread, other tasks may be waiting for it. */
-    void aboutToBlock() {
-        pool.aboutToBlock();
-    }
-
-    void checkOwned(MappingId mappingId) {
-        Registration registration = mappingId.registration();
-        if (!registration.isOf(owner)) {
-            throw ofAnother(mappingId);
-        }
-        Admission.checkOpen(mappingId);
-    }
-
-    private static IllegalArgumentException ofAnother(MappingId mappingId) {
-        return new IllegalArgumentException(
-                "mapping id must be of a table registered here, got " + mappingId + " of another orchestrator");
+        admission.checkOwned(mappingId);
+        return new MappedExecutor(admission, pool, mappingId);
     }
 
     /** {@return the topology that this orchestrator runs on} */
@@ -370,56 +316,11 @@ public final class Orchestrator implements AutoCloseable {
      * @param mappingId an id of a registered table
      * @return domain ids, all distinct
      * @throws IllegalArgumentException if the mapping id is of another orchestrator
-     * @throws io.github.roost.core.task.TableClosedException if the table is closed
+     * @throws TableClosedException if the table is closed
      */
     public List<Integer> homes(MappingId mappingId) {
-        checkOwned(mappingId);
+        admission.checkOwned(mappingId);
         return OrchestratorMapping.homes(mapper.epochs().current().mapping(), mappingId.slot());
-    }
-
-    int freeWorkers(int domain) {
-        if (domain < 0 || domain >= layout.domains()) {
-            throw new IllegalArgumentException(
-                    "domain must be between 0 and %,d, got %,d".formatted(layout.domains() - 1, domain));
-        }
-        return scheduling.usesHomes() ? pool.freeIn(domain) : 0;
-    }
-
-    void touched(MappingId mappingId, long nodes, long bytes) {
-        Registration registration = mappingId.registration();
-        if (!registration.isOf(owner)) {
-            throw ofAnother(mappingId);
-        }
-        TaskContext.requireTouched(nodes, bytes);
-        // Slots of a closed table are not reused before the tasks that run now have ended, so no other table's traffic
-        // is counted.
-        if ((nodes | bytes) != 0 && registration.isOpen()) {
-            int slot = mappingId.slot();
-            int worker = pool.callingWorker();
-            int domain = worker < 0 ? mapper.epochs().current().mapping().home(slot, 0) : layout.domainOf(worker);
-            monitor.add(domain, slot, bytes);
-        }
-    }
-
-    long[] trafficBytes(Registration table) {
-        if (!table.isOf(owner)) {
-            throw ofAnother(table.id(0));
-        }
-        long[] all = mapper.totals().bytes();
-        return Arrays.copyOf(
-                Arrays.copyOfRange(all, Math.min(table.firstSlot(), all.length), all.length), table.size());
-    }
-
-    CompletionStage<Void> retired(long epoch) {
-        return mapper.epochs().retired(epoch);
-    }
-
-    CompletionStage<Void> quiesce() {
-        return mapper.advanceEpoch();
-    }
-
-    boolean endWindow() {
-        return mapper.endWindow();
     }
 
     /**

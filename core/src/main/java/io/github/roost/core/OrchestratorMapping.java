@@ -1,7 +1,6 @@
 package io.github.roost.core;
 
 import io.github.roost.core.mapping.Mapping;
-import io.github.roost.core.task.Registration;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;

@@ -1,16 +1,15 @@
 package io.github.roost.core;
 
 import io.github.roost.core.dispatch.WorkerLayout;
-import io.github.roost.core.mapping.DomainLoads;
 import io.github.roost.core.mapping.Mapping;
-import io.github.roost.core.mapping.Traffic;
+import io.github.roost.core.monitor.Traffic;
 import io.github.roost.core.placement.Mapper;
 import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.core.pool.CallerRunner;
 import io.github.roost.core.pool.Task.Outcome;
 import io.github.roost.core.pool.WorkerPool;
 import io.github.roost.core.pool.WorkerTotals;
-import io.github.roost.core.task.Registration;
+import io.github.roost.core.remap.DomainLoads;
 import io.github.roost.topology.PinResult;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -1,6 +1,5 @@
 package io.github.roost.core;
 
-import io.github.roost.core.task.RejectedSearchException;
 import java.time.Duration;
 
 /**

@@ -7,10 +7,6 @@ import static io.github.roost.core.BlockedWorkers.blocking;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.RejectedSearchException;
-import io.github.roost.core.task.SearchFunction;
-import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.testkit.Machines;
 import java.util.List;
 import java.util.Map;
@@ -34,20 +30,20 @@ class BatchWorkTest {
         AtomicInteger yielded = new AtomicInteger();
         try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build()) {
             MappingId id = orchestrator.register("table").id();
-            orchestrator.yieldToSearches();
-            orchestrator.runBatch("work", 3, piece -> {
+            orchestrator.indexing().yieldToSearches();
+            orchestrator.indexing().runBatch("work", 3, piece -> {
                 searched.set(false);
                 CompletableFuture<?> search = orchestrator.submit(
                         (query, context) -> {
                             // A search yields to nobody.
-                            orchestrator.yieldToSearches();
+                            orchestrator.indexing().yieldToSearches();
                             searched.set(true);
                             return 0;
                         },
                         0,
                         id);
                 assertThat(searched).isFalse();
-                orchestrator.yieldToSearches();
+                orchestrator.indexing().yieldToSearches();
                 assertThat(searched).isTrue();
                 assertThat(search).isDone();
                 yielded.incrementAndGet();
@@ -66,14 +62,15 @@ class BatchWorkTest {
             MappingId id = orchestrator.register("table").id();
             IntConsumer piece = number -> {
                 max.accumulateAndGet(running.merge(Thread.currentThread(), 1, Integer::sum), Math::max);
-                CompletableFuture<Integer> answer = orchestrator.newFuture();
+                CompletableFuture<Integer> answer = orchestrator.indexing().newFuture();
                 var _ = orchestrator.submit((query, context) -> answer.join(), 0, id);
                 CompletableFuture.delayedExecutor(1, TimeUnit.MILLISECONDS).execute(() -> answer.complete(0));
-                orchestrator.yieldToSearches();
+                orchestrator.indexing().yieldToSearches();
                 running.merge(Thread.currentThread(), -1, Integer::sum);
             };
             List<CompletableFuture<Void>> work = IntStream.range(0, 4)
-                    .mapToObj(i -> CompletableFuture.runAsync(() -> orchestrator.runBatch("work", 20, piece)))
+                    .mapToObj(i -> CompletableFuture.runAsync(
+                            () -> orchestrator.indexing().runBatch("work", 20, piece)))
                     .toList();
             work.forEach(CompletableFuture::join);
             assertThat(max).hasValue(1);
@@ -90,10 +87,10 @@ class BatchWorkTest {
             List<CompletableFuture<Void>> chains = IntStream.range(0, 3)
                     .mapToObj(i -> searchUntil(done, orchestrator, id, inARow))
                     .toList();
-            orchestrator.runBatch("work", 1, piece -> {
+            orchestrator.indexing().runBatch("work", 1, piece -> {
                 for (int step = 0; step < 2_000; step++) {
                     inARow.set(0);
-                    orchestrator.yieldToSearches();
+                    orchestrator.indexing().yieldToSearches();
                     max.accumulateAndGet(inARow.get(), Math::max);
                 }
             });
@@ -107,13 +104,13 @@ class BatchWorkTest {
     void batchWorkIsDoneBesideAsManyIdsAsTablesMayHave() {
         try (Orchestrator orchestrator = Machines.orchestrator(2, 2).build()) {
             AtomicInteger ran = new AtomicInteger();
-            orchestrator.runBatch("work", 10, piece -> {
+            orchestrator.indexing().runBatch("work", 10, piece -> {
                 if (piece == 0) {
                     assertThat(orchestrator.register("largest", 131_072).size()).isEqualTo(131_072);
                 }
                 ran.incrementAndGet();
             });
-            orchestrator.runBatch("work", 10, piece -> ran.incrementAndGet());
+            orchestrator.indexing().runBatch("work", 10, piece -> ran.incrementAndGet());
             assertThat(ran).hasValue(20);
             assertThatThrownBy(() -> orchestrator.register("one more"))
                     .isInstanceOf(IllegalArgumentException.class)
@@ -125,12 +122,12 @@ class BatchWorkTest {
     void batchWorkThrowsWhatAPieceThrew() {
         try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build()) {
             RuntimeException unchecked = new IllegalStateException("no such row");
-            assertThatThrownBy(() -> orchestrator.runBatch("work", 10, piece -> {
+            assertThatThrownBy(() -> orchestrator.indexing().runBatch("work", 10, piece -> {
                         throw unchecked;
                     }))
                     .isSameAs(unchecked);
             Error error = new AssertionError("no such row");
-            assertThatThrownBy(() -> orchestrator.runBatch("work", 10, piece -> {
+            assertThatThrownBy(() -> orchestrator.indexing().runBatch("work", 10, piece -> {
                         throw error;
                     }))
                     .isSameAs(error);
@@ -149,7 +146,7 @@ class BatchWorkTest {
             assertThatThrownBy(() -> fillWithBatchTasks(orchestrator, id)).isInstanceOf(RejectedSearchException.class);
             AtomicInteger ran = new AtomicInteger();
             CompletableFuture<Void> work = CompletableFuture.runAsync(
-                    () -> orchestrator.runBatch("work", 200_000, piece -> ran.incrementAndGet()));
+                    () -> orchestrator.indexing().runBatch("work", 200_000, piece -> ran.incrementAndGet()));
             release.countDown();
             work.join();
             assertThat(ran).hasValue(200_000);
@@ -166,7 +163,7 @@ class BatchWorkTest {
             AtomicInteger ran = new AtomicInteger();
             SearchFunction<Integer, Integer> search = (pieces, context) -> {
                 fillWithBatchTasks(orchestrator, id);
-                orchestrator.runBatch("work", pieces, piece -> ran.incrementAndGet());
+                orchestrator.indexing().runBatch("work", pieces, piece -> ran.incrementAndGet());
                 return ran.get();
             };
             assertThat(orchestrator.submit(search, 200_000, id).join()).isEqualTo(200_000);

@@ -2,9 +2,6 @@ package io.github.roost.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.task.Part;
-import io.github.roost.core.task.Registration;
-import io.github.roost.core.task.SearchFunction;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;

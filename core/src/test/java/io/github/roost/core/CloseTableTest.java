@@ -3,11 +3,7 @@ package io.github.roost.core;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.core.task.Part;
-import io.github.roost.core.task.Registration;
-import io.github.roost.core.task.SearchFunction;
-import io.github.roost.core.task.TableClosedException;
-import io.github.roost.core.task.TableUse;
+import io.github.roost.core.spi.TableUse;
 import io.github.roost.testkit.Machines;
 import java.util.ArrayList;
 import java.util.List;

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.github.roost.core.task.Registration;
 import io.github.roost.testkit.Machines;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,10 +3,6 @@ package io.github.roost.core;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.OrchestratorClosedException;
-import io.github.roost.core.task.SearchFunction;
-import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.testkit.Machines;
 import java.time.Duration;
 import java.util.List;
@@ -237,7 +233,7 @@ class MappedExecutorTest {
                 (query, context) -> {
                     batchRuns.countDown();
                     while (!innerDone.get()) {
-                        orchestrator.yieldToSearches();
+                        orchestrator.indexing().yieldToSearches();
                     }
                     return Thread.currentThread().isInterrupted();
                 },

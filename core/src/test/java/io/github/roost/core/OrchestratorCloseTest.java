@@ -7,9 +7,6 @@ import static io.github.roost.core.BlockedWorkers.blocking;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.OrchestratorClosedException;
-import io.github.roost.core.task.Registration;
 import io.github.roost.testkit.Machines;
 import java.time.Duration;
 import java.util.ArrayList;

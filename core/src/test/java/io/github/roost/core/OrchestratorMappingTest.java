@@ -8,10 +8,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.policy.SchedulingPolicy;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.Registration;
-import io.github.roost.core.task.SearchFunction;
-import io.github.roost.core.task.TableClosedException;
 import io.github.roost.testkit.Machines;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
@@ -88,14 +84,14 @@ class OrchestratorMappingTest {
             }
             long before = orchestrator.mapping().epoch();
             CompletableFuture<Boolean> free = usableByOthersOnceRetired(orchestrator);
-            assertThat(orchestrator.endWindow()).isTrue();
+            assertThat(orchestrator.indexing().endWindow()).isTrue();
             assertThat(free.join()).isTrue();
             assertThat(orchestrator.mapping().epoch()).isEqualTo(before + 1);
             assertThat(together.stream()
                             .map(table -> orchestrator.homes(table.id()).getFirst()))
                     .containsExactlyInAnyOrder(0, 1);
             assertThat(orchestrator.stats().remaps()).isEqualTo(1);
-            assertThat(orchestrator.endWindow()).isFalse();
+            assertThat(orchestrator.indexing().endWindow()).isFalse();
         }
     }
 
@@ -113,13 +109,13 @@ class OrchestratorMappingTest {
             MappingId foreign = other.register("foreign").id();
             SearchFunction<Integer, Integer> readsAll = (query, context) -> {
                 for (int index = 0; index < table.size(); index++) {
-                    orchestrator.touched(table.id(index), 1, 100L * index);
+                    orchestrator.indexing().touched(table.id(index), 1, 100L * index);
                 }
-                orchestrator.touched(gone.id(), 1, 1_000);
-                assertThatThrownBy(() -> orchestrator.touched(foreign, 1, 1))
+                orchestrator.indexing().touched(gone.id(), 1, 1_000);
+                assertThatThrownBy(() -> orchestrator.indexing().touched(foreign, 1, 1))
                         .isInstanceOf(IllegalArgumentException.class)
                         .hasMessageContaining("got foreign of another orchestrator");
-                assertThatThrownBy(() -> orchestrator.touched(table.id(0), 1, -7))
+                assertThatThrownBy(() -> orchestrator.indexing().touched(table.id(0), 1, -7))
                         .isInstanceOf(IllegalArgumentException.class)
                         .hasMessageContaining("must not be negative, got 1 and -7");
                 return query;
@@ -152,7 +148,7 @@ class OrchestratorMappingTest {
                                 table.id(0))
                         .join();
             }
-            assertThat(orchestrator.endWindow()).isTrue();
+            assertThat(orchestrator.indexing().endWindow()).isTrue();
             assertThat(orchestrator.homes(table.id(0))).hasSize(2);
             assertThat(table.home(0)).isEqualTo(-1);
             assertThatThrownBy(() -> table.home(2))
@@ -176,13 +172,13 @@ class OrchestratorMappingTest {
                 await(started);
                 awaitFree(orchestrator, home, left);
             }
-            assertThat(orchestrator.freeWorkers(1 - home)).isEqualTo(2);
+            assertThat(orchestrator.indexing().freeWorkers(1 - home)).isEqualTo(2);
             running.add(orchestrator.submit(blocking(new CountDownLatch(1), release), 0, table.id()));
-            assertThat(orchestrator.freeWorkers(home)).isZero();
+            assertThat(orchestrator.indexing().freeWorkers(home)).isZero();
             release.countDown();
             running.forEach(CompletableFuture::join);
             awaitFree(orchestrator, home, 2);
-            assertThatThrownBy(() -> orchestrator.freeWorkers(2))
+            assertThatThrownBy(() -> orchestrator.indexing().freeWorkers(2))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("domain must be between 0 and 1, got 2");
         }
@@ -190,17 +186,17 @@ class OrchestratorMappingTest {
                 .scheduling(SchedulingPolicy.WORK_STEALING)
                 .build()) {
             anywhere.submit(DOUBLE, 1, anywhere.register("table").id()).join();
-            assertThat(anywhere.freeWorkers(0)).isZero();
+            assertThat(anywhere.indexing().freeWorkers(0)).isZero();
         }
     }
 
     /** Workers say that they have begun to look for something, or found it, a moment after they have. */
     private static void awaitFree(Orchestrator orchestrator, int domain, int expected) {
         long end = System.nanoTime() + 10_000_000_000L;
-        while (orchestrator.freeWorkers(domain) != expected && System.nanoTime() - end < 0) {
+        while (orchestrator.indexing().freeWorkers(domain) != expected && System.nanoTime() - end < 0) {
             Thread.onSpinWait();
         }
-        assertThat(orchestrator.freeWorkers(domain)).isEqualTo(expected);
+        assertThat(orchestrator.indexing().freeWorkers(domain)).isEqualTo(expected);
     }
 
     @Test
@@ -212,8 +208,9 @@ class OrchestratorMappingTest {
             var _ = orchestrator.submit(blocking(started, release), 0, id);
             await(started);
             long epoch = orchestrator.mapping().epoch();
-            CompletableFuture<Void> quiet = orchestrator.quiesce().toCompletableFuture();
-            CompletableFuture<Void> retired = orchestrator.retired(epoch).toCompletableFuture();
+            CompletableFuture<Void> quiet = orchestrator.indexing().quiesce().toCompletableFuture();
+            CompletableFuture<Void> retired =
+                    orchestrator.indexing().retired(epoch).toCompletableFuture();
             assertThat(orchestrator.submit(DOUBLE, 3, id)).isNotNull();
             assertThat(retired).isNotDone();
             assertThat(quiet).isNotDone();
@@ -227,8 +224,8 @@ class OrchestratorMappingTest {
     void whatWaitsForAnEpochHoldsNothingUp() {
         try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build()) {
             Registration table = orchestrator.register("table");
-            for (Runnable publishing :
-                    List.<Runnable>of(orchestrator::quiesce, () -> orchestrator.register("other"), table::close)) {
+            for (Runnable publishing : List.<Runnable>of(
+                    orchestrator.indexing()::quiesce, () -> orchestrator.register("other"), table::close)) {
                 CompletableFuture<Boolean> free = usableByOthersOnceRetired(orchestrator);
                 publishing.run();
                 assertThat(free.join()).isTrue();
@@ -239,6 +236,7 @@ class OrchestratorMappingTest {
     /** Completes when the present epoch has retired: whether another thread can use the orchestrator meanwhile. */
     private static CompletableFuture<Boolean> usableByOthersOnceRetired(Orchestrator orchestrator) {
         return orchestrator
+                .indexing()
                 .retired(orchestrator.mapping().epoch())
                 .thenApply(none -> CompletableFuture.supplyAsync(orchestrator::mapping)
                         .thenApply(mapping -> true)
@@ -296,7 +294,7 @@ class OrchestratorMappingTest {
                 submitted.await();
                 long epoch = orchestrator.mapping().epoch();
                 table.close();
-                orchestrator.retired(epoch).toCompletableFuture().join();
+                orchestrator.indexing().retired(epoch).toCompletableFuture().join();
                 finished.set(true);
                 for (Thread thread : threads) {
                     thread.join();

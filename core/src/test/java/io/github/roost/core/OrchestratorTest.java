@@ -9,13 +9,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.policy.SchedulingPolicy;
-import io.github.roost.core.task.DeadlineExceededException;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.Part;
-import io.github.roost.core.task.Registration;
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.SearchFunction;
-import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.testkit.Machines;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
@@ -55,13 +48,13 @@ class OrchestratorTest {
         try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build();
                 Orchestrator other = Machines.orchestrator(1, 1).build()) {
             MappingId id = orchestrator.register("table").id();
-            assertThat(orchestrator.calledOnWorker()).isFalse();
+            assertThat(orchestrator.indexing().calledOnWorker()).isFalse();
             assertThat(orchestrator
-                            .submit((query, context) -> query.calledOnWorker(), orchestrator, id)
+                            .submit((query, context) -> query.indexing().calledOnWorker(), orchestrator, id)
                             .join())
                     .isTrue();
             assertThat(orchestrator
-                            .submit((query, context) -> query.calledOnWorker(), other, id)
+                            .submit((query, context) -> query.indexing().calledOnWorker(), other, id)
                             .join())
                     .isFalse();
         }

@@ -3,7 +3,6 @@ package io.github.roost.core;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
-import io.github.roost.core.task.MappingId;
 import io.github.roost.topology.Pinner;
 import io.github.roost.topology.ProcessCpus;
 import io.github.roost.topology.ThreadPlacement;

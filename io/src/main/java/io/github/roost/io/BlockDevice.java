@@ -1,6 +1,6 @@
 package io.github.roost.io;
 
-import io.github.roost.core.task.CompletionSource;
+import io.github.roost.core.spi.CompletionSource;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;

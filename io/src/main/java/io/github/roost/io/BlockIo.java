@@ -1,8 +1,8 @@
 package io.github.roost.io;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.CompletionSource;
-import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.spi.CompletionSource;
 import io.github.roost.io.linux.LinuxException;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 package io.github.roost.io;
 
-import io.github.roost.core.task.Pending;
-import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.spi.Pending;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;

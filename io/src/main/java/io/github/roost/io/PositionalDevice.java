@@ -1,6 +1,6 @@
 package io.github.roost.io;
 
-import io.github.roost.core.task.CompletionSource.Waker;
+import io.github.roost.core.spi.CompletionSource.Waker;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.ExecutorService;

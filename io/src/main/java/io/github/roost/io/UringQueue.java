@@ -1,6 +1,6 @@
 package io.github.roost.io;
 
-import io.github.roost.core.task.CompletionSource.Waker;
+import io.github.roost.core.spi.CompletionSource.Waker;
 import io.github.roost.io.linux.DirectFile;
 import io.github.roost.io.linux.Errno;
 import io.github.roost.io.linux.IoUring;

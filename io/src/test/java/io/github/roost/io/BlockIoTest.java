@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import io.github.roost.core.DeadlineExceededException;
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.SubmitOptions;
 import io.github.roost.core.policy.IdleStrategy;
-import io.github.roost.core.task.DeadlineExceededException;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.io.BlockIo.Backend;
 import io.github.roost.io.linux.IoUring;
 import io.github.roost.io.linux.LinuxException;

@@ -1,6 +1,6 @@
 package io.github.roost.io;
 
-import io.github.roost.core.task.Pending;
+import io.github.roost.core.spi.Pending;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.Expect;

@@ -1,10 +1,10 @@
 package io.github.roost.io;
 
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.Step;
-import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.SubmitOptions;
+import io.github.roost.core.spi.Step;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

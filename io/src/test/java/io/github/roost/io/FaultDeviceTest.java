@@ -3,10 +3,10 @@ package io.github.roost.io;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.SubmitOptions;
 import io.github.roost.io.FaultDevice.PowerLossException;
 import io.github.roost.testkit.Machines;
 import java.io.IOException;

@@ -1,8 +1,8 @@
 package io.github.roost.lucene;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.OrchestratorClosedException;
-import io.github.roost.core.task.Registration;
+import io.github.roost.core.OrchestratorClosedException;
+import io.github.roost.core.Registration;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,9 +1,9 @@
 package io.github.roost.lucene;
 
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.Registration;
-import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.Registration;
+import io.github.roost.core.SearchFunction;
 import io.github.roost.topology.Topology;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;

@@ -1,6 +1,6 @@
 package io.github.roost.lucene;
 
-import io.github.roost.core.task.MappingId;
+import io.github.roost.core.MappingId;
 import java.io.IOException;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FilterDirectoryReader;

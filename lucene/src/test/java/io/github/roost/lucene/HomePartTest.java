@@ -3,8 +3,8 @@ package io.github.roost.lucene;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.MappingId;
 import io.github.roost.topology.TopologyReader;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;

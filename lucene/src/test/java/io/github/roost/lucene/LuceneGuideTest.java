@@ -3,7 +3,7 @@ package io.github.roost.lucene;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.Registration;
+import io.github.roost.core.Registration;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.testkit.lucene.PackageIndex;
 import io.github.roost.testkit.lucene.Packages;

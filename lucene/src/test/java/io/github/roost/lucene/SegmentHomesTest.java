@@ -3,11 +3,11 @@ package io.github.roost.lucene;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats.TableStats;
+import io.github.roost.core.RejectedSearchException;
 import io.github.roost.core.mapping.RemapTrigger;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.RejectedSearchException;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.testkit.lucene.PackageIndex;
 import io.github.roost.testkit.lucene.Packages;

@@ -1,8 +1,8 @@
 package io.github.roost.opensearch;
 
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
-import io.github.roost.core.task.MappingId;
 import io.github.roost.lucene.GraphBuilds;
 import io.github.roost.lucene.RoostReader;
 import io.github.roost.lucene.SegmentHomes;

@@ -1,7 +1,7 @@
 package io.github.roost.opensearch;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.Registration;
+import io.github.roost.core.Registration;
 import io.github.roost.opensearch.RoostSettings.Slices;
 import java.util.ArrayList;
 import java.util.List;

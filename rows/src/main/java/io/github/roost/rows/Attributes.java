@@ -1,9 +1,9 @@
 package io.github.roost.rows;
 
-import io.github.roost.core.task.Search;
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.SearchFunction;
-import io.github.roost.core.task.Step;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.SearchFunction;
+import io.github.roost.core.spi.Search;
+import io.github.roost.core.spi.Step;
 import io.github.roost.vector.Neighbors;
 import java.util.List;
 

@@ -3,8 +3,8 @@ package io.github.roost.rows;
 import static io.github.roost.rows.Schema.INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.github.roost.core.task.Pending;
-import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.spi.Pending;
 import io.github.roost.io.BlockBuffersExhaustedException;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.BlockRead;

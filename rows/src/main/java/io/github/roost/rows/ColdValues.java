@@ -2,7 +2,7 @@ package io.github.roost.rows;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.SearchContext;
 import io.github.roost.neighborhash.NeighborHashMap;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;

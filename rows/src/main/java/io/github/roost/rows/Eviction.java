@@ -1,9 +1,9 @@
 package io.github.roost.rows;
 
-import io.github.roost.core.Indexing;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.OrchestratorClosedException;
-import io.github.roost.core.task.TableClosedException;
+import io.github.roost.core.MappingId;
+import io.github.roost.core.OrchestratorClosedException;
+import io.github.roost.core.TableClosedException;
+import io.github.roost.core.spi.Indexing;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

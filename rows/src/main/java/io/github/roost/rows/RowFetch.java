@@ -1,8 +1,8 @@
 package io.github.roost.rows;
 
-import io.github.roost.core.task.Search;
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.Step;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.spi.Search;
+import io.github.roost.core.spi.Step;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;

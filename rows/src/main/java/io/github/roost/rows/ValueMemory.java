@@ -1,7 +1,7 @@
 package io.github.roost.rows;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.Registration;
+import io.github.roost.core.Registration;
 import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
 import io.github.roost.neighborhash.NeighborHashMap;

@@ -2,9 +2,9 @@ package io.github.roost.rows;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.core.SubmitOptions;
 import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.FaultDevice;

@@ -3,12 +3,12 @@ package io.github.roost.rows;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.roost.core.DeadlineExceededException;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.DeadlineExceededException;
-import io.github.roost.core.task.Search;
-import io.github.roost.core.task.SearchFunction;
-import io.github.roost.core.task.Step;
-import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.core.SearchFunction;
+import io.github.roost.core.SubmitOptions;
+import io.github.roost.core.spi.Search;
+import io.github.roost.core.spi.Step;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.BlockIoException;
 import io.github.roost.io.FaultDevice;

@@ -1,8 +1,8 @@
 package io.github.roost.server;
 
-import io.github.roost.core.task.Part;
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.Part;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.SearchFunction;
 import io.github.roost.index.hnsw.LiveTable;
 import io.github.roost.rows.Enriched;
 import io.github.roost.server.SearchAnswer.Ran;

@@ -2,7 +2,7 @@ package io.github.roost.server;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats;
-import io.github.roost.core.task.Registration;
+import io.github.roost.core.Registration;
 import io.github.roost.server.ServeMetrics.ServiceStats;
 import io.github.roost.topology.TopologyJson;
 import io.github.roost.vector.VectorTable;

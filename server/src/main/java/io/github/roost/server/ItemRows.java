@@ -1,7 +1,7 @@
 package io.github.roost.server;
 
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.SearchFunction;
 import io.github.roost.rows.Attributes;
 import io.github.roost.rows.Column;
 import io.github.roost.rows.Enriched;

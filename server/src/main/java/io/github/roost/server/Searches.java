@@ -1,11 +1,11 @@
 package io.github.roost.server;
 
+import io.github.roost.core.DeadlineExceededException;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.DeadlineExceededException;
-import io.github.roost.core.task.OrchestratorClosedException;
-import io.github.roost.core.task.Part;
-import io.github.roost.core.task.RejectedSearchException;
-import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.core.OrchestratorClosedException;
+import io.github.roost.core.Part;
+import io.github.roost.core.RejectedSearchException;
+import io.github.roost.core.SubmitOptions;
 import io.github.roost.server.SearchAnswer.Hit;
 import io.github.roost.server.SearchBody.Filter;
 import io.github.roost.vector.IdFilter;

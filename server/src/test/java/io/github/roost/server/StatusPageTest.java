@@ -12,7 +12,7 @@ import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Playwright;
 import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
-import io.github.roost.core.task.Registration;
+import io.github.roost.core.Registration;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,10 +1,10 @@
 package io.github.roost.simulator;
 
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.SearchFunction;
 import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.core.policy.SchedulingPolicy;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.SearchFunction;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.DomainMemory;

@@ -1,9 +1,9 @@
 package io.github.roost.simulator;
 
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.RejectedSearchException;
-import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.RejectedSearchException;
+import io.github.roost.core.SearchFunction;
 import io.github.roost.topology.TopologyReader;
 
 /** An orchestrator with one worker, on which the whole cost of a search (submission, execution, completion) is time of one thread. */

@@ -1,7 +1,7 @@
 package io.github.roost.simulator;
 
 import io.github.roost.core.policy.CrossDomainGate;
-import io.github.roost.core.policy.GroupRule;
+import io.github.roost.core.spi.GroupRule;
 import io.github.roost.simulator.measure.Latencies;
 import io.github.roost.simulator.workload.WorkloadSpec;
 import java.util.ArrayDeque;

@@ -1,7 +1,7 @@
 package io.github.roost.simulator;
 
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.SearchFunction;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.simulator.measure.Workload;

@@ -1,6 +1,6 @@
 package io.github.roost.simulator;
 
-import io.github.roost.core.policy.GroupRule;
+import io.github.roost.core.spi.GroupRule;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,9 +1,9 @@
 package io.github.roost.simulator;
 
-import io.github.roost.core.mapping.DomainLoads;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.monitor.TrafficMonitor;
 import io.github.roost.core.monitor.TrafficWindows;
+import io.github.roost.core.remap.DomainLoads;
 import io.github.roost.core.remap.FirstHomes;
 import io.github.roost.core.remap.RemapRule;
 import java.util.Optional;

@@ -1,5 +1,6 @@
 package io.github.roost.simulator;
 
+import io.github.roost.core.dispatch.Backlog;
 import io.github.roost.core.dispatch.CrossingCost;
 import io.github.roost.core.dispatch.Dispatcher;
 import io.github.roost.core.dispatch.LoadView;
@@ -8,7 +9,6 @@ import io.github.roost.core.dispatch.Stealing;
 import io.github.roost.core.dispatch.WakePolicy;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.mapping.Mapping;
-import io.github.roost.core.policy.Backlog;
 import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.core.policy.SchedulingPolicy.Reach;

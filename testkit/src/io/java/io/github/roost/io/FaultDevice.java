@@ -1,7 +1,7 @@
 package io.github.roost.io;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.CompletionSource.Waker;
+import io.github.roost.core.spi.CompletionSource.Waker;
 import io.github.roost.io.linux.Errno;
 import java.io.FileNotFoundException;
 import java.io.IOException;

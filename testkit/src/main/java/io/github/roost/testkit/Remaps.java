@@ -2,11 +2,11 @@ package io.github.roost.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.Registration;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.mapping.RemapTrigger;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.Registration;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.DomainLevel;

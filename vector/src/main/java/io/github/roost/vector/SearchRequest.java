@@ -1,7 +1,7 @@
 package io.github.roost.vector;
 
-import io.github.roost.core.task.Priority;
-import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.core.Priority;
+import io.github.roost.core.SubmitOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -168,7 +168,7 @@ public final class SearchRequest {
     }
 
     /**
-     * Copies the requests of {@link VectorTable#searchAll}, for authors of indexes.
+     * Copies the requests of {@link VectorTable#searchAll}.
      *
      * @param requests the requests
      * @return an unmodifiable copy

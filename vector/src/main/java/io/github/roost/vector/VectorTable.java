@@ -1,8 +1,8 @@
 package io.github.roost.vector;
 
-import io.github.roost.core.task.Registration;
-import io.github.roost.core.task.SearchFunction;
-import io.github.roost.core.task.TableClosedException;
+import io.github.roost.core.Registration;
+import io.github.roost.core.SearchFunction;
+import io.github.roost.core.TableClosedException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -17,13 +17,13 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@link IllegalArgumentException}, thrown: an argument is invalid; nothing has begun or changed.
  *   <li>{@link NullPointerException}, thrown: an argument is null; nothing has begun or changed.
  *   <li>{@link TableClosedException}, thrown: the table is closed. A merge or rebuild under way when it is closed fails with it.
- *   <li>{@link io.github.roost.core.task.OrchestratorClosedException}, thrown by searches, measurements, changes and builds: the orchestrator is
+ *   <li>{@link io.github.roost.core.OrchestratorClosedException}, thrown by searches, measurements, changes and builds: the orchestrator is
  *       closed; nothing has begun or changed. Searches and builds that were accepted before but could not be finished fail with it.
- *   <li>{@link io.github.roost.core.task.RejectedSearchException}, thrown: queues are full. {@link #searchAll} fails the future of the refused
+ *   <li>{@link io.github.roost.core.RejectedSearchException}, thrown: queues are full. {@link #searchAll} fails the future of the refused
  *       search instead, since other searches have begun.
  *   <li>{@link io.github.roost.vector.TableFullException}, thrown: the table's {@linkplain #memoryLimit memory limit}, or the index's own room
  *       for changes, is used up.
- *   <li>{@link io.github.roost.core.task.DeadlineExceededException}, in the future: the deadline passed.
+ *   <li>{@link io.github.roost.core.DeadlineExceededException}, in the future: the deadline passed.
  *   <li>{@link UnsupportedOperationException}, thrown: this index does not support the operation, see {@link #isMutable}.
  * </ul>
  *
@@ -73,7 +73,7 @@ public interface VectorTable extends AutoCloseable {
 
     /**
      * Returns a search function with the results of {@link #search(float[], int, int)}. It is submitted under an id of {@link #registration()},
-     * alone or in a fan-out, or called in a thread that is not a worker, with a {@link io.github.roost.core.task.SearchContext#outside} context.
+     * alone or in a fan-out, or called in a thread that is not a worker, with a {@link io.github.roost.core.SearchContext#outside} context.
      *
      * @param k the maximum number of rows, from 1 to 10,000
      * @param effort ef of a graph, nprobe of an inverted file

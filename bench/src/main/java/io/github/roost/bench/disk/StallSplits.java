@@ -1,8 +1,8 @@
 package io.github.roost.bench.disk;
 
 import io.github.roost.bench.disk.StallRecording.Cycle;
-import io.github.roost.core.stall.StallPolicy;
-import io.github.roost.core.stall.filling.StallFilling;
+import io.github.roost.core.policy.StallPolicy;
+import io.github.roost.core.stall.StallFilling;
 import java.util.SplittableRandom;
 
 /**

@@ -2,8 +2,8 @@ package io.github.roost.bench.disk;
 
 import io.github.roost.bench.ClosedLoop;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.stall.StallStats;
-import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.core.SubmitOptions;
+import io.github.roost.core.policy.StallStats;
 import io.github.roost.index.disk.DiskSearch;
 import io.github.roost.index.disk.DiskTable;
 import io.github.roost.index.disk.DiskTableStats;

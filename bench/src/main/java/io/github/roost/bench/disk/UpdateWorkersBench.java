@@ -2,9 +2,9 @@ package io.github.roost.bench.disk;
 
 import io.github.roost.bench.ClosedLoop;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.stall.StallPolicy;
-import io.github.roost.core.stall.StallStats;
-import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.core.SubmitOptions;
+import io.github.roost.core.policy.StallPolicy;
+import io.github.roost.core.policy.StallStats;
 import io.github.roost.index.disk.DiskSearch;
 import io.github.roost.index.disk.DiskTable;
 import io.github.roost.index.disk.DiskTableStats;

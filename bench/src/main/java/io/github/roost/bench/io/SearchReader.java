@@ -1,11 +1,11 @@
 package io.github.roost.bench.io;
 
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.SubmitOptions;
 import io.github.roost.core.policy.IdleStrategy;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.Step;
-import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.core.spi.Step;
 import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.BlockIo.Backend;

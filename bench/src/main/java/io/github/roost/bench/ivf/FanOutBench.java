@@ -3,7 +3,7 @@ package io.github.roost.bench.ivf;
 import io.github.roost.bench.ClosedLoop;
 import io.github.roost.bench.ClosedLoop.Search;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.SearchFunction;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.measure.Workload;

@@ -2,7 +2,7 @@ package io.github.roost.bench.locality;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
-import io.github.roost.core.task.Registration;
+import io.github.roost.core.Registration;
 import io.github.roost.topology.Topology;
 import java.time.Duration;
 import java.util.ArrayList;

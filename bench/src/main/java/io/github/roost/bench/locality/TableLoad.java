@@ -1,8 +1,8 @@
 package io.github.roost.bench.locality;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.Registration;
-import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.Registration;
+import io.github.roost.core.SearchContext;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;

@@ -1,7 +1,7 @@
 package io.github.roost.bench.locality;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.Registration;
+import io.github.roost.core.Registration;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,7 +1,7 @@
 package io.github.roost.bench.remote;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.SearchContext;
 import io.github.roost.index.hnsw.HnswGraph;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;

@@ -2,8 +2,8 @@ package io.github.roost.bench.rivals;
 
 import com.sun.management.ThreadMXBean;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.SearchFunction;
 import io.github.roost.index.hnsw.GraphLayout;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.hnsw.LiveTable;

@@ -1,12 +1,13 @@
 package io.github.roost.bench.scheduling;
 
-import io.github.roost.core.mapping.DomainLoads;
 import io.github.roost.core.mapping.HotColdPairing;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.mapping.MappingPolicy;
 import io.github.roost.core.mapping.RemapTrigger;
 import io.github.roost.core.mapping.StayingPairing;
-import io.github.roost.core.mapping.Traffic;
+import io.github.roost.core.monitor.Traffic;
+import io.github.roost.core.remap.DomainLoads;
+import io.github.roost.core.remap.RemapRule;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -83,7 +84,7 @@ public class RemapBenchmark {
         window = (window + 1) % windows.length;
         Traffic traffic = windows[window];
         Mapping next = policy.policy.next(mapping, traffic.bytes());
-        boolean pays = trigger.pays(mapping, next, traffic, CACHE_BYTES);
+        boolean pays = RemapRule.pays(trigger, mapping, next, traffic, CACHE_BYTES);
         long moved = DomainLoads.movedBytes(mapping, next, traffic.bytes());
         mapping = next;
         return pays ? moved : -moved;

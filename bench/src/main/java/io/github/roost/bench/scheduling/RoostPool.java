@@ -1,11 +1,11 @@
 package io.github.roost.bench.scheduling;
 
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats.TableStats;
 import io.github.roost.core.OverloadPolicy;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.Registration;
-import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.Registration;
+import io.github.roost.core.SearchFunction;
 import java.time.Duration;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;

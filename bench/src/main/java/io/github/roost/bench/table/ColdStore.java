@@ -1,9 +1,9 @@
 package io.github.roost.bench.table;
 
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.Search;
-import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.core.SubmitOptions;
+import io.github.roost.core.spi.Search;
 import io.github.roost.io.BlockIo;
 import io.github.roost.rows.Column;
 import io.github.roost.rows.RowBatch;

@@ -1,7 +1,7 @@
 package io.github.roost.cli.demo;
 
 import io.github.roost.cli.demo.DemoReport.Hit;
-import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.SearchFunction;
 import io.github.roost.rows.Attributes;
 import io.github.roost.rows.Column;
 import io.github.roost.rows.Enriched;

@@ -13,7 +13,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorMapping;
 import io.github.roost.core.OrchestratorMapping.TableHomes;
 import io.github.roost.core.OrchestratorStats;
-import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.SearchFunction;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.rows.Enriched;
 import io.github.roost.testkit.packages.DebianPackages;

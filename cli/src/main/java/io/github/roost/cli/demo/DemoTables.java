@@ -4,7 +4,7 @@ import io.github.roost.cli.Progress;
 import io.github.roost.cli.Streams;
 import io.github.roost.cli.demo.DemoReport.Build;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.SearchFunction;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.hnsw.MultiTableSearch;
 import io.github.roost.index.hnsw.TableHit;

@@ -2,9 +2,9 @@ package io.github.roost.cli.demo;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats.WorkerStats;
-import io.github.roost.core.task.Registration;
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.Registration;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.SearchFunction;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.PinResult;

@@ -26,6 +26,7 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /** The arrows between Roost's modules and packages, on the compiled classes. */
@@ -52,9 +53,22 @@ class BoundariesTest {
         "io.github.roost.core.dispatch..",
         "io.github.roost.core.monitor..",
         "io.github.roost.core.remap..",
-        "io.github.roost.core.stall.filling.."
+        "io.github.roost.core.stall.."
     };
 
+    /** What requests are made of: types of core's root package, below the pool, unlike the orchestrator beside them. */
+    private static final Set<String> REQUEST_TYPES = Set.of(
+            "MappingId",
+            "Merger",
+            "OutsideContext",
+            "Part",
+            "Priority",
+            "Registration",
+            "SearchContext",
+            "SearchFunction",
+            "SubmitOptions");
+
+    private static final String SPI = "io.github.roost.core.spi";
     private static final String RINGS = "io.github.roost.io.linux..";
     private static final String LIBRARIES_OF_KERNELS = "io.github.roost.vector.kernel..";
     private static final String LOOKUP = "io.github.roost.neighborhash.kernel..";
@@ -228,9 +242,10 @@ class BoundariesTest {
             .should()
             .dependOnClassesThat(resideInAPackage(POOL).or(resideInAPackage("io.github.roost.core")));
 
+    /** Requests are one slice: types of the root package, and those of the SPI. */
     @ArchTest
     static final ArchRule packagesOfCoreHaveNoCycles =
-            slices().assignedFrom(packagesOf("io.github.roost.core")).should().beFreeOfCycles();
+            slices().assignedFrom(packagesOfCore()).should().beFreeOfCycles();
 
     @ArchTest
     static final ArchRule packagesOfBenchHaveNoCycles =
@@ -279,12 +294,16 @@ class BoundariesTest {
             .dependOnClassesThat()
             .resideInAPackage("org.openucx..");
 
-    /** Every package below a root as a slice of its own, the root too. */
-    private static SliceAssignment packagesOf(String root) {
+    /** Every package of core as a slice of its own, and the types of requests as another. */
+    private static SliceAssignment packagesOfCore() {
+        String root = "io.github.roost.core";
         return new SliceAssignment() {
             @Override
             public SliceIdentifier getIdentifierOf(JavaClass type) {
                 String name = type.getPackageName();
+                if (name.equals(SPI) || (name.equals(root) && isOfRequests(type))) {
+                    return SliceIdentifier.of("requests");
+                }
                 return name.equals(root) || name.startsWith(root + ".")
                         ? SliceIdentifier.of(name)
                         : SliceIdentifier.ignore();
@@ -295,6 +314,15 @@ class BoundariesTest {
                 return "packages of " + root;
             }
         };
+    }
+
+    private static boolean isOfRequests(JavaClass type) {
+        return type.isAssignableTo(Throwable.class)
+                || REQUEST_TYPES.contains(outermost(type).getSimpleName());
+    }
+
+    private static JavaClass outermost(JavaClass type) {
+        return type.getEnclosingClass().map(BoundariesTest::outermost).orElse(type);
     }
 
     private static ArchRule onlyUsedBy(String internal, String module) {

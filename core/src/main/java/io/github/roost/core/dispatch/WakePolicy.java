@@ -1,6 +1,5 @@
 package io.github.roost.core.dispatch;
 
-import io.github.roost.core.policy.Backlog;
 import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.core.policy.SchedulingPolicy;
 import java.util.function.IntConsumer;
@@ -114,7 +113,7 @@ public final class WakePolicy {
             return false;
         }
         int idle = domains.idle(thief);
-        return gate.opens(idle + domains.strays(thief), idle, layout.workersIn(thief), backlog, now);
+        return backlog.opens(gate, idle + domains.strays(thief), idle, layout.workersIn(thief), now);
     }
 
     /**
@@ -218,7 +217,7 @@ public final class WakePolicy {
             Backlog backlog = domains.backlog(domain);
             if (backlog.exists()) {
                 next = Math.min(next, REPEAT_NANOS);
-                next = Math.min(next, until(backlog.since(), gate.sustainedNanos(backlog), now));
+                next = Math.min(next, until(backlog.since(), backlog.burstNanos(gate), now));
                 next = Math.min(next, until(backlog.deepSince(), gate.floodNanos(), now));
             }
         }

@@ -1,6 +1,5 @@
 package io.github.roost.core.monitor;
 
-import io.github.roost.core.mapping.Traffic;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLongArray;
 

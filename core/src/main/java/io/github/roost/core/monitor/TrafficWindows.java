@@ -1,6 +1,5 @@
 package io.github.roost.core.monitor;
 
-import io.github.roost.core.mapping.Traffic;
 import java.util.ArrayDeque;
 import java.util.Deque;
 

@@ -1,8 +1,8 @@
 package io.github.roost.core.placement;
 
+import io.github.roost.core.Registration;
 import io.github.roost.core.mapping.Mapping;
-import io.github.roost.core.task.HomeListener;
-import io.github.roost.core.task.Registration;
+import io.github.roost.core.spi.HomeListener;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;

@@ -1,15 +1,16 @@
 package io.github.roost.core.placement;
 
-import io.github.roost.core.mapping.DomainLoads;
+import io.github.roost.core.MappingId;
+import io.github.roost.core.Registration;
 import io.github.roost.core.mapping.Mapping;
-import io.github.roost.core.mapping.Traffic;
+import io.github.roost.core.monitor.Traffic;
 import io.github.roost.core.monitor.TrafficMonitor;
 import io.github.roost.core.monitor.TrafficWindows;
+import io.github.roost.core.remap.DomainLoads;
 import io.github.roost.core.remap.FirstHomes;
 import io.github.roost.core.remap.RemapRule;
 import io.github.roost.core.remap.RemapRule.Remap;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.Registration;
+import io.github.roost.core.spi.HomeListener;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +18,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,6 +33,7 @@ import org.slf4j.LoggerFactory;
 public final class Mapper {
     private static final Logger LOG = LoggerFactory.getLogger(Mapper.class);
 
+    private final Registrar registrar;
     private final int domains;
     private final TrafficMonitor monitor;
     private final RemapRule rule;
@@ -72,7 +75,25 @@ public final class Mapper {
     private volatile long remaps;
     private volatile long movedBytes;
 
+    /** Makes the registration of a table. */
+    @FunctionalInterface
+    public interface Registrar {
+        /**
+         * Makes a registration.
+         *
+         * @param name the table's name in reports
+         * @param firstSlot the slot of its first mapping id
+         * @param size number of mapping ids, at least 1
+         * @param lastEpoch the last epoch whose tasks may use the table's ids; {@link Long#MAX_VALUE} while the table is registered
+         * @param homeListeners receives each listener to the table's homes; thread-safe
+         * @return the registration
+         */
+        Registration register(
+                String name, int firstSlot, int size, AtomicLong lastEpoch, Consumer<HomeListener> homeListeners);
+    }
+
     public Mapper(
+            Registrar registrar,
             int domains,
             int workers,
             TrafficMonitor monitor,
@@ -81,6 +102,7 @@ public final class Mapper {
             long shortWindowNanos,
             int shortPerLong,
             boolean adapts) {
+        this.registrar = registrar;
         this.domains = domains;
         this.monitor = monitor;
         this.rule = rule;
@@ -194,19 +216,19 @@ public final class Mapper {
         return epochs;
     }
 
-    public Registration register(Registration.Owner owner, String name, int size) {
+    public Registration register(String name, int size) {
         if (size < 1) {
             throw new IllegalArgumentException("table " + name + " must have at least 1 mapping id, got " + size);
         }
-        return register(owner, name, size, false);
+        return register(name, size, false);
     }
 
     /** Registers ids of batch work, which do not count against the limit for tables. */
-    public Registration registerBatchWork(Registration.Owner owner, String name, int workers) {
-        return register(owner, name, workers, true);
+    public Registration registerBatchWork(String name, int workers) {
+        return register(name, workers, true);
     }
 
-    private Registration register(Registration.Owner owner, String name, int size, boolean batchWork) {
+    private Registration register(String name, int size, boolean batchWork) {
         Registration registration;
         Epoch before;
         synchronized (this) {
@@ -214,9 +236,9 @@ public final class Mapper {
                 requireRoom(name, size);
             }
             int first = takeSlots(size);
-            AtomicLong lastEpoch = new AtomicLong(Registration.OPEN);
+            AtomicLong lastEpoch = new AtomicLong(Long.MAX_VALUE);
             HomeListeners listeners = new HomeListeners();
-            registration = new Registration(owner, name, first, size, lastEpoch, listeners::add);
+            registration = registrar.register(name, first, size, lastEpoch, listeners::add);
             tables.put(first, new Table(registration, lastEpoch, listeners, batchWork));
             monitor.ensureCapacity(slotCount);
             before = epochs.publish(withHomesFor(first, size));

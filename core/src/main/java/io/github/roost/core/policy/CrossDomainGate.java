@@ -88,29 +88,4 @@ public record CrossDomainGate(int backlogPerWorker, long sustainedNanos, int flo
     public static int reserve(int workers) {
         return workers / WORKERS_PER_RESERVE;
     }
-
-    /**
-     * The minimum duration of a domain's backlog for a burst. Longer until the domain's workers have taken a round of tasks.
-     *
-     * @param backlog the domain's backlog
-     * @return the time in nanoseconds
-     */
-    public long sustainedNanos(Backlog backlog) {
-        return backlog.outlastsARound() ? sustainedNanos : Math.max(sustainedNanos, floodNanos);
-    }
-
-    /**
-     * Whether a task of the victim domain may cross to the thief's domain.
-     *
-     * @param free number of workers of the thief's domain that are idle, the thief included, or run a task of another domain
-     * @param idle number of workers of the thief's domain that are idle, the thief included
-     * @param workers number of workers of the thief's domain
-     * @param backlog the victim domain's backlog
-     * @param now {@link System#nanoTime()}
-     * @return whether the thief may take it
-     */
-    public boolean opens(int free, int idle, int workers, Backlog backlog, long now) {
-        return (free >= workers && backlog.lasts(sustainedNanos(backlog), now))
-                || (idle > reserve(workers) && backlog.isDeepFor(floodNanos, now));
-    }
 }

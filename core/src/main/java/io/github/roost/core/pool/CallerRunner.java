@@ -3,7 +3,7 @@ package io.github.roost.core.pool;
 import io.github.roost.core.monitor.TrafficMonitor;
 import io.github.roost.core.pool.Task.After;
 import io.github.roost.core.pool.Task.Outcome;
-import io.github.roost.core.task.Step;
+import io.github.roost.core.spi.Step;
 import java.util.concurrent.atomic.LongAdder;
 
 /**

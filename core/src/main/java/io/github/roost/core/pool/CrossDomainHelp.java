@@ -1,9 +1,9 @@
 package io.github.roost.core.pool;
 
+import io.github.roost.core.dispatch.Backlog;
 import io.github.roost.core.dispatch.CrossingCost;
 import io.github.roost.core.dispatch.WakePolicy;
 import io.github.roost.core.dispatch.WorkerLayout;
-import io.github.roost.core.policy.Backlog;
 import io.github.roost.core.policy.CrossDomainGate;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 

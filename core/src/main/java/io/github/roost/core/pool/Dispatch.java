@@ -1,17 +1,17 @@
 package io.github.roost.core.pool;
 
+import io.github.roost.core.MappingId;
+import io.github.roost.core.Part;
+import io.github.roost.core.Priority;
+import io.github.roost.core.TableClosedException;
 import io.github.roost.core.dispatch.Dispatcher;
 import io.github.roost.core.dispatch.LoadView;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.placement.Epoch;
 import io.github.roost.core.pool.SharedQueue.Entry;
-import io.github.roost.core.task.BatchQueue;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.Part;
-import io.github.roost.core.task.Priority;
-import io.github.roost.core.task.Step;
-import io.github.roost.core.task.TableClosedException;
+import io.github.roost.core.spi.BatchQueue;
+import io.github.roost.core.spi.Step;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.IntPredicate;

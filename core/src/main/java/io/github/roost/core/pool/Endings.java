@@ -1,7 +1,7 @@
 package io.github.roost.core.pool;
 
 import io.github.roost.core.placement.Epoch;
-import io.github.roost.core.task.TableUse;
+import io.github.roost.core.spi.TableUse;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;

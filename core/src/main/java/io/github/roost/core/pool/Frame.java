@@ -1,7 +1,7 @@
 package io.github.roost.core.pool;
 
+import io.github.roost.core.Priority;
 import io.github.roost.core.pool.Task.Outcome;
-import io.github.roost.core.task.Priority;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 

@@ -1,14 +1,14 @@
 package io.github.roost.core.pool;
 
+import io.github.roost.core.DeadlineExceededException;
+import io.github.roost.core.Priority;
+import io.github.roost.core.SearchContext;
 import io.github.roost.core.placement.Epoch;
 import io.github.roost.core.pool.SharedQueue.Entry;
-import io.github.roost.core.task.DeadlineExceededException;
-import io.github.roost.core.task.GroupSearch.Group;
-import io.github.roost.core.task.Priority;
-import io.github.roost.core.task.Search;
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.Step;
-import io.github.roost.core.task.TableUse;
+import io.github.roost.core.spi.GroupSearch.Group;
+import io.github.roost.core.spi.Search;
+import io.github.roost.core.spi.Step;
+import io.github.roost.core.spi.TableUse;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.function.Consumer;

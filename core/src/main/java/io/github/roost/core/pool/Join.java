@@ -1,7 +1,7 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.Step;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.spi.Step;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.core.stall.StallPolicy;
-import io.github.roost.core.stall.StallStats;
-import io.github.roost.core.stall.filling.StallFilling;
+import io.github.roost.core.policy.StallPolicy;
+import io.github.roost.core.policy.StallStats;
+import io.github.roost.core.stall.StallFilling;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,6 +1,6 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.core.task.Pending;
+import io.github.roost.core.spi.Pending;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;

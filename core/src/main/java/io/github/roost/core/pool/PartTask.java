@@ -1,9 +1,9 @@
 package io.github.roost.core.pool;
 
+import io.github.roost.core.Part;
+import io.github.roost.core.Priority;
 import io.github.roost.core.placement.Epoch;
-import io.github.roost.core.task.Part;
-import io.github.roost.core.task.Priority;
-import io.github.roost.core.task.TableUse;
+import io.github.roost.core.spi.TableUse;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.function.Consumer;

@@ -1,12 +1,12 @@
 package io.github.roost.core.pool;
 
+import io.github.roost.core.DeadlineExceededException;
+import io.github.roost.core.Priority;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.SearchFunction;
 import io.github.roost.core.placement.Epoch;
-import io.github.roost.core.task.DeadlineExceededException;
-import io.github.roost.core.task.Priority;
-import io.github.roost.core.task.Search;
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.SearchFunction;
-import io.github.roost.core.task.TableUse;
+import io.github.roost.core.spi.Search;
+import io.github.roost.core.spi.TableUse;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,6 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.core.task.Priority;
+import io.github.roost.core.Priority;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 

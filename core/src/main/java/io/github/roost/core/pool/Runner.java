@@ -1,7 +1,7 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.core.stall.StallPolicy;
-import io.github.roost.core.stall.StallStats;
+import io.github.roost.core.policy.StallPolicy;
+import io.github.roost.core.policy.StallStats;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,11 +1,11 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.core.policy.GroupRule;
-import io.github.roost.core.task.BatchQueue;
-import io.github.roost.core.task.GroupSearch;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.Priority;
-import io.github.roost.core.task.TableUse;
+import io.github.roost.core.MappingId;
+import io.github.roost.core.Priority;
+import io.github.roost.core.spi.BatchQueue;
+import io.github.roost.core.spi.GroupRule;
+import io.github.roost.core.spi.GroupSearch;
+import io.github.roost.core.spi.TableUse;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;

@@ -2,7 +2,7 @@ package io.github.roost.core.pool;
 
 import io.github.roost.core.pool.Task.After;
 import io.github.roost.core.pool.Task.Outcome;
-import io.github.roost.core.task.Step;
+import io.github.roost.core.spi.Step;
 import java.lang.invoke.VarHandle;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;

@@ -1,10 +1,10 @@
 package io.github.roost.core.pool;
 
+import io.github.roost.core.DeadlineExceededException;
 import io.github.roost.core.pool.Task.After;
 import io.github.roost.core.pool.Task.Outcome;
-import io.github.roost.core.task.DeadlineExceededException;
-import io.github.roost.core.task.Search;
-import io.github.roost.core.task.Step;
+import io.github.roost.core.spi.Search;
+import io.github.roost.core.spi.Step;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 

@@ -1,8 +1,8 @@
 package io.github.roost.core.pool;
 
+import io.github.roost.core.Priority;
 import io.github.roost.core.placement.Epoch;
-import io.github.roost.core.task.Priority;
-import io.github.roost.core.task.TableUse;
+import io.github.roost.core.spi.TableUse;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 

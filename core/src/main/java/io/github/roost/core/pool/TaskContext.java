@@ -1,8 +1,8 @@
 package io.github.roost.core.pool;
 
+import io.github.roost.core.SearchContext;
 import io.github.roost.core.pool.Task.Outcome;
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.Step;
+import io.github.roost.core.spi.Step;
 import org.jspecify.annotations.Nullable;
 
 /** The context of a slice; reused for later slices. Used only by the running thread. */

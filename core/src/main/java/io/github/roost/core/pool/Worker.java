@@ -1,8 +1,8 @@
 package io.github.roost.core.pool;
 
+import io.github.roost.core.Priority;
 import io.github.roost.core.dispatch.CrossingCost;
 import io.github.roost.core.pool.WorkerCounters.Counter;
-import io.github.roost.core.task.Priority;
 import io.github.roost.topology.PinResult;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;

@@ -1,5 +1,7 @@
 package io.github.roost.core.pool;
 
+import io.github.roost.core.OrchestratorClosedException;
+import io.github.roost.core.Priority;
 import io.github.roost.core.dispatch.Dispatcher;
 import io.github.roost.core.dispatch.LoadView;
 import io.github.roost.core.dispatch.StealOrder;
@@ -8,13 +10,11 @@ import io.github.roost.core.monitor.TrafficMonitor;
 import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.core.policy.IdleStrategy;
 import io.github.roost.core.policy.SchedulingPolicy;
+import io.github.roost.core.policy.StallPolicy;
+import io.github.roost.core.policy.StallStats;
 import io.github.roost.core.pool.Task.Outcome;
 import io.github.roost.core.pool.WorkerCounters.Counter;
-import io.github.roost.core.stall.StallPolicy;
-import io.github.roost.core.stall.StallStats;
-import io.github.roost.core.task.CompletionSource;
-import io.github.roost.core.task.OrchestratorClosedException;
-import io.github.roost.core.task.Priority;
+import io.github.roost.core.spi.CompletionSource;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.PinResult;
 import java.time.Duration;

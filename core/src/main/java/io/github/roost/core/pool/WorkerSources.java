@@ -1,6 +1,6 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.core.task.CompletionSource;
+import io.github.roost.core.spi.CompletionSource;
 import java.util.Arrays;
 
 /**

@@ -1,11 +1,9 @@
 package io.github.roost.core.remap;
 
-import io.github.roost.core.mapping.DomainLoads;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.mapping.MappingPolicy;
-import io.github.roost.core.mapping.RemapBenefit;
 import io.github.roost.core.mapping.RemapTrigger;
-import io.github.roost.core.mapping.Traffic;
+import io.github.roost.core.monitor.Traffic;
 import io.github.roost.core.monitor.TrafficWindows;
 import java.util.Optional;
 
@@ -66,8 +64,54 @@ public record RemapRule(MappingPolicy policy, RemapTrigger trigger) {
             throw new IllegalStateException("a mapping policy must keep " + now.slots() + " slots and " + now.domains()
                     + " domains, got " + proposed.slots() + " and " + proposed.domains());
         }
-        return proposed.sameHomes(now) || !trigger.pays(now, proposed, traffic, cacheBytes)
+        return proposed.sameHomes(now) || !pays(trigger, now, proposed, traffic, cacheBytes)
                 ? Optional.empty()
                 : Optional.of(new Remap(proposed, traffic));
+    }
+
+    /**
+     * Returns whether {@code proposed} is better than {@code current} for this traffic by more than threshold and chance, and, if moves are
+     * weighed, saves more bytes than it moves.
+     *
+     * @param trigger the threshold and the deviations of chance
+     * @param current the mapping in force
+     * @param proposed the mapping that would replace it
+     * @param traffic the traffic of one window
+     * @param cacheBytes the size of one domain's cache; 0 if it is not known, then moves count as free
+     * @return whether to remap
+     */
+    public static boolean pays(
+            RemapTrigger trigger, Mapping current, Mapping proposed, Traffic traffic, long cacheBytes) {
+        double[] now = DomainLoads.of(current, traffic.bytes());
+        double[] then = DomainLoads.of(proposed, traffic.bytes());
+        int fullest = argMax(now);
+        double largestThen = then[argMax(then)];
+        double gain = now[fullest] - largestThen;
+        double chance = trigger.sigmas() * Math.sqrt(variance(current, fullest, traffic));
+        return gain > trigger.threshold() * largestThen
+                && gain > chance
+                && (!trigger.weighsMoves()
+                        || RemapBenefit.of(current, proposed, traffic.bytes(), cacheBytes)
+                                .pays());
+    }
+
+    private static int argMax(double[] values) {
+        int best = 0;
+        for (int i = 1; i < values.length; i++) {
+            best = values[i] > values[best] ? i : best;
+        }
+        return best;
+    }
+
+    /** Variance of a domain's load as a sum of compound Poisson items: per item, searches times squared mean size. */
+    private static double variance(Mapping mapping, int domain, Traffic traffic) {
+        double variance = 0;
+        for (int slot = 0; slot < mapping.slots(); slot++) {
+            if (traffic.searches()[slot] > 0 && mapping.isHome(slot, domain)) {
+                double bytes = (double) traffic.bytes()[slot] / mapping.homeCount(slot);
+                variance += bytes * bytes / traffic.searches()[slot];
+            }
+        }
+        return variance;
     }
 }

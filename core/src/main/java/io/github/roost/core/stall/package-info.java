@@ -1,7 +1,4 @@
-/**
- * The policies of filling stalls with maintenance, and statistics of stalls. A stall is the time in which a worker has only searches that wait
- * for bytes.
- */
+/** Decisions how much maintenance runs in a worker's stalls; clock readings and measurements are passed in. */
 @NullMarked
 package io.github.roost.core.stall;
 

@@ -2,7 +2,6 @@ package io.github.roost.core.dispatch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.policy.Backlog;
 import io.github.roost.core.policy.CrossDomainGate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,16 +24,16 @@ class CrossDomainGateTest {
         "7, 1, 1000000, false",
     })
     void aBurstIsForADomainWithNothingOfItsOwnToDo(int free, int idle, long now, boolean opens) {
-        assertThat(GATE.opens(free, idle, 8, BACKLOGGED, now)).isEqualTo(opens);
+        assertThat(BACKLOGGED.opens(GATE, free, idle, 8, now)).isEqualTo(opens);
     }
 
     @Test
     void aBurstThatItsDomainTakesInOneRoundOpensItOnlyWhereTasksAreLong() {
         Backlog first = new Backlog(0, Backlog.NEVER, 1);
-        assertThat(GATE.opens(8, 8, 8, first, 1_999)).isFalse();
-        assertThat(GATE.opens(8, 8, 8, first.taken(), 200)).isTrue();
-        assertThat(GATE.opens(8, 8, 8, first, 2_000)).isTrue();
-        assertThat(GATE.opens(7, 7, 8, first, 1_000_000)).isFalse();
+        assertThat(first.opens(GATE, 8, 8, 8, 1_999)).isFalse();
+        assertThat(first.taken().opens(GATE, 8, 8, 8, 200)).isTrue();
+        assertThat(first.opens(GATE, 8, 8, 8, 2_000)).isTrue();
+        assertThat(first.opens(GATE, 7, 7, 8, 1_000_000)).isFalse();
     }
 
     @ParameterizedTest
@@ -50,7 +49,7 @@ class CrossDomainGateTest {
         "2, 0, 3000, false",
     })
     void aFloodIsForWhoeverIsIdleButTheReserve(int workers, int idle, long now, boolean opens) {
-        assertThat(GATE.opens(idle, idle, workers, DEEP, now)).isEqualTo(opens);
+        assertThat(DEEP.opens(GATE, idle, idle, workers, now)).isEqualTo(opens);
     }
 
     @ParameterizedTest
@@ -61,7 +60,7 @@ class CrossDomainGateTest {
 
     @Test
     void withoutABacklogItIsClosedToAll() {
-        assertThat(GATE.opens(8, 8, 8, Backlog.NONE, Long.MAX_VALUE)).isFalse();
+        assertThat(Backlog.NONE.opens(GATE, 8, 8, 8, Long.MAX_VALUE)).isFalse();
     }
 
     @Test
@@ -72,7 +71,7 @@ class CrossDomainGateTest {
         for (int look = 0; look < waiting.length; look++) {
             long now = 2_000L * look;
             backlog = backlog.next(GATE, waiting[look], 8, 0, now);
-            assertThat(GATE.opens(4, 4, 8, backlog, now)).as("look %d", look).isEqualTo(opens[look]);
+            assertThat(backlog.opens(GATE, 4, 4, 8, now)).as("look %d", look).isEqualTo(opens[look]);
         }
     }
 }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.mapping.Mapping;
-import io.github.roost.core.policy.Backlog;
 import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.testkit.Machines;
 import java.util.Arrays;
@@ -184,11 +183,11 @@ class DispatchTest {
         assertThat(gate.backlogged(15, 8)).isFalse();
         assertThat(gate.backlogged(16, 8)).isTrue();
         Backlog burst = new Backlog(0, Backlog.NEVER, 0);
-        assertThat(gate.opens(8, 8, 8, burst, 1_000)).isTrue();
-        assertThat(gate.opens(8, 1, 8, burst, 1_000)).isTrue();
-        assertThat(gate.opens(7, 7, 8, burst, 1_000)).isFalse();
-        assertThat(gate.opens(8, 8, 8, burst, 999)).isFalse();
-        assertThat(gate.opens(8, 8, 8, Backlog.NONE, 1_000)).isFalse();
+        assertThat(burst.opens(gate, 8, 8, 8, 1_000)).isTrue();
+        assertThat(burst.opens(gate, 8, 1, 8, 1_000)).isTrue();
+        assertThat(burst.opens(gate, 7, 7, 8, 1_000)).isFalse();
+        assertThat(burst.opens(gate, 8, 8, 8, 999)).isFalse();
+        assertThat(Backlog.NONE.opens(gate, 8, 8, 8, 1_000)).isFalse();
         assertThatThrownBy(() -> new CrossDomainGate(0, 0)).hasMessageContaining("at least 1, got 0");
     }
 }

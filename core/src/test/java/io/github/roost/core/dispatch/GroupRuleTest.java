@@ -3,7 +3,7 @@ package io.github.roost.core.dispatch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.core.policy.GroupRule;
+import io.github.roost.core.spi.GroupRule;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 

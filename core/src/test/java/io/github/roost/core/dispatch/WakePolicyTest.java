@@ -2,7 +2,6 @@ package io.github.roost.core.dispatch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.policy.Backlog;
 import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.testkit.Machines;

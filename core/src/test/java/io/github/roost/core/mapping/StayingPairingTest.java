@@ -2,6 +2,9 @@ package io.github.roost.core.mapping;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.roost.core.monitor.Traffic;
+import io.github.roost.core.remap.DomainLoads;
+import io.github.roost.core.remap.RemapRule;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.stream.IntStream;
@@ -178,7 +181,7 @@ class StayingPairingTest {
         for (int searchesPerWindow : new int[] {500, 5_000, 50_000}) {
             for (int window = 0; window < 100; window++) {
                 Traffic traffic = poisson(mean, searchesPerWindow, random);
-                assertThat(trigger.pays(mapping, policy.next(mapping, traffic.bytes()), traffic, 0))
+                assertThat(RemapRule.pays(trigger, mapping, policy.next(mapping, traffic.bytes()), traffic, 0))
                         .as("window %d of %d searches", window, searchesPerWindow)
                         .isFalse();
             }
@@ -192,7 +195,7 @@ class StayingPairingTest {
                 new long[] {900_000, 900_000, 900_000, 900_000, 1_000, 1_000, 1_000, 1_000},
                 new long[] {900, 900, 900, 900, 1, 1, 1, 1});
         Mapping mapping = Mapping.of(2, homes);
-        assertThat(new RemapTrigger(.15, 6).pays(mapping, policy.next(mapping, shifted.bytes()), shifted, 0))
+        assertThat(RemapRule.pays(new RemapTrigger(.15, 6), mapping, policy.next(mapping, shifted.bytes()), shifted, 0))
                 .isTrue();
     }
 

@@ -2,8 +2,8 @@ package io.github.roost.core.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.MappingId;
 import io.github.roost.testkit.Machines;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;

@@ -2,7 +2,6 @@ package io.github.roost.core.monitor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.mapping.Traffic;
 import org.junit.jupiter.api.Test;
 
 class TrafficWindowsTest {

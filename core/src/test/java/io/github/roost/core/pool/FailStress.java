@@ -1,6 +1,6 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.core.task.OrchestratorClosedException;
+import io.github.roost.core.OrchestratorClosedException;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.Expect;

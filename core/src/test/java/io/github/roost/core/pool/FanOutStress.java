@@ -1,10 +1,10 @@
 package io.github.roost.core.pool;
 
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.Part;
-import io.github.roost.core.task.Priority;
-import io.github.roost.core.task.Step;
+import io.github.roost.core.Part;
+import io.github.roost.core.Priority;
+import io.github.roost.core.spi.Step;
 import io.github.roost.testkit.Machines;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;

@@ -1,9 +1,9 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.core.task.Pending;
-import io.github.roost.core.task.Priority;
-import io.github.roost.core.task.Search;
-import io.github.roost.core.task.Step;
+import io.github.roost.core.Priority;
+import io.github.roost.core.spi.Pending;
+import io.github.roost.core.spi.Search;
+import io.github.roost.core.spi.Step;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.Expect;

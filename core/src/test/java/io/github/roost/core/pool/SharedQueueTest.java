@@ -2,11 +2,11 @@ package io.github.roost.core.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.BatchQueue;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.Step;
-import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.core.SubmitOptions;
+import io.github.roost.core.spi.BatchQueue;
+import io.github.roost.core.spi.Step;
 import io.github.roost.testkit.Machines;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,9 +2,9 @@ package io.github.roost.core.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.roost.core.dispatch.Backlog;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.monitor.TrafficMonitor;
-import io.github.roost.core.policy.Backlog;
 import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.testkit.Machines;
 import java.lang.invoke.MethodHandles;

@@ -1,7 +1,7 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.core.task.OrchestratorClosedException;
-import io.github.roost.core.task.Priority;
+import io.github.roost.core.OrchestratorClosedException;
+import io.github.roost.core.Priority;
 import java.util.concurrent.locks.LockSupport;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;

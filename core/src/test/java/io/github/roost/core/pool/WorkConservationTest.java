@@ -2,12 +2,12 @@ package io.github.roost.core.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.Registration;
+import io.github.roost.core.SearchFunction;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.policy.CrossDomainGate;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.Registration;
-import io.github.roost.core.task.SearchFunction;
 import io.github.roost.testkit.Machines;
 import java.time.Duration;
 import java.util.ArrayDeque;

@@ -2,6 +2,7 @@ package io.github.roost.core.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.roost.core.Priority;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.monitor.TrafficMonitor;
@@ -10,7 +11,6 @@ import io.github.roost.core.placement.Epochs;
 import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.core.policy.IdleStrategy;
 import io.github.roost.core.policy.SchedulingPolicy;
-import io.github.roost.core.task.Priority;
 import io.github.roost.testkit.Machines;
 import java.time.Duration;
 import java.util.List;

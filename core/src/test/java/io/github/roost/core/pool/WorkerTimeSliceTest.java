@@ -3,9 +3,9 @@ package io.github.roost.core.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.core.SubmitOptions;
 import io.github.roost.testkit.Machines;
 import io.github.roost.topology.TimeSlice;
 import java.util.ArrayList;

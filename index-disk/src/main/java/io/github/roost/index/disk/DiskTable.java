@@ -2,16 +2,16 @@ package io.github.roost.index.disk;
 
 import static io.github.roost.io.BlockIo.BLOCK_BYTES;
 
+import io.github.roost.core.DeadlineExceededException;
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.DeadlineExceededException;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.Registration;
-import io.github.roost.core.task.RejectedSearchException;
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.SearchFunction;
-import io.github.roost.core.task.SubmitOptions;
-import io.github.roost.core.task.TableClosedException;
-import io.github.roost.core.task.TableUse;
+import io.github.roost.core.Registration;
+import io.github.roost.core.RejectedSearchException;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.SearchFunction;
+import io.github.roost.core.SubmitOptions;
+import io.github.roost.core.TableClosedException;
+import io.github.roost.core.spi.TableUse;
 import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.BlockReads;
@@ -235,12 +235,12 @@ public final class DiskTable implements VectorTable {
      * @param query finite, of the table's dimension
      * @param how the parameters of the search
      * @param options deadline and priority
-     * @return completes with the answer; with a {@link io.github.roost.core.task.DeadlineExceededException} if the deadline
+     * @return completes with the answer; with a {@link io.github.roost.core.DeadlineExceededException} if the deadline
      *     passes first, which is checked before each slice
      * @throws IllegalArgumentException if the query has another dimension, is not finite, or is zero for cosine
      * @throws RejectedSearchException if the overload policy rejects it
      * @throws TableClosedException if the table is closed
-     * @throws io.github.roost.core.task.OrchestratorClosedException if the orchestrator is closed
+     * @throws io.github.roost.core.OrchestratorClosedException if the orchestrator is closed
      */
     public CompletableFuture<DiskAnswer> search(float[] query, DiskSearch how, SubmitOptions options) {
         Vectors.require("query", query, dimension(), metric());
@@ -593,7 +593,7 @@ public final class DiskTable implements VectorTable {
      * overrun it by at most about this time. In a long slice one update goes on until it is done or must wait, and no other begins.
      *
      * @param slice from a microsecond to a second, or zero for the worker's own limit, the default: 5 us, or the value of
-     *     {@link io.github.roost.core.stall.StallPolicy}. Takes effect at once
+     *     {@link io.github.roost.core.policy.StallPolicy}. Takes effect at once
      */
     public void updateSlice(Duration slice) {
         if (!slice.isZero()

@@ -1,6 +1,6 @@
 package io.github.roost.index.disk;
 
-import io.github.roost.core.task.TableClosedException;
+import io.github.roost.core.TableClosedException;
 import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
 import io.github.roost.vector.TableFileException;

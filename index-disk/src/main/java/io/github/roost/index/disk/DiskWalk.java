@@ -1,8 +1,8 @@
 package io.github.roost.index.disk;
 
-import io.github.roost.core.task.Pending;
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.Step;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.spi.Pending;
+import io.github.roost.core.spi.Step;
 import io.github.roost.io.BlockBuffersExhaustedException;
 import io.github.roost.io.BlockRead;
 import io.github.roost.io.BlockReads;

@@ -1,8 +1,8 @@
 package io.github.roost.index.disk;
 
-import io.github.roost.core.stall.StallPolicy;
-import io.github.roost.core.task.Maintenance;
-import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.policy.StallPolicy;
+import io.github.roost.core.spi.Maintenance;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;

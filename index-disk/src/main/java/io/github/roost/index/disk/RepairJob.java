@@ -1,7 +1,7 @@
 package io.github.roost.index.disk;
 
-import io.github.roost.core.task.Pending;
-import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.spi.Pending;
 import io.github.roost.io.BlockReads;
 import io.github.roost.vector.Vectors;
 import java.util.ArrayList;

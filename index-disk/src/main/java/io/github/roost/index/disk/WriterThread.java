@@ -1,6 +1,6 @@
 package io.github.roost.index.disk;
 
-import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.SearchContext;
 import io.github.roost.topology.IdleScheduling;
 import java.util.concurrent.Semaphore;
 import org.slf4j.Logger;

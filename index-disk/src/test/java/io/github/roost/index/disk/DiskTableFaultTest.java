@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.core.SubmitOptions;
 import io.github.roost.index.disk.DiskSearch.Mode;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.FaultDevice;

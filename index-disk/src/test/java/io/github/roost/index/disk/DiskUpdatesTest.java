@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.stall.StallPolicy;
-import io.github.roost.core.task.SubmitOptions;
-import io.github.roost.core.task.TableClosedException;
+import io.github.roost.core.SubmitOptions;
+import io.github.roost.core.TableClosedException;
+import io.github.roost.core.policy.StallPolicy;
 import io.github.roost.io.BlockIo;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.Neighbors;

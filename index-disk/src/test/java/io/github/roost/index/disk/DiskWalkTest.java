@@ -3,9 +3,9 @@ package io.github.roost.index.disk;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.Pending;
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.Step;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.spi.Pending;
+import io.github.roost.core.spi.Step;
 import io.github.roost.index.disk.DiskSearch.Mode;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.BlockReads;

@@ -1,6 +1,6 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.task.TableUse;
+import io.github.roost.core.spi.TableUse;
 import io.github.roost.vector.VectorSource;
 import java.util.Arrays;
 import java.util.List;

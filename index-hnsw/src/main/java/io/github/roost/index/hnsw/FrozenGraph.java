@@ -1,6 +1,6 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.task.DeadlineExceededException;
+import io.github.roost.core.DeadlineExceededException;
 import io.github.roost.index.hnsw.walk.FoundNodes;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.GraphWalk;

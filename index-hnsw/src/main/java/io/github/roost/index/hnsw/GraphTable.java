@@ -1,14 +1,14 @@
 package io.github.roost.index.hnsw;
 
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.Part;
-import io.github.roost.core.task.Registration;
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.SearchFunction;
-import io.github.roost.core.task.SubmitOptions;
-import io.github.roost.core.task.TableClosedException;
-import io.github.roost.core.task.TableUse;
+import io.github.roost.core.Part;
+import io.github.roost.core.Registration;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.SearchFunction;
+import io.github.roost.core.SubmitOptions;
+import io.github.roost.core.TableClosedException;
+import io.github.roost.core.spi.TableUse;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The search side of graph tables: one query is one task. A search checks at least every 50 us whether its deadline has passed or
- * its future was cancelled; then it ends with a {@link io.github.roost.core.task.DeadlineExceededException}. Thread-safe.
+ * its future was cancelled; then it ends with a {@link io.github.roost.core.DeadlineExceededException}. Thread-safe.
  */
 abstract sealed class GraphTable implements VectorTable permits HnswTable, LiveTable {
     private static final int MIN_DEFAULT_EF = 100;

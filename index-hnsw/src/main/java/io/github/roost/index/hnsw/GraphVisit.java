@@ -1,7 +1,7 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.task.DeadlineExceededException;
-import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.DeadlineExceededException;
+import io.github.roost.core.SearchContext;
 import io.github.roost.vector.SearchCost;
 
 /** The state of one search across graphs: expiry check, visit limit and cost. Used by one thread at a time. */

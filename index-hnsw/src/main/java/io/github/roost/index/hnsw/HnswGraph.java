@@ -1,6 +1,6 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.SearchContext;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.GroupScratch;
 import io.github.roost.index.hnsw.walk.ImageFile;
@@ -18,7 +18,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * An HNSW graph (Malkov and Yashunin, IEEE TPAMI 42(4), 2020) with its rows and ids in one memory segment, for authors of indexes.
+ * An HNSW graph (Malkov and Yashunin, IEEE TPAMI 42(4), 2020) with its rows and ids in one memory segment.
  * The memory holds offsets, no addresses, so it can be copied, also over a network, and searched in place there.
  * Immutable; thread-safe.
  */
@@ -83,7 +83,7 @@ public final class HnswGraph {
      * @param context receives the traffic, and says whether the search has expired
      * @return the rows found and the cost of the search
      * @throws IllegalArgumentException if an argument is invalid
-     * @throws io.github.roost.core.task.DeadlineExceededException if the search expires
+     * @throws io.github.roost.core.DeadlineExceededException if the search expires
      */
     public SearchResult search(
             float[] query, int k, int ef, IdFilter alive, IdFilter wanted, long visitLimit, SearchContext context) {
@@ -107,7 +107,7 @@ public final class HnswGraph {
      * @param context receives the traffic, with the bytes counted once for all queries; says whether the searches have expired
      * @return the rows found and the cost, per query in the order of the queries
      * @throws IllegalArgumentException if an argument is invalid
-     * @throws io.github.roost.core.task.DeadlineExceededException if the searches expire
+     * @throws io.github.roost.core.DeadlineExceededException if the searches expire
      */
     public List<SearchResult> scanTogether(
             List<float[]> queries, int k, IdFilter alive, IdFilter wanted, SearchContext context) {

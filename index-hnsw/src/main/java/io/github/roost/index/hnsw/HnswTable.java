@@ -1,8 +1,8 @@
 package io.github.roost.index.hnsw;
 
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.TableClosedException;
+import io.github.roost.core.TableClosedException;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.index.hnsw.walk.ImageFile;
 import io.github.roost.topology.CacheDomain;
@@ -303,7 +303,7 @@ public final class HnswTable extends GraphTable {
      *
      * @param next another table, of the same dimension and metric
      * @throws IllegalArgumentException if it is this table, or of another dimension or metric
-     * @throws io.github.roost.core.task.TableClosedException if one of the tables is closed
+     * @throws io.github.roost.core.TableClosedException if one of the tables is closed
      * @throws io.github.roost.vector.TableFullException if the new rows exceed this table's memory limit
      */
     public void swap(HnswTable next) {

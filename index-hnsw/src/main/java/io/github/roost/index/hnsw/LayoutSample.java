@@ -1,6 +1,6 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.SearchContext;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchResult;

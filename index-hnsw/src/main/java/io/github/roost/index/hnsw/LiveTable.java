@@ -315,8 +315,8 @@ public final class LiveTable extends GraphTable {
      * Freezes all rows, as {@link #startFreeze} does. Blocks, and ignores interrupts. Must not be called on a worker thread, which is
      * needed for the work.
      *
-     * @throws io.github.roost.core.task.TableClosedException if the table is closed
-     * @throws io.github.roost.core.task.OrchestratorClosedException if the orchestrator is closed
+     * @throws io.github.roost.core.TableClosedException if the table is closed
+     * @throws io.github.roost.core.OrchestratorClosedException if the orchestrator is closed
      * @throws IllegalStateException if a graph cannot be built
      */
     public void freeze() {
@@ -329,10 +329,10 @@ public final class LiveTable extends GraphTable {
      *
      * @return the running freeze. Its result is this table, once all these rows are in graphs; it fails with an
      *     {@link IllegalStateException} if a graph cannot be built, and with a
-     *     {@link io.github.roost.core.task.TableClosedException} if the table is closed meanwhile. If it is cancelled, the merge under
+     *     {@link io.github.roost.core.TableClosedException} if the table is closed meanwhile. If it is cancelled, the merge under
      *     way ends, unless the table or another caller waits for it too, and its rows are searched one by one until the next merge
-     * @throws io.github.roost.core.task.TableClosedException if the table is closed
-     * @throws io.github.roost.core.task.OrchestratorClosedException if the orchestrator is closed
+     * @throws io.github.roost.core.TableClosedException if the table is closed
+     * @throws io.github.roost.core.OrchestratorClosedException if the orchestrator is closed
      */
     public TableBuild<LiveTable> startFreeze() {
         synchronized (places) {

@@ -1,7 +1,7 @@
 package io.github.roost.index.hnsw;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.Part;
+import io.github.roost.core.Part;
 import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
@@ -53,7 +53,7 @@ public final class MultiTableSearch {
      *
      * @param request the search of each table; without an effort each table uses its default. The deadline and priority
      *     apply to the search of each table. A target recall is refused: tables would need different efforts
-     * @return completes with at most k hits; fails with a {@link io.github.roost.core.task.DeadlineExceededException} if the
+     * @return completes with at most k hits; fails with a {@link io.github.roost.core.DeadlineExceededException} if the
      *     deadline passes before every table has been searched
      * @throws IllegalArgumentException if the request has a target recall, or a table refuses it
      */

@@ -6,11 +6,11 @@ import static io.github.roost.testkit.Exact.hits;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.SearchFunction;
 import io.github.roost.core.policy.SchedulingPolicy;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.SearchFunction;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.DomainLevel;

@@ -8,10 +8,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
+import io.github.roost.core.DeadlineExceededException;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.DeadlineExceededException;
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.SearchFunction;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.DomainLevel;

@@ -9,7 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.SearchContext;
 import io.github.roost.testkit.Asking;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.IdFilter;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
-import io.github.roost.core.task.TableClosedException;
+import io.github.roost.core.TableClosedException;
 import io.github.roost.vector.Neighbors;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -3,8 +3,8 @@ package io.github.roost.index.hnsw;
 import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.MappingId;
 import io.github.roost.index.hnsw.walk.ImageFile;
 import io.github.roost.topology.DomainMemory;
 import io.github.roost.vector.Metric;

@@ -4,12 +4,12 @@ import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.roost.core.DeadlineExceededException;
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.SearchFunction;
+import io.github.roost.core.SubmitOptions;
 import io.github.roost.core.policy.SchedulingPolicy;
-import io.github.roost.core.task.DeadlineExceededException;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.SearchFunction;
-import io.github.roost.core.task.SubmitOptions;
 import io.github.roost.testkit.Asking;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.IdFilter;

@@ -1,16 +1,16 @@
 package io.github.roost.index.ivf;
 
+import io.github.roost.core.DeadlineExceededException;
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.DeadlineExceededException;
-import io.github.roost.core.task.Maintenance;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.Registration;
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.SearchFunction;
-import io.github.roost.core.task.Step;
-import io.github.roost.core.task.SubmitOptions;
-import io.github.roost.core.task.TableClosedException;
-import io.github.roost.core.task.TableUse;
+import io.github.roost.core.Registration;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.SearchFunction;
+import io.github.roost.core.SubmitOptions;
+import io.github.roost.core.TableClosedException;
+import io.github.roost.core.spi.Maintenance;
+import io.github.roost.core.spi.Step;
+import io.github.roost.core.spi.TableUse;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import io.github.roost.topology.DomainMemory;
@@ -634,7 +634,7 @@ public final class IvfTable implements VectorTable {
      * @return the running rebuild; its result is this table, once the new lists are in force. If it is cancelled or fails, the old
      *     lists stay in force; closing the table ends it with a {@link TableClosedException}
      * @throws TableClosedException if the table is closed
-     * @throws io.github.roost.core.task.OrchestratorClosedException if the orchestrator is closed
+     * @throws io.github.roost.core.OrchestratorClosedException if the orchestrator is closed
      */
     public TableBuild<IvfTable> rebuild() {
         synchronized (training) {

@@ -1,6 +1,6 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.SearchContext;
 
 /** The context of a task that scans several lists, for the scan of one. Belongs to the thread that runs the task. */
 final class ListContext implements SearchContext {

@@ -1,6 +1,6 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.SearchContext;
 import java.util.List;
 
 /** Scans one list for the queries that wait for it; one implementation per kind of element. Thread-safe. */

@@ -1,14 +1,14 @@
 package io.github.roost.index.ivf;
 
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.BatchQueue;
-import io.github.roost.core.task.GroupSearch.Group;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.Part;
-import io.github.roost.core.task.Registration;
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.SearchFunction;
-import io.github.roost.core.task.Step;
+import io.github.roost.core.Part;
+import io.github.roost.core.Registration;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.SearchFunction;
+import io.github.roost.core.spi.BatchQueue;
+import io.github.roost.core.spi.GroupSearch.Group;
+import io.github.roost.core.spi.Step;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.task.BatchQueue;
+import io.github.roost.core.spi.BatchQueue;
 import io.github.roost.vector.spi.BuildWork;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicReferenceArray;

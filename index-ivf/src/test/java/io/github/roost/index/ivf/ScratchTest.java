@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.SearchFunction;
 import io.github.roost.testkit.Asking;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.IdFilter;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.TableClosedException;
+import io.github.roost.core.TableClosedException;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.spi.RecallSample;

@@ -1,10 +1,10 @@
 package io.github.roost.index.remote;
 
-import io.github.roost.core.task.DeadlineExceededException;
-import io.github.roost.core.task.GroupSearch;
-import io.github.roost.core.task.Pending;
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.Step;
+import io.github.roost.core.DeadlineExceededException;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.spi.GroupSearch;
+import io.github.roost.core.spi.Pending;
+import io.github.roost.core.spi.Step;
 import io.github.roost.index.hnsw.HnswGraph;
 import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchCost;

@@ -1,6 +1,6 @@
 package io.github.roost.index.remote;
 
-import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.SearchContext;
 import io.github.roost.index.hnsw.HnswGraph;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;

@@ -3,7 +3,7 @@ package io.github.roost.index.remote;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.SearchContext;
 import io.github.roost.vector.Neighbors;
 import java.io.IOException;
 import java.nio.file.Files;

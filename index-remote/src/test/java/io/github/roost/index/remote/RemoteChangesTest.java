@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.OrchestratorClosedException;
-import io.github.roost.core.task.TableClosedException;
+import io.github.roost.core.OrchestratorClosedException;
+import io.github.roost.core.TableClosedException;
 import io.github.roost.testkit.Exact;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableBuild;

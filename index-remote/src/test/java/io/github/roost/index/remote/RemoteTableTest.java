@@ -3,12 +3,12 @@ package io.github.roost.index.remote;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.roost.core.DeadlineExceededException;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats;
-import io.github.roost.core.task.DeadlineExceededException;
-import io.github.roost.core.task.SearchContext;
-import io.github.roost.core.task.SubmitOptions;
-import io.github.roost.core.task.TableClosedException;
+import io.github.roost.core.SearchContext;
+import io.github.roost.core.SubmitOptions;
+import io.github.roost.core.TableClosedException;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.Neighbors;

@@ -2,7 +2,7 @@ package io.github.roost.rows.service;
 
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
-import io.github.roost.core.task.DeadlineExceededException;
+import io.github.roost.core.DeadlineExceededException;
 import io.github.roost.rows.BatchTooLargeException;
 import io.github.roost.rows.ColdReadException;
 import io.grpc.Context;

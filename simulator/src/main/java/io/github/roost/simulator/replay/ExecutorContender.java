@@ -1,6 +1,6 @@
 package io.github.roost.simulator.replay;
 
-import io.github.roost.core.task.SearchContext;
+import io.github.roost.core.SearchContext;
 import io.github.roost.vector.Neighbors;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;

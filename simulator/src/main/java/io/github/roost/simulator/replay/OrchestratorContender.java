@@ -1,12 +1,12 @@
 package io.github.roost.simulator.replay;
 
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats.TaskCounts;
 import io.github.roost.core.OverloadPolicy;
-import io.github.roost.core.policy.GroupRule;
 import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.core.remap.RemapRule;
-import io.github.roost.core.task.MappingId;
+import io.github.roost.core.spi.GroupRule;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.topology.Topology;

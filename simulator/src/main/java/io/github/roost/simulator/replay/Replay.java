@@ -1,8 +1,8 @@
 package io.github.roost.simulator.replay;
 
 import com.sun.management.OperatingSystemMXBean;
-import io.github.roost.core.policy.GroupRule;
 import io.github.roost.core.policy.SchedulingPolicy;
+import io.github.roost.core.spi.GroupRule;
 import io.github.roost.simulator.Parameters;
 import io.github.roost.simulator.Policy;
 import io.github.roost.simulator.SimResult;

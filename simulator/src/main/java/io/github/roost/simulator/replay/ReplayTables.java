@@ -1,7 +1,7 @@
 package io.github.roost.simulator.replay;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.SearchFunction;
+import io.github.roost.core.SearchFunction;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.simulator.TraceRecorder;

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.MapperFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.github.roost.core.task.MappingId;
+import io.github.roost.core.MappingId;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;

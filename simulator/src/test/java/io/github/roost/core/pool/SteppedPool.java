@@ -1,5 +1,7 @@
 package io.github.roost.core.pool;
 
+import io.github.roost.core.Priority;
+import io.github.roost.core.SearchFunction;
 import io.github.roost.core.dispatch.Dispatcher;
 import io.github.roost.core.dispatch.WakePolicy;
 import io.github.roost.core.dispatch.WorkerLayout;
@@ -11,8 +13,6 @@ import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.core.policy.IdleStrategy;
 import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.core.pool.Request.Kind;
-import io.github.roost.core.task.Priority;
-import io.github.roost.core.task.SearchFunction;
 import io.github.roost.topology.PinResult;
 import java.time.Duration;
 import java.util.Arrays;

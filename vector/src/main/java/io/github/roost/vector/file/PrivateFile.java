@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 
-/** Files that only their owner may access, for authors of indexes. Stateless. */
+/** Files that only their owner may access. Stateless. */
 public final class PrivateFile {
     private PrivateFile() {}
 

@@ -2,7 +2,7 @@ package io.github.roost.vector.kernel;
 
 import org.jspecify.annotations.Nullable;
 
-/** Check of the JVM arguments of jvector, which some indexes use to build graphs. For authors of indexes. Stateless. */
+/** Check of the JVM arguments of jvector, which some indexes use to build graphs. Stateless. */
 public final class VectorModule {
     private static final String VECTORIZATION = "jvector.vectorization_provider";
     private static final String MODULE = "jdk.incubator.vector";

@@ -1,5 +1,5 @@
 /**
- * C kernels of index modules: libraries, instruction sets, and the choice of a kernel. For authors of indexes. The C side is
+ * C kernels of index modules: libraries, instruction sets, and the choice of a kernel. The C side is
  * {@code vector/src/main/c}: {@code isa.h} numbers and detects the instruction sets and chooses a kernel by them, and {@code kernels.mk} builds a
  * library.
  *

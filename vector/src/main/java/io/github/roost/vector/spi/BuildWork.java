@@ -15,7 +15,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The steps of an index build, for authors of indexes. Each step is batch work on the orchestrator's workers. Sequential steps run there
+ * The steps of an index build. Each step is batch work on the orchestrator's workers. Sequential steps run there
  * too: a thread of their own would take a core from a worker whose searches then wait. Each call returns when its work is done; everything
  * the workers wrote is then visible to the caller and to the workers of the next call.
  *
@@ -65,7 +65,7 @@ public final class BuildWork {
      *
      * @param orchestrator the orchestrator whose workers do the work
      * @param name the name of the work in reports
-     * @throws io.github.roost.core.task.OrchestratorClosedException if the orchestrator is closed
+     * @throws io.github.roost.core.OrchestratorClosedException if the orchestrator is closed
      */
     public BuildWork(Orchestrator orchestrator, String name) {
         this.orchestrator = Objects.requireNonNull(orchestrator, "orchestrator must not be null");

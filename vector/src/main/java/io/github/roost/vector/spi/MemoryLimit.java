@@ -4,7 +4,7 @@ import io.github.roost.vector.TableFullException;
 import io.github.roost.vector.VectorTable;
 import java.util.function.LongSupplier;
 
-/** The maximum memory of a table in bytes, for authors of indexes. Thread-safe; may be changed at any time. */
+/** The maximum memory of a table in bytes. Thread-safe; may be changed at any time. */
 public final class MemoryLimit {
     private volatile long bytes = VectorTable.NO_MEMORY_LIMIT;
 

@@ -1,8 +1,8 @@
 package io.github.roost.vector.spi;
 
+import io.github.roost.core.DeadlineExceededException;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.DeadlineExceededException;
-import io.github.roost.core.task.SubmitOptions;
+import io.github.roost.core.SubmitOptions;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
 import java.time.Duration;
@@ -14,7 +14,7 @@ import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
 /**
- * The efforts with which searches of a table reach the target recall of their requests, for authors of indexes. An effort is measured at
+ * The efforts with which searches of a table reach the target recall of their requests. An effort is measured at
  * the first request with a given recall and k, then cached until the number of rows has more than doubled or halved. Thread-safe.
  */
 public final class RecallEfforts {

@@ -1,6 +1,6 @@
 package io.github.roost.vector.spi;
 
-import io.github.roost.core.task.RejectedSearchException;
+import io.github.roost.core.RejectedSearchException;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.Vectors;
@@ -14,7 +14,7 @@ import java.util.function.IntFunction;
 import java.util.function.IntToDoubleFunction;
 
 /**
- * Sample queries with their true neighbours, to measure the recall of searches, for authors of indexes. A search that is rejected because
+ * Sample queries with their true neighbours, to measure the recall of searches. A search that is rejected because
  * queues are full is retried when another search of the sample is done; if none is in flight, the measurement fails with its
  * {@link RejectedSearchException}. Not thread-safe.
  */

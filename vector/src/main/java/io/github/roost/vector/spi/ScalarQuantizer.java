@@ -3,7 +3,7 @@ package io.github.roost.vector.spi;
 import java.util.Arrays;
 
 /**
- * Scalar quantisation to 8 bits per component (Jayant and Noll, 1984; SQ8 in FAISS), for authors of indexes: a component is rounded to the
+ * Scalar quantisation to 8 bits per component (Jayant and Noll, 1984; SQ8 in FAISS): a component is rounded to the
  * nearest of 256 values, {@code zeroPoint + scale c} with c from -128 to 127, and is stored as the byte c + 128. Components out of range
  * are clamped. The layout of a row's codes, and the comparison of queries with codes, are up to the index.
  *

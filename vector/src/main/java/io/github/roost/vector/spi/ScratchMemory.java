@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Allocates off-heap scratch memory of searches, for authors of indexes. The garbage collector frees it when it is unreachable. It does not
+ * Allocates off-heap scratch memory of searches. The garbage collector frees it when it is unreachable. It does not
  * count against {@code -XX:MaxDirectMemorySize}: rows may have used that up, and a full table must still be searchable. Thread-safe.
  */
 public final class ScratchMemory {

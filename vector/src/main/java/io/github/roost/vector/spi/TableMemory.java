@@ -1,12 +1,12 @@
 package io.github.roost.vector.spi;
 
+import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.task.MappingId;
-import io.github.roost.core.task.OrchestratorClosedException;
-import io.github.roost.core.task.Registration;
-import io.github.roost.core.task.RejectedSearchException;
-import io.github.roost.core.task.SubmitOptions;
-import io.github.roost.core.task.TableClosedException;
+import io.github.roost.core.OrchestratorClosedException;
+import io.github.roost.core.Registration;
+import io.github.roost.core.RejectedSearchException;
+import io.github.roost.core.SubmitOptions;
+import io.github.roost.core.TableClosedException;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.DomainMemory;
 import io.github.roost.topology.MemoryResult;
@@ -25,7 +25,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps a table's off-heap memory on the NUMA nodes of its homes, for authors of indexes. It migrates the table's initial memory, memory
+ * Keeps a table's off-heap memory on the NUMA nodes of its homes. It migrates the table's initial memory, memory
  * that the index reports as new, and, when a home moves to a domain of another node, the memory of the moved ids. Memory is migrated, not
  * bound: it stays valid and searchable meanwhile.
  *

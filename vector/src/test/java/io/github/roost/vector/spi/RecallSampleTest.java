@@ -3,7 +3,7 @@ package io.github.roost.vector.spi;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.core.task.RejectedSearchException;
+import io.github.roost.core.RejectedSearchException;
 import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.Vectors;
 import java.util.ArrayList;

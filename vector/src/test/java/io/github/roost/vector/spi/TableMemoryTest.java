@@ -3,11 +3,11 @@ package io.github.roost.vector.spi;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.Registration;
+import io.github.roost.core.SubmitOptions;
+import io.github.roost.core.TableClosedException;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.mapping.RemapTrigger;
-import io.github.roost.core.task.Registration;
-import io.github.roost.core.task.SubmitOptions;
-import io.github.roost.core.task.TableClosedException;
 import io.github.roost.testkit.Machines;
 import io.github.roost.topology.MemoryResult;
 import java.io.ByteArrayOutputStream;

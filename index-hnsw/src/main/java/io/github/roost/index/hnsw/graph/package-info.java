@@ -1,5 +1,5 @@
 /**
- * Graphs stored in another system's files, next to its vectors, for authors of indexes. A graph is written with SQ8 codes of the
+ * Graphs stored in another system's files, next to its vectors. A graph is written with SQ8 codes of the
  * vectors, opened in place in the mapped file, and searched by Roost's graph search, which returns the ordinals of the vectors to
  * rerank.
  */
