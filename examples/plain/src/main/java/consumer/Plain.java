@@ -33,12 +33,12 @@ public final class Plain {
     public static void main(String[] args) throws IOException {
         float[][] rows = rows(2_000, 32);
         try (Orchestrator orchestrator = Orchestrator.builder().build();
-                VectorTable graph = HnswTable.builder().build(orchestrator, rows);
+                HnswTable graph = HnswTable.builder().build(orchestrator, rows);
                 VectorTable lists = IvfTable.builder().nlist(16).build(orchestrator, rows)) {
             for (VectorTable table : List.of(graph, lists)) {
                 for (int row = 0; row < rows.length; row += 97) {
                     SearchRequest request = SearchRequest.of(rows[row], 1).effort(16).timeout(Duration.ofMinutes(1));
-                    long found = table.search(request).join().neighbors().ids()[0];
+                    long found = table.search(request).join().ids()[0];
                     require(found == row, table.name() + " found row " + found + " for row " + row);
                 }
                 System.out.println("plain: found every row asked for in " + table.stats());
@@ -59,7 +59,7 @@ public final class Plain {
     }
 
     /** Searches with attributes: one request, whose worker finds the rows and reads their attributes. */
-    private static void describe(Orchestrator orchestrator, VectorTable graph, float[][] rows) throws IOException {
+    private static void describe(Orchestrator orchestrator, HnswTable graph, float[][] rows) throws IOException {
         Path folder = Files.createTempDirectory("consumer-");
         try (Table items = Table.open(folder)) {
             try (VersionBuilder loading = items.begin(1, Schema.of(Column.ofText("name"), Column.ofText("section")))) {
@@ -75,7 +75,7 @@ public final class Plain {
             Enriched answer = orchestrator.submit(search, rows[97], graph.registration().id()).join();
             RowBatch found = answer.rows();
             for (int i = 0; i < found.size(); i++) {
-                long id = answer.neighbors().ids()[i];
+                long id = answer.result().ids()[i];
                 require(found.isPresent(i) && found.getText(i, 0).equals("item " + id), "row " + id + " has no name");
                 require(found.getText(i, 1).equals(id % 2 == 0 ? "even" : "odd"), "row " + id + " has another section");
             }

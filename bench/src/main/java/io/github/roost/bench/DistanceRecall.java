@@ -1,6 +1,6 @@
 package io.github.roost.bench;
 
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
@@ -21,7 +21,7 @@ public final class DistanceRecall {
      * @param truth the true neighbours, nearest first; their number is k
      * @param found the found neighbours, with distinct ids; only the first k count
      */
-    public void add(Neighbors truth, Neighbors found) {
+    public void add(SearchResult truth, SearchResult found) {
         int k = truth.size();
         if (k == 0) {
             return;

@@ -1,6 +1,6 @@
 package io.github.roost.bench;
 
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -19,7 +19,7 @@ public final class Recall {
      * @param truth one row of true ids per query, each of at least k
      * @param found one result per query; only its first k hits count
      */
-    public static double byId(int[][] truth, Neighbors[] found, int k) {
+    public static double byId(int[][] truth, SearchResult[] found, int k) {
         checkCounts(truth.length, found.length);
         long hits = 0;
         for (int query = 0; query < truth.length; query++) {

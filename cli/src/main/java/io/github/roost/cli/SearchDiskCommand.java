@@ -1,13 +1,13 @@
 package io.github.roost.cli;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.index.disk.DiskSearch;
 import io.github.roost.index.disk.DiskTable;
 import io.github.roost.io.BlockIo;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableBuild;
 import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.VectorTable;
+import io.github.roost.vector.Vectors;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -67,7 +67,7 @@ final class SearchDiskCommand implements Callable<Integer>, IndexPlan {
         if (options.base != null) {
             throw new CommandFailure("--table must be given in the place of --base: roost build disk makes one");
         }
-        asked.forEach(width -> SearchOptions.requireBetween("--width", width, 1, DiskSearch.MAX_WIDTH));
+        asked.forEach(width -> SearchOptions.requireBetween("--width", width, 1, Vectors.MAX_EF));
     }
 
     @Override
@@ -99,6 +99,6 @@ final class SearchDiskCommand implements Callable<Integer>, IndexPlan {
 
     @Override
     public int widest(VectorTable table) {
-        return Math.min(table.size(), DiskSearch.MAX_WIDTH);
+        return Math.min(table.size(), Vectors.MAX_EF);
     }
 }

@@ -95,11 +95,11 @@ final class SearchRemoteCommand implements Callable<Integer>, IndexPlan {
     @Override
     public VectorTable open(Orchestrator orchestrator, String table) throws IOException {
         if (table.startsWith(MemoryNodeCommand.UCX)) {
-            return table().open(orchestrator, "base", new UcxMemory(), table);
+            return table().openReadOnly(orchestrator, "base", new UcxMemory(), table);
         }
         Path pool = Path.of(table).toAbsolutePath();
         Path folder = Objects.requireNonNull(pool.getParent(), "the file must have a folder");
-        return table().open(
+        return table().openReadOnly(
                         orchestrator,
                         "base",
                         new MappedMemory(folder),

@@ -8,7 +8,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
 import io.github.roost.server.input.VectorInput;
 import io.github.roost.topology.TopologyReader;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.VectorTable;
 import java.io.IOException;
@@ -137,7 +137,7 @@ final class SearchRun {
         }
         for (int k : options.k) {
             for (int effort : plan.efforts(table, k)) {
-                Neighbors[] found = new Neighbors[queries.length];
+                SearchResult[] found = new SearchResult[queries.length];
                 ClosedLoop.Run run = measure(table, queries, k, effort, found);
                 Double recall = known == null ? null : Recall.byId(known, found, k);
                 if (out != null) {
@@ -149,11 +149,11 @@ final class SearchRun {
     }
 
     /** Measures for a given time and at least one pass over all queries; the first pass supplies the neighbours found. */
-    private ClosedLoop.Run measure(VectorTable table, float[][] queries, int k, int effort, Neighbors[] found)
+    private ClosedLoop.Run measure(VectorTable table, float[][] queries, int k, int effort, SearchResult[] found)
             throws InterruptedException {
         ClosedLoop loop = new ClosedLoop(options.inFlight);
         int widest = plan.widest(table);
-        ClosedLoop.Search<Neighbors> search =
+        ClosedLoop.Search<SearchResult> search =
                 number -> searchFully(table, queries[(int) (number % queries.length)], k, effort, widest);
         loop.run(Long.MAX_VALUE, options.warmUp(), search, (number, result) -> {});
         ClosedLoop.Run once =
@@ -164,7 +164,7 @@ final class SearchRun {
     }
 
     /** Repeats a search with a larger effort while it finds fewer than k rows, for example because too few lists were probed. */
-    private static CompletableFuture<Neighbors> searchFully(
+    private static CompletableFuture<SearchResult> searchFully(
             VectorTable table, float[] query, int k, int effort, int widest) {
         return table.search(query, k, effort).thenCompose(found -> {
             boolean isAll = found.size() == k || effort == widest;
@@ -228,7 +228,7 @@ final class SearchRun {
                         report.p999us());
     }
 
-    private static int[][] ordinals(Neighbors[] found, int k) {
+    private static int[][] ordinals(SearchResult[] found, int k) {
         return Arrays.stream(found)
                 .map(row -> {
                     int[] ordinals = new int[k];

@@ -7,7 +7,7 @@ import io.github.roost.bench.disk.StallsBench.Outcome;
 import io.github.roost.bench.disk.UpdateWorkersBench;
 import io.github.roost.bench.disk.UpdateWorkersBench.Kind;
 import io.github.roost.core.policy.StallPolicy;
-import io.github.roost.index.disk.DiskSearch;
+import io.github.roost.index.disk.ReadMode;
 import io.github.roost.simulator.measure.Samples;
 import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.Topology;
@@ -156,7 +156,7 @@ final class StallsCommand implements Callable<Integer> {
                 Duration.ofMillis(leadIn),
                 Duration.ofMillis(slice),
                 rounds,
-                pipelined ? DiskSearch.Mode.PIPELINED : DiskSearch.Mode.BEAM);
+                pipelined ? ReadMode.PIPELINED : ReadMode.BEAM);
         Map<String, Object> results = new LinkedHashMap<>();
         Path into = record;
         if (into != null) {

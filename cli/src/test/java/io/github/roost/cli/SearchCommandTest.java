@@ -11,7 +11,7 @@ import io.github.roost.index.hnsw.LiveTable;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.testkit.ExactSearch;
 import io.github.roost.topology.TopologyReader;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import io.jhdf.HdfFile;
 import io.jhdf.WritableHdfFile;
 import java.io.IOException;
@@ -40,7 +40,7 @@ class SearchCommandTest {
     private static final int K = 10;
     private static final float[][] VECTORS = mixture(BASE, 1);
     private static final float[][] ASKED = mixture(QUERIES, 2);
-    private static final Neighbors[] TRUTH = new ExactSearch(VECTORS).searchAll(ASKED, K);
+    private static final SearchResult[] TRUTH = new ExactSearch(VECTORS).searchAll(ASKED, K);
 
     @TempDir
     Path folder;
@@ -70,7 +70,7 @@ class SearchCommandTest {
         return vectors;
     }
 
-    private static int[][] ordinals(Neighbors[] found) {
+    private static int[][] ordinals(SearchResult[] found) {
         return Arrays.stream(found)
                 .map(row -> Arrays.stream(row.ids()).mapToInt(Math::toIntExact).toArray())
                 .toArray(int[][]::new);

@@ -105,7 +105,6 @@ final class Admission {
         TableUse use = null;
         boolean accepted = false;
         try {
-            checkOpen(mappingId);
             use = entered(mappingId);
             Request<Q, R> request =
                     new Request<>(kind, search, query, mappingId.slot(), use, epoch, options.priority(), now, deadline);
@@ -124,7 +123,12 @@ final class Admission {
         }
     }
 
-    /** Counts a request in as a user of a table. */
+    /**
+     * Counts a request in as a user of a table, which must be open. Called inside an epoch: a table is closed to users before it is unregistered,
+     * which publishes the next epoch, so the table's slots are not reused before a request that finds it open here has ended.
+     *
+     * @throws TableClosedException if the table is closed
+     */
     private static TableUse entered(MappingId mappingId) {
         TableUse use = mappingId.registration().use();
         use.enter(lane());
@@ -267,7 +271,6 @@ final class Admission {
         TableUse use = null;
         boolean accepted = false;
         try {
-            checkOpen(mappingId);
             use = entered(mappingId);
             Request<Q, R> request = new Request<>(
                     Kind.MAINTENANCE,

@@ -63,7 +63,7 @@ final class MappedExecutor extends AbstractExecutorService {
             if (state.get() != State.RUNNING) {
                 throw new RejectedExecutionException("the executor of " + mappingId + " is shut down");
             }
-            admission.checkOwned(mappingId);
+            admission.requireOwned(mappingId);
             var _ = admission
                     .submit(Kind.ONE_SLICE, entry, command, mappingId, SubmitOptions.DEFAULT)
                     .whenComplete((none, failure) -> entry.end(failure));

@@ -42,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>{@code
  * Registration table = orchestrator.register("products");
- * CompletableFuture<Neighbors> answer = orchestrator.submit(search, query, table.id());
+ * CompletableFuture<SearchResult> answer = orchestrator.submit(search, query, table.id());
  * }</pre>
  *
  * <p>Searches report the bytes they touch; at the end of each window the mapper weighs that traffic and moves homes if it pays. No accepted
@@ -225,7 +225,7 @@ public final class Orchestrator implements AutoCloseable {
         if (searchFunction == null || options == null) {
             throw new NullPointerException("search function and options must not be null");
         }
-        admission.checkOwned(mappingId);
+        admission.requireOwned(mappingId);
         return admission.submit(Kind.ONE_SLICE, searchFunction, query, mappingId, options);
     }
 
@@ -270,7 +270,7 @@ public final class Orchestrator implements AutoCloseable {
             throw new NullPointerException("merger must not be null");
         }
         for (Part<?, P> part : all) {
-            admission.checkOwned(part.mappingId());
+            admission.requireOwned(part.mappingId());
         }
         Step.Fork<List<Part<?, P>>, Object, P, R> fork =
                 new Step.Fork<>(all, List.of(), null, (same, results, context) -> Step.done(merger.merge(results)));

@@ -65,7 +65,7 @@ final class PoolIndexing implements Indexing {
     public <Q, R> CompletableFuture<R> submitSteps(
             Search<Q, R> search, Q query, MappingId mappingId, SubmitOptions options) {
         requireNonNull(search, options);
-        admission.checkOwned(mappingId);
+        admission.requireOwned(mappingId);
         return admission.submit(Kind.STEPS, search, query, mappingId, options);
     }
 
@@ -86,10 +86,10 @@ final class PoolIndexing implements Indexing {
 
     private void check(Step.Fork<?, ?, ?, ?> fork) {
         for (Part<?, ?> part : fork.parts()) {
-            admission.checkOwned(part.mappingId());
+            admission.requireOwned(part.mappingId());
         }
         for (BatchQueue<?, ?> queue : fork.shared()) {
-            admission.checkOwned(queue.mappingId());
+            admission.requireOwned(queue.mappingId());
         }
         if (fork.parts().isEmpty() && fork.shared().isEmpty()) {
             throw new IllegalArgumentException("a fork must have at least one part, got none");
@@ -118,7 +118,7 @@ final class PoolIndexing implements Indexing {
     @Override
     public CompletableFuture<Void> maintenance(MappingId mappingId, Maintenance work) {
         requireNonNull(work, SubmitOptions.BATCH);
-        admission.checkOwned(mappingId);
+        admission.requireOwned(mappingId);
         // Returns the request itself: cancelling a derived future would not stop the steps.
         return admission.maintain(new Steps(work)::step, work, mappingId);
     }

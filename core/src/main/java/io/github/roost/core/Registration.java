@@ -173,8 +173,9 @@ public final class Registration implements AutoCloseable {
 
     /** As {@link #close}; returns whether this call closed the table. */
     boolean end() {
+        boolean first = use.close();
         owner.unregister(this);
-        return use.close();
+        return first;
     }
 
     @Override

@@ -1,7 +1,6 @@
 package io.github.roost.lucene;
 
 import io.github.roost.vector.IdFilter;
-import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.Vectors;
 import java.io.IOException;
@@ -152,9 +151,9 @@ public final class RoostKnnQuery extends Query {
         };
     }
 
-    private static Neighbors answer(CompletableFuture<SearchResult> search) throws IOException {
+    private static SearchResult answer(CompletableFuture<SearchResult> search) throws IOException {
         try {
-            return search.get().neighbors();
+            return search.get();
         } catch (ExecutionException e) {
             throw IOUtils.rethrowAlways(e.getCause());
         } catch (InterruptedException e) {
@@ -163,7 +162,7 @@ public final class RoostKnnQuery extends Query {
         }
     }
 
-    private static ScoreDoc[] hits(RoostTable table, Neighbors found, LiveRows rows) {
+    private static ScoreDoc[] hits(RoostTable table, SearchResult found, LiveRows rows) {
         ScoreDoc[] hits = new ScoreDoc[found.size()];
         for (int i = 0; i < hits.length; i++) {
             hits[i] = new ScoreDoc(rows.document(found.ids()[i]), table.score(found.distances()[i]));

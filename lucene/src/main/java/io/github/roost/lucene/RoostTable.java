@@ -44,8 +44,7 @@ public final class RoostTable {
      * @throws IllegalArgumentException if {@code effort} is out of range
      */
     public static RoostTable of(VectorTable table, int effort, String idField) {
-        // Only for its check of the effort.
-        var _ = table.searchFunction(1, effort);
+        Vectors.requireRange("effort", effort, table.minEffort(1), table.maxEffort());
         return new RoostTable(table, effort, idField);
     }
 

@@ -4,7 +4,7 @@ import io.github.roost.core.SearchContext;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.core.spi.Search;
 import io.github.roost.core.spi.Step;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.util.List;
 
 /**
@@ -27,7 +27,7 @@ public final class Attributes {
      *     a column, and an {@link IllegalStateException} if no version was published or the table is closed
      */
     public static <Q> SearchFunction<Q, Enriched> after(
-            SearchFunction<Q, Neighbors> search, VersionedRows table, String... columns) {
+            SearchFunction<Q, SearchResult> search, VersionedRows table, String... columns) {
         return new OfOneSlice<>(search, new RowFetch(table, List.of(columns)));
     }
 
@@ -41,27 +41,27 @@ public final class Attributes {
      * @return a search to submit in place of {@code search}, by any thread and as often as {@code search} may be; it fails as the result of {@link
      *     #after(SearchFunction, VersionedRows, String...)} does
      */
-    public static <Q> Search<Q, Enriched> after(Search<Q, Neighbors> search, VersionedRows table, String... columns) {
+    public static <Q> Search<Q, Enriched> after(Search<Q, SearchResult> search, VersionedRows table, String... columns) {
         return after(search, new RowFetch(table, List.of(columns)));
     }
 
-    private static <Q> Search<Q, Enriched> after(Search<Q, Neighbors> search, RowFetch rows) {
+    private static <Q> Search<Q, Enriched> after(Search<Q, SearchResult> search, RowFetch rows) {
         return (query, context) -> after(search.step(query, context), rows, context);
     }
 
-    private static <Q> Step<Q, Enriched> after(Step<Q, Neighbors> step, RowFetch rows, SearchContext context) {
+    private static <Q> Step<Q, Enriched> after(Step<Q, SearchResult> step, RowFetch rows, SearchContext context) {
         return switch (step) {
-            case Step.Done<Q, Neighbors> done -> {
-                Neighbors found = done.result();
+            case Step.Done<Q, SearchResult> done -> {
+                SearchResult found = done.result();
                 yield rows.step(found.ids(), batch -> new Enriched(found, batch), context);
             }
-            case Step.Yield<Q, Neighbors> yield -> new Step.Yield<>(after(yield.next(), rows));
-            case Step.Park<Q, Neighbors> park -> new Step.Park<>(park.pending(), after(park.next(), rows));
-            case Step.Fork<Q, ?, ?, Neighbors> fork -> afterAll(fork, rows);
+            case Step.Yield<Q, SearchResult> yield -> new Step.Yield<>(after(yield.next(), rows));
+            case Step.Park<Q, SearchResult> park -> new Step.Park<>(park.pending(), after(park.next(), rows));
+            case Step.Fork<Q, ?, ?, SearchResult> fork -> afterAll(fork, rows);
         };
     }
 
-    private static <Q, G, P> Step<Q, Enriched> afterAll(Step.Fork<Q, G, P, Neighbors> fork, RowFetch rows) {
+    private static <Q, G, P> Step<Q, Enriched> afterAll(Step.Fork<Q, G, P, SearchResult> fork, RowFetch rows) {
         return new Step.Fork<Q, G, P, Enriched>(
                 fork.parts(),
                 fork.shared(),
@@ -70,11 +70,11 @@ public final class Attributes {
     }
 
     /** Run as a search of several slices it parks for cold rows; run as a search of one slice it lets its worker run other tasks meanwhile. */
-    private record OfOneSlice<Q>(SearchFunction<Q, Neighbors> search, RowFetch rows)
+    private record OfOneSlice<Q>(SearchFunction<Q, SearchResult> search, RowFetch rows)
             implements SearchFunction<Q, Enriched> {
         @Override
         public Enriched search(Q query, SearchContext context) throws Exception {
-            Neighbors found = search.search(query, context);
+            SearchResult found = search.search(query, context);
             return new Enriched(found, rows.now(found.ids(), context));
         }
 

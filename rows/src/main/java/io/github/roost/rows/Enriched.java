@@ -1,12 +1,12 @@
 package io.github.roost.rows;
 
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 
 /**
- * The nearest neighbours of a query, and a row per neighbour. The receiver owns both.
+ * The result of a search, and a row per id of it. The receiver owns both.
  *
- * @param neighbors nearest first
- * @param rows row i belongs to neighbour i; it is absent if the table has no row for it, for example if the neighbour was just added, and failed
+ * @param result nearest first
+ * @param rows row i belongs to id i; it is absent if the table has no row for it, for example if the id was just added, and failed
  *     ({@link RowBatch#failure}) if it cannot be read
  */
-public record Enriched(Neighbors neighbors, RowBatch rows) {}
+public record Enriched(SearchResult result, RowBatch rows) {}

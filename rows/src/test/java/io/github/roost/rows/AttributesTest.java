@@ -18,7 +18,7 @@ import io.github.roost.topology.Core;
 import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.PinResult;
 import io.github.roost.topology.Topology;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -33,8 +33,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class AttributesTest {
     private static final Schema SCHEMA = Schema.of(Column.ofText("name"), Column.ofInt("year"));
-    private static final Neighbors FOUND = new Neighbors(new long[] {30, 10, 20}, new float[] {1, 2, 3});
-    private static final SearchFunction<String, Neighbors> SEARCH = (query, context) -> FOUND;
+    private static final SearchResult FOUND = new SearchResult(new long[] {30, 10, 20}, new float[] {1, 2, 3});
+    private static final SearchFunction<String, SearchResult> SEARCH = (query, context) -> FOUND;
 
     @TempDir
     Path folder;
@@ -69,7 +69,7 @@ class AttributesTest {
     }
 
     private static void assertAnswer(Enriched answer) {
-        assertThat(answer.neighbors()).isEqualTo(FOUND);
+        assertThat(answer.result()).isEqualTo(FOUND);
         RowBatch rows = answer.rows();
         assertThat(rows.size()).isEqualTo(3);
         assertThat(rows.version()).isEqualTo(1);
@@ -87,7 +87,7 @@ class AttributesTest {
         }
     }
 
-    private CompletableFuture<Enriched> submit(Search<String, Neighbors> search) {
+    private CompletableFuture<Enriched> submit(Search<String, SearchResult> search) {
         return orchestrator
                 .indexing()
                 .submitSteps(Attributes.after(search, table, "year", "name"), "any", id, SubmitOptions.DEFAULT);
@@ -100,7 +100,7 @@ class AttributesTest {
         CompletableFuture<Enriched> parked = submit((query, context) -> new Step.Park<>(pending, SEARCH));
         pending.complete();
         assertAnswer(parked.join());
-        Step<String, Neighbors> fork =
+        Step<String, SearchResult> fork =
                 Step.fork(List.of(new Part<>(SEARCH, "any", id), new Part<>(SEARCH, "any", id)), results -> {
                     assertThat(results).hasSize(2);
                     return FOUND;

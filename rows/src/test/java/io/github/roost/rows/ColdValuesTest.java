@@ -12,7 +12,7 @@ import io.github.roost.core.spi.Step;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.BlockIoException;
 import io.github.roost.io.FaultDevice;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.TableFileException;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -194,11 +194,11 @@ class ColdValuesTest {
     void searchesAnswerWithColdRows() throws IOException {
         device.slow(1_000_000);
         long[] ids = {1_500, 3, 970, 5_000};
-        Neighbors found = new Neighbors(ids, new float[] {1, 2, 3, 4});
-        SearchFunction<String, Neighbors> search = (query, context) -> found;
+        SearchResult found = new SearchResult(ids, new float[] {1, 2, 3, 4});
+        SearchFunction<String, SearchResult> search = (query, context) -> found;
         try (ColdTable cold = new ColdTable(folder, 20_000, device, 1)) {
             SearchFunction<String, Enriched> ofOneSlice = Attributes.after(search, cold.table);
-            Search<String, Neighbors> slices = (query, context) -> new Step.Yield<>(search);
+            Search<String, SearchResult> slices = (query, context) -> new Step.Yield<>(search);
             Search<String, Enriched> ofTwo = Attributes.after(slices, cold.table, "version", "key", "pad");
             for (int i = 0; i < 5; i++) {
                 CompletableFuture<Enriched> first = cold.orchestrator.submit(ofOneSlice, "any", cold.id);
@@ -207,7 +207,7 @@ class ColdValuesTest {
                 CompletableFuture<Enriched> third =
                         cold.orchestrator.indexing().submitSteps(ofTwo, "any", cold.id, SubmitOptions.DEFAULT);
                 for (Enriched answer : new Enriched[] {first.join(), second.join(), third.join()}) {
-                    assertThat(answer.neighbors()).isEqualTo(found);
+                    assertThat(answer.result()).isEqualTo(found);
                     ColdTable.check(answer.rows(), ids, ROWS);
                 }
             }
@@ -217,8 +217,8 @@ class ColdValuesTest {
     @Test
     void aSearchOfOneSliceDoesNotHoldUpItsWorker() throws IOException {
         device.slow(300_000_000);
-        SearchFunction<String, Neighbors> search =
-                (query, context) -> new Neighbors(new long[] {1_000}, new float[] {1});
+        SearchFunction<String, SearchResult> search =
+                (query, context) -> new SearchResult(new long[] {1_000}, new float[] {1});
         try (ColdTable cold = new ColdTable(folder, 20_000, device, 1)) {
             for (int i = 0; i < 5; i++) {
                 CompletableFuture<Enriched> waiting =
@@ -375,14 +375,14 @@ class ColdValuesTest {
         long[] lost = keysOf(60);
         device.badBlock(60);
         long[] ids = {1_500, lost[0], 970, 5_000};
-        SearchFunction<String, Neighbors> search = (query, context) -> new Neighbors(ids, new float[] {1, 2, 3, 4});
+        SearchFunction<String, SearchResult> search = (query, context) -> new SearchResult(ids, new float[] {1, 2, 3, 4});
         try (ColdTable cold = new ColdTable(folder, 20_000, device, 1)) {
             SearchFunction<String, Enriched> after = Attributes.after(search, cold.table);
             for (CompletableFuture<Enriched> asked : List.of(
                     cold.orchestrator.submit(after, "any", cold.id),
                     cold.orchestrator.indexing().submitSteps(after, "any", cold.id, SubmitOptions.DEFAULT))) {
                 Enriched answer = asked.join();
-                assertThat(answer.neighbors().ids()).isEqualTo(ids);
+                assertThat(answer.result().ids()).isEqualTo(ids);
                 assertThat(answer.rows().getLong(0, 1)).isEqualTo(1_500);
                 assertThat(answer.rows().failure(1))
                         .hasMessageStartingWith("the row of key " + lost[0] + " of version 1 cannot be read: ");

@@ -68,17 +68,17 @@ final class DescribedTable implements ServedTable {
     }
 
     private Found describe(SearchResult result, SearchContext context) throws Exception {
-        Enriched enriched = words.of(result.neighbors(), context);
+        Enriched enriched = words.of(result, context);
         return new Found(
                 this,
-                result.neighbors(),
+                result,
                 neighbor -> item(enriched, neighbor),
                 Ran.by(context.worker(), context.domain(), name(), result.cost()));
     }
 
     /** The current words of a row that was found, given its words at the start. */
     private Optional<Item> item(Enriched found, int neighbor) {
-        long id = found.neighbors().ids()[neighbor];
+        long id = found.result().ids()[neighbor];
         return found.rows().isPresent(neighbor) && !changed.contains(id)
                 ? Optional.of(ItemRows.item(found.rows(), neighbor))
                 : item(id);

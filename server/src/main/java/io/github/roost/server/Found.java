@@ -2,7 +2,7 @@ package io.github.roost.server;
 
 import io.github.roost.server.SearchAnswer.Hit;
 import io.github.roost.server.SearchAnswer.Ran;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.util.Optional;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
@@ -16,7 +16,7 @@ import java.util.stream.Stream;
  * @param words the words of the neighbor at an index
  * @param ran which worker searched, and the cost
  */
-record Found(ServedTable table, Neighbors neighbors, IntFunction<Optional<Item>> words, Ran ran) {
+record Found(ServedTable table, SearchResult neighbors, IntFunction<Optional<Item>> words, Ran ran) {
     Stream<Hit> hits() {
         return IntStream.range(0, neighbors.size()).mapToObj(this::hit);
     }

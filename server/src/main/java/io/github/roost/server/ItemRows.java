@@ -10,7 +10,7 @@ import io.github.roost.rows.RowWriter;
 import io.github.roost.rows.Schema;
 import io.github.roost.rows.VersionBuilder;
 import io.github.roost.rows.VersionedRows;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,11 +26,11 @@ final class ItemRows implements AutoCloseable {
     private static final Schema SCHEMA = Schema.of(Column.ofText("name"), Column.ofText("text"));
 
     private final VersionedRows table;
-    private final SearchFunction<Neighbors, Enriched> reading;
+    private final SearchFunction<SearchResult, Enriched> reading;
 
     private ItemRows(VersionedRows table) {
         this.table = table;
-        this.reading = Attributes.after((Neighbors found, SearchContext context) -> found, table, "name", "text");
+        this.reading = Attributes.after((SearchResult found, SearchContext context) -> found, table, "name", "text");
     }
 
     /**
@@ -75,7 +75,7 @@ final class ItemRows implements AutoCloseable {
     }
 
     /** Reads the words of rows, on the worker that has found them. */
-    Enriched of(Neighbors found, SearchContext context) throws Exception {
+    Enriched of(SearchResult found, SearchContext context) throws Exception {
         return reading.search(found, context);
     }
 

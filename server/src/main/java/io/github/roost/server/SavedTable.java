@@ -23,7 +23,7 @@ record SavedTable(VectorTable rows) implements ServedTable {
     }
 
     private Found found(SearchResult result) {
-        return new Found(this, result.neighbors(), neighbor -> Optional.empty(), Ran.byWhoever(name(), result.cost()));
+        return new Found(this, result, neighbor -> Optional.empty(), Ran.byWhoever(name(), result.cost()));
     }
 
     @Override

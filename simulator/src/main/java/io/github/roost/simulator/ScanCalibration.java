@@ -2,7 +2,7 @@ package io.github.roost.simulator;
 
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.simulator.measure.Workload;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -76,7 +76,7 @@ final class ScanCalibration {
 
     /** Runs on the worker itself: the searches wait in the batch queues until the worker waits for them. */
     private static void searchTogether(IvfTable table, float[][] queries, int repeat, int size, int k) {
-        List<CompletableFuture<Neighbors>> answers = new ArrayList<>(size);
+        List<CompletableFuture<SearchResult>> answers = new ArrayList<>(size);
         for (int i = 0; i < size; i++) {
             answers.add(table.search(queries[(repeat * size + i) % QUERIES], k, table.nlist()));
         }

@@ -5,7 +5,7 @@ import io.github.roost.core.SearchFunction;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.simulator.measure.Workload;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -83,7 +83,7 @@ final class StallCalibration {
     private double visits(HnswTable table) throws Exception {
         LongAdder nodes = new LongAdder();
         SearchContext counting = SearchContext.outside((touched, bytes) -> nodes.add(touched));
-        SearchFunction<float[], Neighbors> walk = table.searchFunction(WALK_WIDTH, WALK_WIDTH);
+        SearchFunction<float[], SearchResult> walk = table.searchFunction(WALK_WIDTH, WALK_WIDTH);
         for (float[] query : workload.queries()) {
             walk.search(query, counting);
         }
@@ -92,7 +92,7 @@ final class StallCalibration {
 
     private double nanos(OneWorker worker, List<HnswTable> tables, int width) {
         float[][] queries = workload.queries();
-        List<SearchFunction<float[], Neighbors>> searches =
+        List<SearchFunction<float[], SearchResult>> searches =
                 tables.stream().map(table -> table.searchFunction(width, width)).toList();
         int count = searches.size();
         return worker.warmNanos(
@@ -120,7 +120,7 @@ final class StallCalibration {
     }
 
     private void searchTogether(IvfTable table, int repeat, int size) {
-        List<CompletableFuture<Neighbors>> answers = new ArrayList<>(size);
+        List<CompletableFuture<SearchResult>> answers = new ArrayList<>(size);
         for (int i = 0; i < size; i++) {
             answers.add(table.search(workload.queries()[(repeat * size + i) % QUERIES], 10, 1));
         }

@@ -4,7 +4,7 @@ import io.github.roost.core.SearchContext;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.simulator.measure.Workload;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 
@@ -81,7 +81,7 @@ final class VisitCalibration {
         try (OneWorker worker = new OneWorker();
                 HnswTable table =
                         HnswTable.builder().efConstruction(40).build(worker.orchestrator(), workload.rows())) {
-            SearchFunction<float[], Neighbors> search = table.searchFunction(width, width);
+            SearchFunction<float[], SearchResult> search = table.searchFunction(width, width);
             float[][] queries = workload.queries();
             double nanos = worker.warmNanos(repeat -> search.search(queries[repeat % QUERIES], UNCOUNTED), warmUp);
             LongAdder nodes = new LongAdder();

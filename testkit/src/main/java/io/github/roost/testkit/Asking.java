@@ -1,6 +1,5 @@
 package io.github.roost.testkit;
 
-import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.VectorTable;
@@ -11,17 +10,9 @@ import java.util.concurrent.CompletableFuture;
 public final class Asking {
     private Asking() {}
 
-    public static CompletableFuture<Neighbors> neighbors(VectorTable table, SearchRequest request) {
-        return table.search(request).thenApply(SearchResult::neighbors);
-    }
-
-    public static List<CompletableFuture<Neighbors>> all(VectorTable table, List<float[]> queries, int k, int effort) {
-        return table
-                .searchAll(queries.stream()
-                        .map(query -> SearchRequest.of(query, k).effort(effort))
-                        .toList())
-                .stream()
-                .map(answer -> answer.thenApply(SearchResult::neighbors))
-                .toList();
+    public static List<CompletableFuture<SearchResult>> all(VectorTable table, List<float[]> queries, int k, int effort) {
+        return table.searchAll(queries.stream()
+                .map(query -> SearchRequest.of(query, k).effort(effort))
+                .toList());
     }
 }

@@ -1,7 +1,7 @@
 package io.github.roost.testkit;
 
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -15,22 +15,22 @@ public final class Exact {
     private Exact() {}
 
     /** The nearest of the rows. */
-    public static Neighbors exact(float[][] rows, float[] query, int k, Metric metric) {
+    public static SearchResult exact(float[][] rows, float[] query, int k, Metric metric) {
         return exact(rows, query, k, metric, row -> true);
     }
 
     /** The nearest of the rows whose ordinal is allowed. */
-    public static Neighbors exact(float[][] rows, float[] query, int k, Metric metric, LongPredicate allowed) {
+    public static SearchResult exact(float[][] rows, float[] query, int k, Metric metric, LongPredicate allowed) {
         long[] ids = LongStream.range(0, rows.length).filter(allowed).toArray();
         float[] distances = new float[ids.length];
         for (int i = 0; i < ids.length; i++) {
             distances[i] = distance(rows[(int) ids[i]], query, metric);
         }
-        return Neighbors.merge(List.of(Neighbors.sorted(ids, distances)), k);
+        return SearchResult.merge(List.of(SearchResult.sorted(ids, distances)), k);
     }
 
     /** The nearest of the rows, by their ids. */
-    public static Neighbors exact(Map<Long, float[]> rows, float[] query, int k, Metric metric) {
+    public static SearchResult exact(Map<Long, float[]> rows, float[] query, int k, Metric metric) {
         long[] ids = new long[rows.size()];
         float[] distances = new float[ids.length];
         int i = 0;
@@ -38,7 +38,7 @@ public final class Exact {
             ids[i] = row.getKey();
             distances[i++] = distance(row.getValue(), query, metric);
         }
-        return Neighbors.merge(List.of(Neighbors.sorted(ids, distances)), k);
+        return SearchResult.merge(List.of(SearchResult.sorted(ids, distances)), k);
     }
 
     /** Summed in doubles. */
@@ -62,7 +62,7 @@ public final class Exact {
     }
 
     /** How many of the true ids were found. */
-    public static int hits(Neighbors truth, Neighbors found) {
+    public static int hits(SearchResult truth, SearchResult found) {
         Set<Long> ids = Arrays.stream(truth.ids()).boxed().collect(Collectors.toSet());
         return (int) Arrays.stream(found.ids()).filter(ids::contains).count();
     }

@@ -1,7 +1,7 @@
 package io.github.roost.testkit;
 
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.Vectors;
 import java.util.PriorityQueue;
 import java.util.stream.IntStream;
@@ -46,7 +46,7 @@ public final class ExactSearch {
      * @param query of the base's width
      * @param k from 1 to the size of the base
      */
-    public Neighbors search(float[] query, int k) {
+    public SearchResult search(float[] query, int k) {
         if (k < 1 || k > base.length) {
             throw new IllegalArgumentException("k must be between 1 and " + base.length + ", got " + k);
         }
@@ -69,14 +69,14 @@ public final class ExactSearch {
     }
 
     /** Finds the k nearest vectors of each query, on all CPUs. */
-    public Neighbors[] searchAll(float[][] queries, int k) {
+    public SearchResult[] searchAll(float[][] queries, int k) {
         return IntStream.range(0, queries.length)
                 .parallel()
                 .mapToObj(i -> search(queries[i], k))
-                .toArray(Neighbors[]::new);
+                .toArray(SearchResult[]::new);
     }
 
-    private static Neighbors sorted(PriorityQueue<Found> nearest) {
+    private static SearchResult sorted(PriorityQueue<Found> nearest) {
         long[] ids = new long[nearest.size()];
         float[] distances = new float[ids.length];
         for (int i = ids.length - 1; i >= 0; i--) {
@@ -84,7 +84,7 @@ public final class ExactSearch {
             ids[i] = found.ordinal;
             distances[i] = found.distance;
         }
-        return new Neighbors(ids, distances);
+        return new SearchResult(ids, distances);
     }
 
     /** Ordered farthest first, then by ordinal descending. */

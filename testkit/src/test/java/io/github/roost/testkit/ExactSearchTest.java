@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.util.Comparator;
 import java.util.stream.IntStream;
 import net.jqwik.api.Arbitraries;
@@ -51,7 +51,7 @@ class ExactSearchTest {
                 .mapToLong(Integer::longValue)
                 .toArray();
 
-        Neighbors found = new ExactSearch(vectors).search(query, k);
+        SearchResult found = new ExactSearch(vectors).search(query, k);
 
         assertThat(found.ids()).isEqualTo(expected);
         for (int i = 0; i < k; i++) {
@@ -76,7 +76,7 @@ class ExactSearchTest {
     @Test
     void byInnerProductTheNearestHasTheLargestProduct() {
         float[][] vectors = {{1, 0}, {0, 5}, {3, -1}, {-9, 0}};
-        Neighbors found = new ExactSearch(vectors, Metric.INNER_PRODUCT).search(new float[] {2, 1}, 3);
+        SearchResult found = new ExactSearch(vectors, Metric.INNER_PRODUCT).search(new float[] {2, 1}, 3);
         assertThat(found.ids()).containsExactly(1, 2, 0);
         assertThat(found.distances()).containsExactly(-5, -5, -2);
     }

@@ -111,7 +111,7 @@ public final class SearchRequest {
     /**
      * Sets the maximum distance of the rows found (range search): the result has at most k rows, all within the radius.
      *
-     * @param value the radius, in the unit of the distances in {@link io.github.roost.vector.Neighbors}: squared for L2, negated for the
+     * @param value the radius, in the unit of the distances in {@link io.github.roost.vector.SearchResult}: squared for L2, negated for the
      *     inner product; not NaN. Default infinite
      * @return the request
      */

@@ -1,7 +1,6 @@
 package io.github.roost.vector;
 
 import io.github.roost.core.Registration;
-import io.github.roost.core.SearchFunction;
 import io.github.roost.core.TableClosedException;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -10,8 +9,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A table of vectors placed by an orchestrator: each row has an external id and a vector. All indexes are searched, changed, saved, measured and
- * closed through this interface, and throw the same exceptions:
+ * A table of vectors placed by an orchestrator: each row has an external id and a vector. All indexes are searched, saved, measured and closed
+ * through this interface, those whose rows can be changed through {@link MutableVectorTable}, and throw the same exceptions:
  *
  * <ul>
  *   <li>{@link IllegalArgumentException}, thrown: an argument is invalid; nothing has begun or changed.
@@ -21,10 +20,9 @@ import org.jspecify.annotations.Nullable;
  *       closed; nothing has begun or changed. Searches and builds that were accepted before but could not be finished fail with it.
  *   <li>{@link io.github.roost.core.RejectedSearchException}, thrown: queues are full. {@link #searchAll} fails the future of the refused
  *       search instead, since other searches have begun.
- *   <li>{@link io.github.roost.vector.TableFullException}, thrown: the table's {@linkplain #memoryLimit memory limit}, or the index's own room
+ *   <li>{@link io.github.roost.vector.TableFullException}, thrown: the table's {@linkplain MemoryLimited memory limit}, or the index's own room
  *       for changes, is used up.
  *   <li>{@link io.github.roost.core.DeadlineExceededException}, in the future: the deadline passed.
- *   <li>{@link UnsupportedOperationException}, thrown: this index does not support the operation, see {@link #isMutable}.
  * </ul>
  *
  * <p>A search with a {@linkplain SearchRequest#targetRecall target recall} whose effort is still to be measured is submitted later: what is said
@@ -33,9 +31,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. Searches are asynchronous; their futures may be waited for inside another search too.
  */
 public interface VectorTable extends AutoCloseable {
-    /** The {@link #memoryLimit()} of a table without a limit. */
-    long NO_MEMORY_LIMIT = Long.MAX_VALUE;
-
     /**
      * Submits one search. Cancelling the future cancels the search; cancelling a future derived from it ({@code thenApply}) does not.
      *
@@ -55,31 +50,25 @@ public interface VectorTable extends AutoCloseable {
     /**
      * Submits a search with the table's default effort.
      *
-     * @param query a finite vector of the table's dimension; must not be changed before the search is done
+     * @param query a finite vector of the table's dimension; copied
      * @param k the maximum number of rows, from 1 to 10,000
-     * @return completes with the nearest rows found
+     * @return as {@link #search(SearchRequest)}
      */
-    CompletableFuture<Neighbors> search(float[] query, int k);
+    default CompletableFuture<SearchResult> search(float[] query, int k) {
+        return search(SearchRequest.of(query, k));
+    }
 
     /**
      * Submits a search.
      *
-     * @param query a finite vector of the table's dimension; must not be changed before the search is done
+     * @param query a finite vector of the table's dimension; copied
      * @param k the maximum number of rows, from 1 to 10,000
      * @param effort ef of a graph, nprobe of an inverted file; see {@link SearchRequest#effort}
-     * @return completes with the nearest rows found
+     * @return as {@link #search(SearchRequest)}
      */
-    CompletableFuture<Neighbors> search(float[] query, int k, int effort);
-
-    /**
-     * Returns a search function with the results of {@link #search(float[], int, int)}. It is submitted under an id of {@link #registration()},
-     * alone or in a fan-out, or called in a thread that is not a worker, with a {@link io.github.roost.core.SearchContext#outside} context.
-     *
-     * @param k the maximum number of rows, from 1 to 10,000
-     * @param effort ef of a graph, nprobe of an inverted file
-     * @return the search function; it throws the exceptions of a search of this table
-     */
-    SearchFunction<float[], Neighbors> searchFunction(int k, int effort);
+    default CompletableFuture<SearchResult> search(float[] query, int k, int effort) {
+        return search(SearchRequest.of(query, k).effort(effort));
+    }
 
     /**
      * Measures the smallest effort, to within 5 %, whose searches reach a recall on average. Runs the sample queries on the workers as batch work.
@@ -100,26 +89,8 @@ public interface VectorTable extends AutoCloseable {
      */
     int minEffort(int k);
 
-    /** {@return whether rows can be added and removed; if not, {@link #put} and {@link #remove} throw UnsupportedOperationException} */
-    boolean isMutable();
-
-    /**
-     * Inserts a row, or replaces the row with the same id. Searches that begin after this returns see the new row and not the old one.
-     *
-     * @param id the external id, any value
-     * @param vector a finite vector of the table's dimension, not zero for cosine; copied
-     * @return whether the id is new to the table
-     * @throws io.github.roost.vector.TableFullException if the memory limit leaves no room for the row; nothing has changed
-     */
-    boolean put(long id, float[] vector);
-
-    /**
-     * Removes a row. Searches that begin after this returns do not find it.
-     *
-     * @param id external id
-     * @return whether there was a row with this id
-     */
-    boolean remove(long id);
+    /** {@return the largest valid effort of a search: 100,000 for a graph, the number of lists of an inverted file} */
+    int maxEffort();
 
     /**
      * Returns the vector of a row as the table stores it: normalised to length 1 for cosine, and decoded if the table keeps only codes.
@@ -167,23 +138,6 @@ public interface VectorTable extends AutoCloseable {
     /** {@return the table's off-heap memory in bytes} */
     default long bytes() {
         return stats().bytes();
-    }
-
-    /**
-     * Limits the off-heap memory of the rows, as counted by {@link #bytes}. A change that would exceed the limit is refused; changes that need no
-     * more memory still succeed. Scratch memory of searches does not count, and memory already used stays allocated. While a build or merge runs,
-     * it takes up to the same amount in addition.
-     *
-     * @param bytes the limit, at least 1; no limit by default
-     * @throws UnsupportedOperationException if the rows are in remote memory, where the size of the cache is the bound
-     */
-    default void memoryLimit(long bytes) {
-        throw new UnsupportedOperationException("table " + name() + " does not keep its rows in memory");
-    }
-
-    /** {@return the limit set by {@link #memoryLimit(long)}; {@link #NO_MEMORY_LIMIT} if there is none} */
-    default long memoryLimit() {
-        return NO_MEMORY_LIMIT;
     }
 
     /** {@return a snapshot of the table's statistics} */

@@ -5,7 +5,7 @@ import io.github.roost.bench.rivals.CurveMeasurement;
 import io.github.roost.bench.rivals.Curves;
 import io.github.roost.simulator.measure.Workload;
 import io.github.roost.testkit.ExactSearch;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -66,7 +66,7 @@ public final class DiskBench implements AutoCloseable {
         this.folder = Files.createTempDirectory(where, "roost-disk-");
         try {
             progress.accept("exact neighbours");
-            Neighbors[] nearest = new ExactSearch(workload.rows()).searchAll(workload.queries(), plan.k);
+            SearchResult[] nearest = new ExactSearch(workload.rows()).searchAll(workload.queries(), plan.k);
             this.truth = Arrays.stream(nearest)
                     .map(one ->
                             LongStream.of(one.ids()).mapToInt(Math::toIntExact).toArray())
@@ -118,9 +118,9 @@ public final class DiskBench implements AutoCloseable {
     }
 
     private double recall(int[][] found) {
-        Neighbors[] neighbors = Arrays.stream(found)
-                .map(ids -> new Neighbors(IntStream.of(ids).asLongStream().toArray(), new float[ids.length]))
-                .toArray(Neighbors[]::new);
+        SearchResult[] neighbors = Arrays.stream(found)
+                .map(ids -> new SearchResult(IntStream.of(ids).asLongStream().toArray(), new float[ids.length]))
+                .toArray(SearchResult[]::new);
         return Recall.byId(truth, neighbors, plan.k);
     }
 

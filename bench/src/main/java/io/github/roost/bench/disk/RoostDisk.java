@@ -2,12 +2,10 @@ package io.github.roost.bench.disk;
 
 import io.github.roost.bench.ClosedLoop;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.SubmitOptions;
-import io.github.roost.index.disk.DiskAnswer;
-import io.github.roost.index.disk.DiskSearch;
 import io.github.roost.index.disk.DiskTable;
 import io.github.roost.io.BlockIo;
 import io.github.roost.simulator.measure.Workload;
+import io.github.roost.vector.SearchResult;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -59,11 +57,8 @@ final class RoostDisk implements DiskEngine {
         return table.diskStats().memoryBytes();
     }
 
-    private CompletableFuture<DiskAnswer> start(long number, int k, int width) {
-        return table.search(
-                workload.queries()[(int) (number % workload.queries().length)],
-                DiskSearch.of(k, width),
-                SubmitOptions.DEFAULT);
+    private CompletableFuture<SearchResult> start(long number, int k, int width) {
+        return table.search(workload.queries()[(int) (number % workload.queries().length)], k, width);
     }
 
     @Override
@@ -75,7 +70,7 @@ final class RoostDisk implements DiskEngine {
                         Duration.ofHours(1),
                         number -> start(number, k, width),
                         (number, answer) -> found[(int) number] = Arrays.stream(
-                                        answer.neighbors().ids())
+                                        answer.ids())
                                 .mapToInt(Math::toIntExact)
                                 .toArray());
         return found;

@@ -2,11 +2,11 @@ package io.github.roost.bench.disk;
 
 import io.github.roost.bench.ClosedLoop;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.SubmitOptions;
 import io.github.roost.core.policy.StallStats;
-import io.github.roost.index.disk.DiskSearch;
 import io.github.roost.index.disk.DiskTable;
 import io.github.roost.index.disk.DiskTableStats;
+import io.github.roost.index.disk.MutableDiskTable;
+import io.github.roost.index.disk.ReadMode;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.BlockIo.Backend;
 import io.github.roost.testkit.Mixture;
@@ -69,7 +69,7 @@ public final class StallsBench {
      * @param rounds measured rounds, after one unmeasured round
      * @param mode of the searches
      */
-    public record Plan(int rows, Duration leadIn, Duration slice, int rounds, DiskSearch.Mode mode) {}
+    public record Plan(int rows, Duration leadIn, Duration slice, int rounds, ReadMode mode) {}
 
     private static final int DIMENSION = 128;
     private static final int CENTRES = 64;
@@ -136,7 +136,7 @@ public final class StallsBench {
                 for (Rung rung : shuffled(rungs, random)) {
                     BlockIo reads = rung.reads() == Backend.BLOCKING ? blocking : io;
                     // Each measurement begins without changed pages in memory, which searches would not have to read.
-                    try (DiskTable table = DiskTable.open(orchestrator, reads, "stalls", file)) {
+                    try (MutableDiskTable table = DiskTable.open(orchestrator, reads, "stalls", file)) {
                         Outcome outcome = measure(orchestrator, table, updates, queries, rung);
                         if (round >= 0) {
                             outcomes.computeIfAbsent(rung.name(), same -> new ArrayList<>())
@@ -169,11 +169,12 @@ public final class StallsBench {
     }
 
     private Outcome measure(
-            Orchestrator orchestrator, DiskTable table, UpdateFeed updates, float[][] queries, Rung rung)
+            Orchestrator orchestrator, MutableDiskTable table, UpdateFeed updates, float[][] queries, Rung rung)
             throws InterruptedException {
         sleeps.set(rung.sleeps());
         table.updateSlice(rung.slice());
         table.updateThread(rung.thread());
+        table.pageReads(4, plan.mode);
         table.prefetch(rung.prefetch());
         orchestrator.stalls(rung.policy());
         AtomicBoolean goesOn = new AtomicBoolean(rung.updates());
@@ -204,20 +205,18 @@ public final class StallsBench {
                 stallsAfter.slowdown());
     }
 
-    private ClosedLoop.Run search(Orchestrator orchestrator, DiskTable table, float[][] queries, Duration time)
+    private ClosedLoop.Run search(Orchestrator orchestrator, MutableDiskTable table, float[][] queries, Duration time)
             throws InterruptedException {
-        DiskSearch how = DiskSearch.of(K, WIDTH);
-        DiskSearch inMode = how.withReads(how.reads(), plan.mode);
         return new ClosedLoop(orchestrator.workers())
                 .run(
                         Long.MAX_VALUE,
                         time,
-                        number -> table.search(queries[(int) (number % queries.length)], inMode, SubmitOptions.DEFAULT),
+                        number -> table.search(queries[(int) (number % queries.length)], K, WIDTH),
                         (number, answer) -> {});
     }
 
     /** Waits until the table is quiet: it still removes deleted nodes from the graph after the last update. */
-    static void awaitRest(DiskTable table) throws InterruptedException {
+    static void awaitRest(MutableDiskTable table) throws InterruptedException {
         long before;
         do {
             before = table.diskStats().updateNanos();

@@ -1,6 +1,6 @@
 package io.github.roost.bench.disk;
 
-import io.github.roost.index.disk.DiskTable;
+import io.github.roost.index.disk.MutableDiskTable;
 import io.github.roost.testkit.Mixture;
 import java.util.ArrayDeque;
 import java.util.Queue;
@@ -66,7 +66,7 @@ final class UpdateFeed {
     }
 
     /** Alternates inserts and deletes. */
-    void both(DiskTable table, AtomicBoolean goesOn) {
+    void both(MutableDiskTable table, AtomicBoolean goesOn) {
         Queue<CompletableFuture<Boolean>> underWay = new ArrayDeque<>();
         while (goesOn.get()) {
             underWay.add(insert(table));
@@ -77,7 +77,7 @@ final class UpdateFeed {
     }
 
     /** Inserts rows only. */
-    void inserts(DiskTable table, AtomicBoolean goesOn) {
+    void inserts(MutableDiskTable table, AtomicBoolean goesOn) {
         Queue<CompletableFuture<Boolean>> underWay = new ArrayDeque<>();
         while (goesOn.get()) {
             underWay.add(insert(table));
@@ -90,7 +90,7 @@ final class UpdateFeed {
      * Deletes rows until the table would begin to remove them from its graph with a few more; inserts rows first if few are left to delete. Must not
      * be called while the table removes rows.
      */
-    void prepareDeletes(DiskTable table) {
+    void prepareDeletes(MutableDiskTable table) {
         Queue<CompletableFuture<Boolean>> underWay = new ArrayDeque<>();
         int enough = (int) (SPARE * DELETED_AT_A_TIME * table.size());
         while (rowsToDelete() < enough) {
@@ -102,12 +102,12 @@ final class UpdateFeed {
     }
 
     /** Deletes a few more rows after {@link #prepareDeletes}, so that the table begins to remove rows from its graph. */
-    void beginRemoval(DiskTable table) {
+    void beginRemoval(MutableDiskTable table) {
         delete(table, DELETED_AT_A_TIME);
     }
 
     /** Whether the table has removed the rows of the latest {@link #beginRemoval}. */
-    static boolean isRemovalOver(DiskTable table) {
+    static boolean isRemovalOver(MutableDiskTable table) {
         // A few may have been deleted after the removal began.
         return table.diskStats().deletedNodes() < DELETED_AT_A_TIME / 2 * table.size();
     }
@@ -116,7 +116,7 @@ final class UpdateFeed {
         return Math.max(0, atFirst - oldest) / UPDATED + next - Math.max(oldest, atFirst);
     }
 
-    private void delete(DiskTable table, double share) {
+    private void delete(MutableDiskTable table, double share) {
         Queue<CompletableFuture<Boolean>> underWay = new ArrayDeque<>();
         int before = table.diskStats().deletedNodes();
         for (int left = (int) (share * (table.size() + before)) - before; left > 0; left--) {
@@ -126,7 +126,7 @@ final class UpdateFeed {
         join(underWay, 0);
     }
 
-    private CompletableFuture<Boolean> insert(DiskTable table) {
+    private CompletableFuture<Boolean> insert(MutableDiskTable table) {
         int centre = random.nextInt(mixture.centres().length / UPDATED) * UPDATED;
         return table.putLater(next++, mixture.drawAround(centre, random));
     }

@@ -2,12 +2,11 @@ package io.github.roost.bench.disk;
 
 import io.github.roost.bench.ClosedLoop;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.SubmitOptions;
 import io.github.roost.core.policy.StallPolicy;
 import io.github.roost.core.policy.StallStats;
-import io.github.roost.index.disk.DiskSearch;
 import io.github.roost.index.disk.DiskTable;
 import io.github.roost.index.disk.DiskTableStats;
+import io.github.roost.index.disk.MutableDiskTable;
 import io.github.roost.io.BlockIo;
 import io.github.roost.testkit.Mixture;
 import io.github.roost.topology.Topology;
@@ -113,8 +112,8 @@ public final class UpdateWorkersBench {
     }
 
     private record Tables(
-            Orchestrator orchestrator, List<DiskTable> tables, List<UpdateFeed> feeds, float[][] queries) {
-        DiskTable of(long number) {
+            Orchestrator orchestrator, List<MutableDiskTable> tables, List<UpdateFeed> feeds, float[][] queries) {
+        MutableDiskTable of(long number) {
             return tables.get((int) (number % tables.size()));
         }
 
@@ -126,7 +125,7 @@ public final class UpdateWorkersBench {
                     .sum();
         }
 
-        void eachInParallel(BiConsumer<UpdateFeed, DiskTable> action) {
+        void eachInParallel(BiConsumer<UpdateFeed, MutableDiskTable> action) {
             IntStream.range(0, feeds.size()).parallel().forEach(i -> action.accept(feeds.get(i), of(i)));
         }
 
@@ -204,7 +203,7 @@ public final class UpdateWorkersBench {
                 if (kind == Kind.INSERTS) {
                     for (int i = 0; i < tables.feeds.size(); i++) {
                         UpdateFeed feed = tables.feeds.get(i);
-                        DiskTable table = tables.of(i);
+                        MutableDiskTable table = tables.of(i);
                         feeds.add(threads.submit(() -> feed.inserts(table, goesOn)));
                     }
                 }
@@ -226,7 +225,7 @@ public final class UpdateWorkersBench {
     private static void prepare(Tables tables, Kind kind) throws InterruptedException {
         if (kind == Kind.DELETES) {
             tables.orchestrator.stalls(StallPolicy.POLLED);
-            for (DiskTable table : tables.tables) {
+            for (MutableDiskTable table : tables.tables) {
                 StallsBench.awaitRest(table);
             }
             tables.eachInParallel(UpdateFeed::prepareDeletes);
@@ -285,14 +284,12 @@ public final class UpdateWorkersBench {
     }
 
     private ClosedLoop.Run search(Tables tables, BooleanSupplier goesOn) throws InterruptedException {
-        DiskSearch how = DiskSearch.of(K, WIDTH);
-        DiskSearch inMode = how.withReads(how.reads(), plan.mode());
         float[][] queries = tables.queries;
         return new ClosedLoop(searchesUnderWay(tables.orchestrator))
                 .runWhile(
                         goesOn,
                         number -> tables.of(number)
-                                .search(queries[(int) (number % queries.length)], inMode, SubmitOptions.DEFAULT),
+                                .search(queries[(int) (number % queries.length)], K, WIDTH),
                         (number, answer) -> {});
     }
 
@@ -305,7 +302,7 @@ public final class UpdateWorkersBench {
             Mixture mixture = Mixture.of(CENTRES, DIMENSION, random);
             int count = orchestrator.workers();
             int rows = plan.rows() / count;
-            List<DiskTable> tables = new ArrayList<>();
+            List<MutableDiskTable> tables = new ArrayList<>();
             List<UpdateFeed> feeds = new ArrayList<>();
             try {
                 for (int i = 0; i < count; i++) {
@@ -317,7 +314,8 @@ public final class UpdateWorkersBench {
                                     file,
                                     LongStream.range(0, rows).toArray(),
                                     UpdateFeed.rows(mixture, rows, random));
-                    DiskTable table = DiskTable.open(orchestrator, io, "stalls" + i, file);
+                    MutableDiskTable table = DiskTable.open(orchestrator, io, "stalls" + i, file);
+                    table.pageReads(4, plan.mode());
                     tables.add(table);
                     feeds.add(new UpdateFeed(mixture, rows, 2 + i));
                 }

@@ -10,7 +10,7 @@ import io.github.roost.testkit.ExactSearch;
 import io.github.roost.testkit.Mixture;
 import io.github.roost.topology.Topology;
 import io.github.roost.vector.IdFilter;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.function.LongPredicate;
@@ -106,7 +106,7 @@ public final class FilterBench implements AutoCloseable {
         LongPredicate accepts = accepts(allowed, share);
         int[] ordinals = IntStream.range(0, rows.length).filter(accepts::test).toArray();
         float[][] these = Arrays.stream(ordinals).mapToObj(row -> rows[row]).toArray(float[][]::new);
-        Neighbors[] truth = new ExactSearch(these).searchAll(queries, Math.min(K, these.length));
+        SearchResult[] truth = new ExactSearch(these).searchAll(queries, Math.min(K, these.length));
         IdFilter filter = IdFilter.of(accepts);
         return new Outcome[] {
             measure(share < 1 ? frozen.searchFunction(K, ef, filter) : frozen.searchFunction(K, ef), truth),
@@ -126,7 +126,7 @@ public final class FilterBench implements AutoCloseable {
         return new SplittableRandom(id).nextDouble();
     }
 
-    private Outcome measure(SearchFunction<float[], Neighbors> search, Neighbors[] truth) throws Exception {
+    private Outcome measure(SearchFunction<float[], SearchResult> search, SearchResult[] truth) throws Exception {
         DistanceRecall recall = new DistanceRecall();
         long[] visited = new long[1];
         SearchContext context = SearchContext.outside((nodes, bytes) -> visited[0] += nodes);

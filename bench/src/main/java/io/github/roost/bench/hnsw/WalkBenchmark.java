@@ -3,7 +3,7 @@ package io.github.roost.bench.hnsw;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.simulator.measure.Workload;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -60,7 +60,7 @@ public class WalkBenchmark {
     }
 
     @Benchmark
-    public Neighbors search() {
+    public SearchResult search() {
         return table.search(queries[next++ & 255], K, ef).join();
     }
 }

@@ -9,7 +9,7 @@ import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.measure.Workload;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Topology;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -63,9 +63,9 @@ public final class FanOutBench implements AutoCloseable {
         List<Double> search = new ArrayList<>();
         List<Double> scans = new ArrayList<>();
         List<Double> ratio = new ArrayList<>();
-        Search<Neighbors> listByList = number -> table.search(query(number), k, nprobe);
-        SearchFunction<float[], Neighbors> inOnePiece = table.searchFunction(k, nprobe);
-        Search<Neighbors> scansOnly = number -> orchestrator.submit(
+        Search<SearchResult> listByList = number -> table.search(query(number), k, nprobe);
+        SearchFunction<float[], SearchResult> inOnePiece = table.searchFunction(k, nprobe);
+        Search<SearchResult> scansOnly = number -> orchestrator.submit(
                 inOnePiece, query(number), table.registration().id(0));
         median(listByList, slice);
         median(scansOnly, slice);
@@ -90,7 +90,7 @@ public final class FanOutBench implements AutoCloseable {
         return workload.queries()[(int) (number % workload.queries().length)];
     }
 
-    private static double median(Search<Neighbors> search, Duration slice) throws InterruptedException {
+    private static double median(Search<SearchResult> search, Duration slice) throws InterruptedException {
         return new ClosedLoop(1)
                 .run(Long.MAX_VALUE, slice, search, (number, found) -> {})
                 .latencies()

@@ -13,8 +13,8 @@ import io.github.roost.simulator.measure.Workload;
 import io.github.roost.testkit.ExactSearch;
 import io.github.roost.topology.Topology;
 import io.github.roost.vector.ElementType;
-import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -261,7 +261,7 @@ public final class IvfBench implements AutoCloseable {
         }
         for (int query = 0; query < Math.min(QUERIES_FOR_RECALL, workload.queries().length); query++) {
             float[] vector = workload.queries()[query];
-            Neighbors truth = exact.search(vector, k);
+            SearchResult truth = exact.search(vector, k);
             for (int engine = 0; engine < engines.size(); engine++) {
                 IvfTable table = engines.get(engine).table();
                 roost.get(engine).add(truth, table.search(vector, k, nprobe).join());
@@ -276,7 +276,7 @@ public final class IvfBench implements AutoCloseable {
         return recalls;
     }
 
-    private Neighbors withDistances(float[] query, int[] ids) {
+    private SearchResult withDistances(float[] query, int[] ids) {
         long[] found = new long[ids.length];
         float[] distances = new float[ids.length];
         for (int i = 0; i < ids.length; i++) {
@@ -286,7 +286,7 @@ public final class IvfBench implements AutoCloseable {
                 distances[i] += (row[d] - query[d]) * (row[d] - query[d]);
             }
         }
-        return Neighbors.sorted(found, distances);
+        return SearchResult.sorted(found, distances);
     }
 
     @Override

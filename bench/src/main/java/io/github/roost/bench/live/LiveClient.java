@@ -3,8 +3,8 @@ package io.github.roost.bench.live;
 import io.github.roost.index.hnsw.LiveTable;
 import io.github.roost.testkit.Mixture;
 import io.github.roost.vector.IdFilter;
-import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -153,8 +153,7 @@ final class LiveClient {
                 checked(
                         vector,
                         table.search(SearchRequest.of(vector, 1).effort(ef).filter(alone))
-                                .join()
-                                .neighbors(),
+                                .join(),
                         1),
                 id)) {
             missed++;
@@ -163,7 +162,7 @@ final class LiveClient {
         }
     }
 
-    private static boolean holds(Neighbors found, long id) {
+    private static boolean holds(SearchResult found, long id) {
         for (long other : found.ids()) {
             if (other == id) {
                 return true;
@@ -172,9 +171,9 @@ final class LiveClient {
         return false;
     }
 
-    private Neighbors search(float[] query, int wanted) {
+    private SearchResult search(float[] query, int wanted) {
         searches++;
-        Neighbors found = table.search(query, wanted, ef).join();
+        SearchResult found = table.search(query, wanted, ef).join();
         if (found.size() != wanted) {
             violation("a search for " + wanted + " found " + found.size());
         }
@@ -182,7 +181,7 @@ final class LiveClient {
     }
 
     /** Reports duplicates, rows that are not in the table, and wrong distances. */
-    private Neighbors checked(float[] query, Neighbors found, int wanted) {
+    private SearchResult checked(float[] query, SearchResult found, int wanted) {
         Set<Long> distinct = new HashSet<>();
         for (int i = 0; i < found.size(); i++) {
             long id = found.ids()[i];

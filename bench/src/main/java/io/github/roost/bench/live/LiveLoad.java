@@ -8,8 +8,8 @@ import io.github.roost.testkit.ExactSearch;
 import io.github.roost.testkit.Mixture;
 import io.github.roost.topology.Topology;
 import io.github.roost.vector.IdFilter;
-import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -166,7 +166,7 @@ public final class LiveLoad {
             Counts counts) {
         int frozenParts = table.frozenParts();
         float[][] vectors = rows.values().toArray(float[][]::new);
-        Neighbors[] truth = new ExactSearch(vectors).searchAll(queries, K);
+        SearchResult[] truth = new ExactSearch(vectors).searchAll(queries, K);
         DistanceRecall recall = new DistanceRecall();
         DistanceRecall freshRecall = new DistanceRecall();
         for (int query = 0; query < queries.length; query++) {
@@ -227,11 +227,10 @@ public final class LiveLoad {
             TreeMap<Long, float[]> missing = new TreeMap<>(rows.subMap(first, true, last, true));
             float[] origin = new float[table.dimension()];
             // An ef so large that every allowed row is compared.
-            Neighbors found = table.search(SearchRequest.of(origin, 2 * BLOCK)
+            SearchResult found = table.search(SearchRequest.of(origin, 2 * BLOCK)
                             .effort(100_000)
                             .filter(IdFilter.of(id -> id >= first && id <= last)))
-                    .join()
-                    .neighbors();
+                    .join();
             for (int i = 0; i < found.size(); i++) {
                 float[] vector = missing.remove(found.ids()[i]);
                 if (vector == null) {

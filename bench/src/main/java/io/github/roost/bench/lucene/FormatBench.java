@@ -8,7 +8,7 @@ import io.github.roost.lucene.RoostVectorsFormat;
 import io.github.roost.lucene.SearchEffort;
 import io.github.roost.simulator.measure.Samples;
 import io.github.roost.testkit.ExactSearch;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -172,7 +172,7 @@ public final class FormatBench implements AutoCloseable {
         }
     }
 
-    private static Set<Integer> ids(Neighbors neighbors) {
+    private static Set<Integer> ids(SearchResult neighbors) {
         Set<Integer> ids = new HashSet<>();
         for (long id : neighbors.ids()) {
             ids.add(Math.toIntExact(id));

@@ -6,7 +6,7 @@ import io.github.roost.simulator.measure.Samples;
 import io.github.roost.testkit.ExactSearch;
 import io.github.roost.testkit.opensearch.LocalCluster;
 import io.github.roost.testkit.opensearch.SearchClient;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -207,7 +207,7 @@ public final class FormatsOverHttp implements AutoCloseable {
         }
     }
 
-    private static List<String> ids(Neighbors neighbors) {
+    private static List<String> ids(SearchResult neighbors) {
         return Arrays.stream(neighbors.ids()).mapToObj(Long::toString).toList();
     }
 

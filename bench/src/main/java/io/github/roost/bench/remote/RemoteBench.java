@@ -6,13 +6,15 @@ import io.github.roost.core.OverloadPolicy;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.remote.MappedMemory;
 import io.github.roost.index.remote.ModelMemory;
+import io.github.roost.index.remote.MutableRemoteTable;
 import io.github.roost.index.remote.NetworkModel;
 import io.github.roost.index.remote.PartitionedIndex;
+import io.github.roost.index.remote.RemoteRegion;
 import io.github.roost.index.remote.RemoteStats;
 import io.github.roost.index.remote.RemoteTable;
 import io.github.roost.testkit.ExactSearch;
 import io.github.roost.testkit.Mixture;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.MutableVectorTable;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.VectorSource;
@@ -285,10 +287,13 @@ public final class RemoteBench {
         SplittableRandom random = new SplittableRandom(7);
         int inserts = Math.max(1, queries.length / QUERIES_PER_INSERT);
         List<Inserting> rounds = new ArrayList<>();
-        try (RemoteTable table = open(orchestrator, reached, 2 * whole(pool))) {
-            if (!table.isMutable()) {
+        try (RemoteRegion region = reached.memory().open(reached.region())) {
+            if (!region.isWritable()) {
                 return rounds;
             }
+        }
+        try (MutableRemoteTable table =
+                options(2 * whole(pool)).open(orchestrator, "remote", reached.memory(), reached.region())) {
             search(table, queries, options.visited);
             double pace = search(table, queries, options.visited);
             long next = options.rows;
@@ -322,7 +327,7 @@ public final class RemoteBench {
 
     /** Inserts rows evenly over the expected time of a batch, until the batch is over; completes with the number of inserted rows. */
     private static void insert(
-            VectorTable table,
+            MutableVectorTable table,
             long id,
             List<float[]> rows,
             long pauseNanos,
@@ -347,10 +352,11 @@ public final class RemoteBench {
     }
 
     private static RemoteTable open(Orchestrator orchestrator, PoolAccess pool, long cacheBytes) throws IOException {
-        return RemoteTable.builder()
-                .cacheBytes(cacheBytes)
-                .readsPerDoorbell(READS_PER_DOORBELL)
-                .open(orchestrator, "remote", pool.memory(), pool.region());
+        return options(cacheBytes).openReadOnly(orchestrator, "remote", pool.memory(), pool.region());
+    }
+
+    private static RemoteTable.Builder options(long cacheBytes) {
+        return RemoteTable.builder().cacheBytes(cacheBytes).readsPerDoorbell(READS_PER_DOORBELL);
     }
 
     private long whole(PartitionedIndex.Pool pool) {
@@ -414,7 +420,7 @@ public final class RemoteBench {
             PartitionedIndex.Pool pool)
             throws IOException {
         float[][] sample = Arrays.copyOf(queries, Math.min(TRUTHS, queries.length));
-        Neighbors[] truth = new ExactSearch(rows).searchAll(sample, options.k);
+        SearchResult[] truth = new ExactSearch(rows).searchAll(sample, options.k);
         List<Found> found = new ArrayList<>();
         try (RemoteTable table = open(orchestrator, reached, whole(pool))) {
             int[] visits = IntStream.concat(IntStream.of(VISITED), IntStream.of(pool.visited()))
@@ -436,7 +442,7 @@ public final class RemoteBench {
     }
 
     private Found found(
-            VectorTable table, int visited, int effort, float[][] queries, float[][] sample, Neighbors[] truth) {
+            VectorTable table, int visited, int effort, float[][] queries, float[][] sample, SearchResult[] truth) {
         DistanceRecall recall = new DistanceRecall();
         for (int i = 0; i < sample.length; i++) {
             recall.add(truth[i], table.search(sample[i], options.k, effort).join());
@@ -453,7 +459,7 @@ public final class RemoteBench {
         int[] queriesOf = new int[options.partitions];
         try (RemoteTable table = RemoteTable.builder()
                 .cacheBytes(whole(pool))
-                .open(orchestrator, "modelled", model, file.getFileName().toString())) {
+                .openReadOnly(orchestrator, "modelled", model, file.getFileName().toString())) {
             for (float[] query : queries) {
                 IntStream.of(table.partitionsOf(query, options.visited)).forEach(partition -> queriesOf[partition]++);
             }

@@ -3,7 +3,7 @@ package io.github.roost.bench.rivals;
 import io.github.roost.bench.DistanceRecall;
 import io.github.roost.simulator.measure.Workload;
 import io.github.roost.testkit.ExactSearch;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -16,7 +16,7 @@ public final class CurveMeasurement {
     private final Workload workload;
     private final int maxNeighbors;
     private final ExactSearch exact;
-    private final Neighbors[] truth;
+    private final SearchResult[] truth;
 
     /** @param maxNeighbors the max k that will be measured */
     CurveMeasurement(Workload workload, int maxNeighbors) {
@@ -114,12 +114,12 @@ public final class CurveMeasurement {
                 ids[i] = rows[i];
                 distances[i] = exact.distance(vector, workload.rows()[rows[i]]);
             }
-            recall.add(first(truth[query], k), new Neighbors(ids, distances));
+            recall.add(first(truth[query], k), new SearchResult(ids, distances));
         }
         return recall.share();
     }
 
-    private static Neighbors first(Neighbors neighbors, int k) {
-        return new Neighbors(Arrays.copyOf(neighbors.ids(), k), Arrays.copyOf(neighbors.distances(), k));
+    private static SearchResult first(SearchResult neighbors, int k) {
+        return new SearchResult(Arrays.copyOf(neighbors.ids(), k), Arrays.copyOf(neighbors.distances(), k));
     }
 }

@@ -10,7 +10,7 @@ import io.github.roost.index.hnsw.LiveTable;
 import io.github.roost.simulator.measure.Workload;
 import io.github.roost.topology.Topology;
 import io.github.roost.vector.ElementType;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.VectorTable;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -146,7 +146,7 @@ final class HnswEngine implements Engine {
 
     /** Java heap bytes allocated per search, including the result: the mean over all queries, after warm-up. */
     long allocatedBytes(int k, int ef) throws Exception {
-        SearchFunction<float[], Neighbors> search = table.searchFunction(k, ef);
+        SearchFunction<float[], SearchResult> search = function(k, ef);
         ThreadMXBean thread = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long before = 0;
         for (int round = 0; round <= WARM_UP_ROUNDS; round++) {
@@ -158,9 +158,17 @@ final class HnswEngine implements Engine {
         return (thread.getCurrentThreadAllocatedBytes() - before) / workload.queries().length;
     }
 
+    private SearchFunction<float[], SearchResult> function(int k, int ef) {
+        return switch (table) {
+            case HnswTable fixed -> fixed.searchFunction(k, ef);
+            case LiveTable live -> live.searchFunction(k, ef);
+            default -> throw new IllegalStateException("a table of graphs was built, got " + table);
+        };
+    }
+
     @Override
     public int[][] search(int k, int ef) throws Exception {
-        SearchFunction<float[], Neighbors> search = table.searchFunction(k, ef);
+        SearchFunction<float[], SearchResult> search = function(k, ef);
         int[][] found = new int[workload.queries().length][];
         threads.once((thread, query) -> found[query] = Arrays.stream(
                         search.search(workload.queries()[query], UNCOUNTED).ids())
@@ -171,7 +179,7 @@ final class HnswEngine implements Engine {
 
     @Override
     public double rate(int k, int ef, Duration time) throws Exception {
-        SearchFunction<float[], Neighbors> search = table.searchFunction(k, ef);
+        SearchFunction<float[], SearchResult> search = function(k, ef);
         return threads.rate(time, (thread, query) -> search.search(workload.queries()[query], UNCOUNTED));
     }
 

@@ -6,7 +6,6 @@ import io.github.roost.core.OverloadPolicy;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.simulator.measure.Workload;
 import io.github.roost.topology.Topology;
-import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
 import java.io.IOException;
@@ -78,10 +77,10 @@ final class IvfEngine implements Engine {
         List<CompletableFuture<SearchResult>> searches = table.searchAll(Arrays.stream(workload.queries())
                 .map(query -> SearchRequest.of(query, k).effort(effort(ef)))
                 .toList());
-        return searches.stream().map(search -> ids(search.join().neighbors())).toArray(int[][]::new);
+        return searches.stream().map(search -> ids(search.join())).toArray(int[][]::new);
     }
 
-    private static int[] ids(Neighbors neighbors) {
+    private static int[] ids(SearchResult neighbors) {
         return Arrays.stream(neighbors.ids()).mapToInt(Math::toIntExact).toArray();
     }
 

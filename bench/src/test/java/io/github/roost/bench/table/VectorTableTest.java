@@ -20,6 +20,7 @@ import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.hnsw.LiveTable;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.index.remote.MappedMemory;
+import io.github.roost.index.remote.MutableRemoteTable;
 import io.github.roost.index.remote.PartitionedIndex;
 import io.github.roost.index.remote.RemoteTable;
 import io.github.roost.io.BlockIo;
@@ -27,8 +28,9 @@ import io.github.roost.testkit.ExactSearch;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.IdFilter;
+import io.github.roost.vector.MemoryLimited;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.MutableVectorTable;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.TableBuild;
@@ -293,13 +295,13 @@ class VectorTableTest {
             for (float[] query : QUERIES) {
                 SearchResult result = table.search(SearchRequest.of(query, K).effort(index.exactEffort()))
                         .join();
-                assertThat(result.neighbors().ids()).isEqualTo(nearest(query, K));
-                assertThat(result.neighbors())
+                assertThat(result.ids()).isEqualTo(nearest(query, K));
+                assertThat(result)
                         .isEqualTo(table.search(query, K, index.exactEffort()).join());
                 assertThat(result.cutShort()).isFalse();
                 assertThat(result.cost().visited()).isBetween((long) K, 2L * ROWS);
                 assertThat(result.cost().expanded()).isBetween(index == Index.IVF ? 20L : 0, (long) ROWS);
-                assertThat(table.search(SearchRequest.of(query, K)).join().neighbors())
+                assertThat(table.search(SearchRequest.of(query, K)).join())
                         .isEqualTo(table.search(query, K).join());
             }
         }
@@ -310,14 +312,13 @@ class VectorTableTest {
     void aFilterAndARadiusHoldTogether(Index index) {
         try (VectorTable table = index.build(orchestrator, Metric.SQUARED_L2)) {
             for (float[] query : QUERIES) {
-                Neighbors all = table.search(query, ROWS, index.exactEffort()).join();
+                SearchResult all = table.search(query, ROWS, index.exactEffort()).join();
                 float radius = all.distances()[60];
-                Neighbors found = table.search(SearchRequest.of(query, 1_000)
+                SearchResult found = table.search(SearchRequest.of(query, 1_000)
                                 .effort(index.isInLists() ? 20 : 1_000)
                                 .filter(IdFilter.of(id -> id % 3 == 0))
                                 .radius(radius))
-                        .join()
-                        .neighbors();
+                        .join();
                 assertThat(found.ids())
                         .isEqualTo(Arrays.stream(all.ids(), 0, 61)
                                 .filter(id -> id % 3 == 0)
@@ -336,8 +337,8 @@ class VectorTableTest {
                     .toList();
             List<CompletableFuture<SearchResult>> answers = table.searchAll(requests);
             for (int i = 0; i < requests.size(); i++) {
-                assertThat(answers.get(i).join().neighbors())
-                        .isEqualTo(table.search(requests.get(i)).join().neighbors());
+                assertThat(answers.get(i).join())
+                        .isEqualTo(table.search(requests.get(i)).join());
             }
             assertThat(table.searchAll(List.of())).isEmpty();
         }
@@ -350,9 +351,8 @@ class VectorTableTest {
             int hits = 0;
             for (float[] query : QUERIES) {
                 long[] truth = nearest(query, K);
-                Neighbors found = table.search(SearchRequest.of(query, K).targetRecall(.9))
-                        .join()
-                        .neighbors();
+                SearchResult found = table.search(SearchRequest.of(query, K).targetRecall(.9))
+                        .join();
                 hits += (int) Arrays.stream(found.ids())
                         .filter(id -> Arrays.stream(truth).anyMatch(other -> other == id))
                         .count();
@@ -379,7 +379,7 @@ class VectorTableTest {
             SearchResult all = table.search(whole).join();
             assertThat(cut.cutShort()).isTrue();
             assertThat(cut.cost().visited()).isLessThan(all.cost().visited());
-            assertThat(cut.neighbors().size()).isBetween(1, K);
+            assertThat(cut.size()).isBetween(1, K);
             assertThat(table.search(whole.visitLimit(1_000_000)).join().cutShort())
                     .isFalse();
         }
@@ -393,18 +393,16 @@ class VectorTableTest {
             assertThat(table.vector(-1)).isNull();
             float[] far = new float[DIMENSION];
             Arrays.fill(far, 50);
-            if (!table.isMutable()) {
-                assertThatThrownBy(() -> table.put(1, far)).isInstanceOf(UnsupportedOperationException.class);
-                assertThatThrownBy(() -> table.remove(1)).isInstanceOf(UnsupportedOperationException.class);
+            if (!(table instanceof MutableVectorTable mutable)) {
                 return;
             }
-            assertThat(table.put(9_000, far)).isTrue();
-            assertThat(table.put(3, far)).isFalse();
+            assertThat(mutable.put(9_000, far)).isTrue();
+            assertThat(mutable.put(3, far)).isFalse();
             assertThat(table.size()).isEqualTo(ROWS + 1);
             assertThat(table.search(far, 2, index.exactEffort()).join().ids()).containsExactly(3, 9_000);
             assertThat(table.vector(3)).isEqualTo(far);
-            assertThat(table.remove(3)).isTrue();
-            assertThat(table.remove(3)).isFalse();
+            assertThat(mutable.remove(3)).isTrue();
+            assertThat(mutable.remove(3)).isFalse();
             assertThat(table.vector(3)).isNull();
             assertThat(table.search(far, 1, index.exactEffort()).join().ids()).containsExactly(9_000);
         }
@@ -474,7 +472,7 @@ class VectorTableTest {
             refused("visit limit must be at least 1, got 0", () -> good.visitLimit(0));
             refused("the sample must have at least one query", () -> table.effortFor(.9, K, new float[0][]));
             int least = table.minEffort(K);
-            assertThat(table.search(good.effort(least)).join().neighbors().size())
+            assertThat(table.search(good.effort(least)).join().size())
                     .isBetween(1, K);
             refused("got " + (least - 1), () -> table.search(QUERIES[0], K, least - 1));
         }
@@ -508,8 +506,8 @@ class VectorTableTest {
             if (index == Index.IVF) {
                 refusedNull("vectors", () -> IvfTable.builder().build(orchestrator, (float[][]) null));
             }
-            if (table.isMutable()) {
-                assertThatThrownBy(() -> table.put(1, null))
+            if (table instanceof MutableVectorTable mutable) {
+                assertThatThrownBy(() -> mutable.put(1, null))
                         .isInstanceOf(NullPointerException.class)
                         .hasMessageMatching("vector( 0)? must not be null");
             }
@@ -532,8 +530,7 @@ class VectorTableTest {
             SearchRequest late = SearchRequest.of(QUERIES[0], K).timeout(Duration.ofNanos(1));
             assertThatThrownBy(() -> table.search(late).join()).hasCauseInstanceOf(DeadlineExceededException.class);
             assertThat(table.search(SearchRequest.of(QUERIES[0], K).priority(Priority.BATCH))
-                            .join()
-                            .neighbors())
+                            .join())
                     .isEqualTo(table.search(QUERIES[0], K).join());
         }
     }
@@ -554,9 +551,9 @@ class VectorTableTest {
         assertThatThrownBy(() -> closed.effortFor(.9, K, QUERIES)).isInstanceOf(TableClosedException.class);
         assertThatThrownBy(closed::verify).isInstanceOf(TableClosedException.class);
         assertThatThrownBy(() -> reorganise(closed)).isInstanceOf(TableClosedException.class);
-        if (closed.isMutable()) {
-            assertThatThrownBy(() -> closed.put(1, QUERIES[0])).isInstanceOf(TableClosedException.class);
-            assertThatThrownBy(() -> closed.remove(1)).isInstanceOf(TableClosedException.class);
+        if (closed instanceof MutableVectorTable mutable) {
+            assertThatThrownBy(() -> mutable.put(1, QUERIES[0])).isInstanceOf(TableClosedException.class);
+            assertThatThrownBy(() -> mutable.remove(1)).isInstanceOf(TableClosedException.class);
         }
         VectorTable open = index.build(orchestrator, Metric.SQUARED_L2);
         orchestrator.close();
@@ -567,9 +564,9 @@ class VectorTableTest {
                 .isInstanceOf(OrchestratorClosedException.class);
         assertThatThrownBy(() -> open.searchAll(List.of(request, request.targetRecall(.9))))
                 .isInstanceOf(OrchestratorClosedException.class);
-        if (open.isMutable()) {
-            assertThatThrownBy(() -> open.put(1, QUERIES[0])).isInstanceOf(OrchestratorClosedException.class);
-            assertThatThrownBy(() -> open.remove(1)).isInstanceOf(OrchestratorClosedException.class);
+        if (open instanceof MutableVectorTable mutable) {
+            assertThatThrownBy(() -> mutable.put(1, QUERIES[0])).isInstanceOf(OrchestratorClosedException.class);
+            assertThatThrownBy(() -> mutable.remove(1)).isInstanceOf(OrchestratorClosedException.class);
         }
         assertThatThrownBy(() -> open.effortFor(.9, K, QUERIES)).isInstanceOf(OrchestratorClosedException.class);
         assertThatThrownBy(() -> reorganise(open)).isInstanceOf(OrchestratorClosedException.class);
@@ -583,7 +580,7 @@ class VectorTableTest {
         switch (table) {
             case LiveTable live -> live.freeze();
             case IvfTable ivf -> ivf.rebuild();
-            case RemoteTable remote -> remote.rebuild(0);
+            case MutableRemoteTable remote -> remote.rebuild(0);
             // It has nothing of the kind.
             default -> {
                 var _ = table.search(QUERIES[0], K);
@@ -656,10 +653,9 @@ class VectorTableTest {
             assertThat(accepted)
                     .isNotEmpty()
                     .allSatisfy(search ->
-                            assertThat(search.join().neighbors().ids()).isEqualTo(nearest));
+                            assertThat(search.join().ids()).isEqualTo(nearest));
             assertThat(onceAccepted(() -> table.search(request))
                             .join()
-                            .neighbors()
                             .ids())
                     .isEqualTo(nearest);
         } finally {
@@ -729,7 +725,7 @@ class VectorTableTest {
 
     @Test
     void aFullLogInRemoteMemoryIsAFullTable() {
-        TableBuild<RemoteTable> build = PartitionedIndex.builder()
+        TableBuild<MutableRemoteTable> build = PartitionedIndex.builder()
                 .partitions(20)
                 .gap(0)
                 .start(
@@ -739,7 +735,7 @@ class VectorTableTest {
                         VectorSource.of(VECTORS),
                         pools.resolve("small-logs"),
                         RemoteTable.builder().rebuildsFullLogs(false));
-        try (RemoteTable table = build.join()) {
+        try (MutableRemoteTable table = build.join()) {
             assertThatThrownBy(() -> {
                         for (int change = 0; change < 100_000; change++) {
                             table.put(17, VECTORS[17]);
@@ -763,11 +759,11 @@ class VectorTableTest {
         int rounds = index == Index.DISK ? 2 : 10;
         for (int round = 0; round < rounds; round++) {
             VectorTable table = index.open(orchestrator, file);
-            List<CompletableFuture<Neighbors>> accepted = new ArrayList<>();
+            List<CompletableFuture<SearchResult>> accepted = new ArrayList<>();
             for (int search = 0; search < 200; search++) {
                 accepted.add(table.search(QUERIES[0], K, index.exactEffort()));
             }
-            SearchFunction<float[], Neighbors> function = table.searchFunction(K, index.exactEffort());
+            SearchFunction<float[], SearchResult> function = searchInTheCaller(table, index.exactEffort());
             AtomicReference<Throwable> ended = new AtomicReference<>();
             Thread outside = Thread.ofPlatform().start(() -> {
                 while (ended.get() == null) {
@@ -796,12 +792,22 @@ class VectorTableTest {
         }
     }
 
+    /** A search that reads the table's memory in the thread that calls it, if the index has one. */
+    private static SearchFunction<float[], SearchResult> searchInTheCaller(VectorTable table, int effort) {
+        return switch (table) {
+            case HnswTable hnsw -> hnsw.searchFunction(K, effort);
+            case LiveTable live -> live.searchFunction(K, effort);
+            case IvfTable ivf -> ivf.searchFunction(K, effort);
+            default -> (query, context) -> table.search(query, K, effort).join();
+        };
+    }
+
     @ParameterizedTest
     @EnumSource(Index.class)
     void insideASearchCloseReturnsAndTheMemoryIsFreedWhenTheSearchHasEnded(Index index) {
         VectorTable table = index.build(orchestrator, Metric.SQUARED_L2);
-        if (table.isMutable()) {
-            table.put(9_000, QUERIES[1]);
+        if (table instanceof MutableVectorTable mutable) {
+            mutable.put(9_000, QUERIES[1]);
         }
         SearchFunction<float[], Boolean> closing = (query, context) -> {
             table.close();
@@ -828,24 +834,23 @@ class VectorTableTest {
     @EnumSource(Index.class)
     void aTableAtItsMemoryLimitRefusesRowsByNameAndGoesOnAnswering(Index index) {
         try (VectorTable table = index.build(orchestrator, Metric.SQUARED_L2)) {
-            if (index == Index.REMOTE) {
-                assertThatThrownBy(() -> table.memoryLimit(1_000_000))
-                        .isInstanceOf(UnsupportedOperationException.class);
+            if (!(table instanceof MemoryLimited limited)) {
+                assertThat(index).isEqualTo(Index.REMOTE);
                 return;
             }
-            assertThat(table.memoryLimit()).isEqualTo(VectorTable.NO_MEMORY_LIMIT);
-            refused("at least 1 byte, got 0", () -> table.memoryLimit(0));
-            Neighbors before = table.search(QUERIES[0], K, index.exactEffort()).join();
-            if (table.isMutable()) {
+            assertThat(limited.memoryLimit()).isEqualTo(MemoryLimited.NO_MEMORY_LIMIT);
+            refused("at least 1 byte, got 0", () -> limited.memoryLimit(0));
+            SearchResult before = table.search(QUERIES[0], K, index.exactEffort()).join();
+            if (table instanceof MutableVectorTable mutable) {
                 // On disk only codes and ids take of it, and a row takes longer.
-                table.memoryLimit(table.bytes() + (index == Index.DISK ? 100_000 : 4_000_000));
+                limited.memoryLimit(table.bytes() + (index == Index.DISK ? 100_000 : 4_000_000));
                 float[] far = new float[DIMENSION];
                 Arrays.fill(far, 50);
                 int added = 0;
                 TableFullException full = null;
                 while (full == null && added < 1_000_000) {
                     try {
-                        table.put(10_000 + added, far);
+                        mutable.put(10_000 + added, far);
                         added++;
                     } catch (TableFullException refused) {
                         full = refused;
@@ -853,15 +858,15 @@ class VectorTableTest {
                 }
                 assertThat(full).hasMessageContaining(table.name() + " is full: its memory limit is ");
                 assertThat(added).isGreaterThan(1_000);
-                assertThat(table.bytes()).isLessThanOrEqualTo(table.memoryLimit());
+                assertThat(table.bytes()).isLessThanOrEqualTo(limited.memoryLimit());
                 assertThat(table.size()).isEqualTo(ROWS + added);
                 assertThat(table.search(QUERIES[0], K, index.exactEffort()).join())
                         .isEqualTo(before);
-                assertThat(table.remove(10_000)).isTrue();
-                table.memoryLimit(Long.MAX_VALUE);
-                assertThat(table.put(10_000, far)).isTrue();
+                assertThat(mutable.remove(10_000)).isTrue();
+                limited.memoryLimit(Long.MAX_VALUE);
+                assertThat(mutable.put(10_000, far)).isTrue();
             } else {
-                table.memoryLimit(1);
+                limited.memoryLimit(1);
                 assertThat(table.search(QUERIES[0], K, index.exactEffort()).join())
                         .isEqualTo(before);
             }

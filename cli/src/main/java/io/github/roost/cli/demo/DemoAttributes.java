@@ -12,7 +12,7 @@ import io.github.roost.rows.VersionBuilder;
 import io.github.roost.rows.VersionedRows;
 import io.github.roost.testkit.packages.DebianPackages;
 import io.github.roost.testkit.packages.DebianPackages.Package;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -65,12 +65,12 @@ final class DemoAttributes implements AutoCloseable {
     }
 
     /** A search that also reads the displayed attributes, as one request. */
-    <Q> SearchFunction<Q, Enriched> after(SearchFunction<Q, Neighbors> search) {
+    <Q> SearchFunction<Q, Enriched> after(SearchFunction<Q, SearchResult> search) {
         return Attributes.after(search, table);
     }
 
     /** Reads the displayed attributes of neighbours merged from several tables. */
-    Enriched of(Neighbors found) {
+    Enriched of(SearchResult found) {
         RowBatch rows = RowBatch.onHeap();
         reader.getAll(found.ids(), rows);
         return new Enriched(found, rows);
@@ -83,7 +83,7 @@ final class DemoAttributes implements AutoCloseable {
                         rows.getText(i, 0),
                         rows.getText(i, 1),
                         rows.getText(i, 2),
-                        found.neighbors().distances()[i]))
+                        found.result().distances()[i]))
                 .toList();
     }
 

@@ -6,13 +6,11 @@ import io.github.roost.cli.demo.DemoReport.Build;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.index.hnsw.HnswTable;
-import io.github.roost.index.hnsw.MultiTableSearch;
-import io.github.roost.index.hnsw.TableHit;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.testkit.packages.DebianPackages;
 import io.github.roost.testkit.packages.DebianPackages.Section;
-import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -30,12 +28,13 @@ final class DemoTables {
     private static final int PROBED_SHARE = 5;
 
     private final List<HnswTable> sections = new ArrayList<>();
-    private final MultiTableSearch merged;
+    private final Orchestrator orchestrator;
     private final IvfTable all;
     private final int nprobe;
     private final Build build;
 
     private DemoTables(Orchestrator orchestrator, DebianPackages data, double loadSeconds, Streams streams) {
+        this.orchestrator = orchestrator;
         long began = System.nanoTime();
         try (Progress progress = new Progress(
                 streams,
@@ -47,7 +46,6 @@ final class DemoTables {
             }
         }
         double hnswSeconds = secondsSince(began);
-        this.merged = new MultiTableSearch(orchestrator, sections);
         began = System.nanoTime();
         int nlist = (int) Math.round(Math.sqrt(data.packages().size()));
         this.nprobe = Math.max(1, nlist / PROBED_SHARE);
@@ -104,35 +102,29 @@ final class DemoTables {
     }
 
     /** Searches one section's table. */
-    CompletableFuture<Neighbors> searchSection(int table, float[] query, int k) {
+    CompletableFuture<SearchResult> searchSection(int table, float[] query, int k) {
         return sections.get(table).search(query, k, ef(k));
     }
 
     /** Searches all sections' tables and merges the answers. */
-    CompletableFuture<Neighbors> searchSections(float[] query, int k) {
-        return merged.search(SearchRequest.of(query, k).effort(Math.max(MIN_MERGED_EF, k)))
-                .thenApply(DemoTables::neighbors);
+    CompletableFuture<SearchResult> searchSections(float[] query, int k) {
+        SearchRequest request = SearchRequest.of(query, k).effort(Math.max(MIN_MERGED_EF, k));
+        return orchestrator.fanOut(
+                sections.stream().map(table -> table.part(request)).toList(),
+                results -> SearchResult.merge(results, k));
     }
 
     /** Searches the IVF table. */
-    CompletableFuture<Neighbors> searchAll(float[] query, int k) {
+    CompletableFuture<SearchResult> searchAll(float[] query, int k) {
         return all.search(query, k, nprobe);
     }
 
     /** A search of the IVF table in one slice, on the worker that runs it. */
-    SearchFunction<float[], Neighbors> allHere(int k) {
+    SearchFunction<float[], SearchResult> allHere(int k) {
         return all.searchFunction(k, nprobe);
     }
 
     private static int ef(int k) {
         return Math.max(MIN_EF, EF_PER_NEIGHBOUR * k);
-    }
-
-    private static Neighbors neighbors(List<TableHit> hits) {
-        float[] distances = new float[hits.size()];
-        for (int i = 0; i < distances.length; i++) {
-            distances[i] = hits.get(i).distance();
-        }
-        return new Neighbors(hits.stream().mapToLong(TableHit::id).toArray(), distances);
     }
 }

@@ -3,7 +3,7 @@ package io.github.roost.cli.demo;
 import io.github.roost.testkit.ExactSearch;
 import io.github.roost.testkit.packages.DebianPackages;
 import io.github.roost.testkit.packages.DebianPackages.Section;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -14,10 +14,10 @@ final class DemoTruth {
     private static final int BORROWED = 50;
 
     private final List<int[]> queriesOfSection;
-    private final Neighbors[] amongAll;
-    private final List<Neighbors[]> amongSection;
+    private final SearchResult[] amongAll;
+    private final List<SearchResult[]> amongSection;
 
-    private DemoTruth(List<int[]> queriesOfSection, Neighbors[] amongAll, List<Neighbors[]> amongSection) {
+    private DemoTruth(List<int[]> queriesOfSection, SearchResult[] amongAll, List<SearchResult[]> amongSection) {
         this.queriesOfSection = queriesOfSection;
         this.amongAll = amongAll;
         this.amongSection = amongSection;
@@ -28,16 +28,16 @@ final class DemoTruth {
         float[][] queries =
                 data.queries().stream().map(DebianPackages.Query::vector).toArray(float[][]::new);
         List<int[]> asked = new ArrayList<>();
-        List<Neighbors[]> amongSection = new ArrayList<>();
+        List<SearchResult[]> amongSection = new ArrayList<>();
         for (Section section : data.sections()) {
             int[] about = about(data, section);
             float[][] vectors = new float[about.length][];
             for (int i = 0; i < about.length; i++) {
                 vectors[i] = queries[about[i]];
             }
-            Neighbors[] found =
+            SearchResult[] found =
                     new ExactSearch(data.vectorsOf(section)).searchAll(vectors, Math.min(k, section.rows().length));
-            Neighbors[] byQuery = new Neighbors[queries.length];
+            SearchResult[] byQuery = new SearchResult[queries.length];
             for (int i = 0; i < about.length; i++) {
                 byQuery[about[i]] = found[i];
             }
@@ -62,12 +62,12 @@ final class DemoTruth {
     }
 
     /** The nearest of all packages to a query. */
-    Neighbors amongAll(int query) {
+    SearchResult amongAll(int query) {
         return amongAll[query];
     }
 
     /** The nearest packages of a section to one of {@link #queriesOfSection()}, as ordinals in the section. */
-    Neighbors amongSection(int section, int query) {
+    SearchResult amongSection(int section, int query) {
         return amongSection.get(section)[query];
     }
 }

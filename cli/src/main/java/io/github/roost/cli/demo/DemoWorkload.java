@@ -10,7 +10,7 @@ import io.github.roost.cli.demo.DemoReport.Workload;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats.TableStats;
 import io.github.roost.testkit.packages.DebianPackages;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -92,10 +92,10 @@ final class DemoWorkload {
     /** The exact answer to a search. */
     @FunctionalInterface
     private interface RightAnswer {
-        Neighbors of(long number);
+        SearchResult of(long number);
     }
 
-    private Measured measure(Duration length, ClosedLoop.Search<Neighbors> search, RightAnswer right)
+    private Measured measure(Duration length, ClosedLoop.Search<SearchResult> search, RightAnswer right)
             throws InterruptedException {
         DistanceRecall recall = new DistanceRecall();
         ClosedLoop.Run run =

@@ -2,13 +2,9 @@ package io.github.roost.index.disk;
 
 import static io.github.roost.io.BlockIo.BLOCK_BYTES;
 
-import io.github.roost.core.DeadlineExceededException;
 import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.Registration;
-import io.github.roost.core.RejectedSearchException;
 import io.github.roost.core.SearchContext;
-import io.github.roost.core.SearchFunction;
 import io.github.roost.core.SubmitOptions;
 import io.github.roost.core.TableClosedException;
 import io.github.roost.core.spi.TableUse;
@@ -16,39 +12,27 @@ import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.BlockReads;
 import io.github.roost.vector.ElementType;
-import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
-import io.github.roost.vector.SearchCost;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.TableStats;
-import io.github.roost.vector.VectorTable;
 import io.github.roost.vector.Vectors;
-import io.github.roost.vector.spi.MemoryLimit;
-import io.github.roost.vector.spi.RecallEfforts;
+import io.github.roost.vector.spi.AbstractVectorTable;
 import io.github.roost.vector.spi.RecallSample;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.BitSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentSkipListSet;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,39 +40,30 @@ import org.slf4j.LoggerFactory;
 /**
  * A table larger than memory: a graph whose nodes, each a vector and its edges, lie on checksummed pages of a file, and codes of the
  * vectors in memory (Subramanya et al., "DiskANN", NeurIPS 2019). A search parks while its pages are read, and its worker
- * runs other tasks meanwhile. The effort of a search is the width of {@link DiskSearch},
- * by default the larger of 100 and 2 k.
+ * runs other tasks meanwhile. The effort of a search is its width, the number of nearest nodes that it keeps and reads, from k to 100,000, by
+ * default the larger of 100 and 2 k. Each search reads its own pages, so none waits for another.
  *
  * <pre>{@code
  * DiskTable.builder().build(orchestrator, io, file, ids, vectors);
- * DiskTable table = DiskTable.open(orchestrator, io, "products", file);
- * CompletableFuture<DiskAnswer> answer = table.search(query, DiskSearch.of(10, 64), SubmitOptions.DEFAULT);
+ * MutableDiskTable table = DiskTable.open(orchestrator, io, "products", file);
+ * CompletableFuture<SearchResult> answer = table.search(query, 10);
  * }</pre>
  *
- * <p>Rows can be inserted and deleted: an update is written to a log, then applied to the graph as maintenance, in pieces of some
- * microseconds, and acknowledged when it is durable and visible to searches. Pages are never overwritten in place: a checkpoint
- * writes changed pages to free blocks. After any crash, a reopened table has every acknowledged update, and each other update as a
- * whole or not at all. Only one opener at a time, across processes, may update a table; other openers are refused.
+ * <p>A table that {@link #open} opened can be changed, see {@link MutableDiskTable}; one that {@link #openReadOnly} opened is fixed.
  *
  * <p>A page that cannot be read, or whose checksum is wrong, is reported in the log and in {@link #diskStats}; searches skip its
  * nodes and go on. Thread-safe.
  */
-public final class DiskTable implements VectorTable {
+public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTable {
     private static final Logger LOG = LoggerFactory.getLogger(DiskTable.class);
+    /** Max concurrent page reads of one search. */
+    public static final int MAX_READS = 64;
+
     private static final int MAX_DAMAGED = 1_000;
     /** 32 MiB of changed pages. */
     static final int DEFAULT_CHANGED_PAGES = 8_192;
 
     private static final int MIN_DEFAULT_WIDTH = 100;
-    /** Rows used as queries to find the width for a target recall. */
-    private static final int SAMPLE = 64;
-    /** Constant, so that the same table gives the same effort. */
-    private static final long SAMPLE_SEED = 42;
-
-    /** How often a search that waits inside another one checks whether that has expired. */
-    private static final long EXPIRY_LOOK_MILLIS = 1;
-
-    private final Orchestrator orchestrator;
     private final BlockIo io;
     private final BlockFile file;
     private final DiskGraph graph;
@@ -97,16 +72,13 @@ public final class DiskTable implements VectorTable {
     /** Null if the table was opened read-only. */
     private final @Nullable UpdateLock lock;
 
-    private final RecallEfforts efforts;
-    private final Registration registration;
-    private final MemoryLimit limit = new MemoryLimit();
     /** Set when closing begins; the registration stays open until accepted updates are done, as they need it. */
     private final AtomicBoolean isClosing = new AtomicBoolean();
 
+    private volatile PageReads pageReads = PageReads.DEFAULT;
     /** 0 for the worker's own limit. */
     private volatile long sliceNanos;
 
-    private volatile UpdateThread updateThread = UpdateThread.WORKERS;
     private volatile boolean prefetches;
     private final LongAdder searches = new LongAdder();
     private final LongAdder pagesRead = new LongAdder();
@@ -118,7 +90,7 @@ public final class DiskTable implements VectorTable {
     private final LongAdder busyNanos = new LongAdder();
     private final ConcurrentSkipListSet<Integer> damaged = new ConcurrentSkipListSet<>();
 
-    private DiskTable(
+    DiskTable(
             Orchestrator orchestrator,
             BlockIo io,
             String name,
@@ -128,18 +100,21 @@ public final class DiskTable implements VectorTable {
             int maxLogBlocks,
             @Nullable UpdateLock lock)
             throws IOException {
+        super(
+                orchestrator,
+                orchestrator.register(name),
+                graph.metric(),
+                ElementType.FLOAT32,
+                graph.layout().dimension());
         this.lock = lock;
-        this.orchestrator = orchestrator;
-        this.efforts = new RecallEfforts(orchestrator, this::effortByOwnRows, this::size);
         this.io = io;
         this.file = graph.file();
         this.graph = graph;
         this.nodes = RowNodes.of(graph.codes());
-        this.registration = orchestrator.register(name);
         try {
             this.updates = isMutable ? new DiskUpdates(this, io, nodes, maxChangedPages, maxLogBlocks) : null;
         } catch (Throwable failed) {
-            registration.close();
+            registration().close();
             nodes.close();
             graph.codes().close();
             throw failed;
@@ -166,19 +141,27 @@ public final class DiskTable implements VectorTable {
      * @throws IOException if a file cannot be read or written, or does not hold a complete table, or the table is open for updates
      *     already, in this process or another; the message names the file and the problem
      */
-    public static DiskTable open(Orchestrator orchestrator, BlockIo io, String name, Path path) throws IOException {
+    public static MutableDiskTable open(Orchestrator orchestrator, BlockIo io, String name, Path path)
+            throws IOException {
         return open(orchestrator, io, name, path, DEFAULT_CHANGED_PAGES, DiskUpdates.MAX_LOG_BLOCKS);
     }
 
     /** With numbers of changed pages and of blocks of the log at which a checkpoint begins. */
-    static DiskTable open(
+    static MutableDiskTable open(
             Orchestrator orchestrator, BlockIo io, String name, Path path, int maxChangedPages, int maxLogBlocks)
             throws IOException {
         // So that a missing file is not created.
         io.open(path).close();
         UpdateLock lock = UpdateLock.take(path);
         try {
-            return open(orchestrator, io, name, io.openForUpdate(path), true, maxChangedPages, maxLogBlocks, lock);
+            BlockFile file = io.openForUpdate(path);
+            try {
+                return new MutableDiskTable(
+                        orchestrator, io, name, DiskGraph.read(file), maxChangedPages, maxLogBlocks, lock);
+            } catch (Throwable failed) {
+                file.close();
+                throw failed;
+            }
         } catch (Throwable failed) {
             close(lock, path);
             throw failed;
@@ -192,27 +175,14 @@ public final class DiskTable implements VectorTable {
      * @param io block I/O of that orchestrator, closed after the table
      * @param name the table's name in reports
      * @param path file that {@link DiskTableBuilder#build} wrote; must not be changed while the table is open
-     * @return the table, to be closed; not {@link #isMutable}
+     * @return the table, to be closed
      * @throws IOException if the file cannot be read or does not hold a complete table; the message names the problem
      */
     public static DiskTable openReadOnly(Orchestrator orchestrator, BlockIo io, String name, Path path)
             throws IOException {
-        return open(orchestrator, io, name, io.open(path), false, 0, 0, null);
-    }
-
-    private static DiskTable open(
-            Orchestrator orchestrator,
-            BlockIo io,
-            String name,
-            BlockFile file,
-            boolean isMutable,
-            int maxChangedPages,
-            int maxLogBlocks,
-            @Nullable UpdateLock lock)
-            throws IOException {
+        BlockFile file = io.open(path);
         try {
-            return new DiskTable(
-                    orchestrator, io, name, DiskGraph.read(file), isMutable, maxChangedPages, maxLogBlocks, lock);
+            return new DiskTable(orchestrator, io, name, DiskGraph.read(file), false, 0, 0, null);
         } catch (Throwable failed) {
             file.close();
             throw failed;
@@ -229,27 +199,50 @@ public final class DiskTable implements VectorTable {
         }
     }
 
+    @Override
+    protected int defaultEffort(int k) {
+        return defaultWidth(k);
+    }
+
+    static int defaultWidth(int k) {
+        return Math.max(MIN_DEFAULT_WIDTH, 2 * k);
+    }
+
+    @Override
+    public int minEffort(int k) {
+        return k;
+    }
+
+    @Override
+    public int maxEffort() {
+        return Vectors.MAX_EF;
+    }
+
+    @Override
+    protected String effortName() {
+        return "width";
+    }
+
     /**
-     * Submits one search.
+     * Sets how searches read pages.
      *
-     * @param query finite, of the table's dimension
-     * @param how the parameters of the search
-     * @param options deadline and priority
-     * @return completes with the answer; with a {@link io.github.roost.core.DeadlineExceededException} if the deadline
-     *     passes first, which is checked before each slice
-     * @throws IllegalArgumentException if the query has another dimension, is not finite, or is zero for cosine
-     * @throws RejectedSearchException if the overload policy rejects it
-     * @throws TableClosedException if the table is closed
-     * @throws io.github.roost.core.OrchestratorClosedException if the orchestrator is closed
+     * @param max max concurrent reads of one search, from 1 to {@link #MAX_READS}; default 4
+     * @param mode how a search waits for them; default {@link ReadMode#BEAM}. Takes effect for searches that begin afterwards
      */
-    public CompletableFuture<DiskAnswer> search(float[] query, DiskSearch how, SubmitOptions options) {
-        Vectors.require("query", query, dimension(), metric());
-        requireOpen();
+    public void pageReads(int max, ReadMode mode) {
+        pageReads = new PageReads(max, mode);
+    }
+
+    @Override
+    protected CompletableFuture<SearchResult> submit(SearchRequest request) {
+        if (isClosing.get()) {
+            throw new TableClosedException(name());
+        }
         BlockReads reads = io.reads();
-        CompletableFuture<DiskAnswer> answer;
+        CompletableFuture<SearchResult> answer;
         try {
-            DiskWalk walk = new DiskWalk(this, how, Space.of(metric(), query), reads);
-            answer = orchestrator.indexing().submitSteps(walk::begin, walk, mappingId(), options);
+            DiskWalk walk = new DiskWalk(this, request, pageReads, Space.of(metric(), request.query()), reads);
+            answer = orchestrator().indexing().submitSteps(walk::begin, walk, mappingId(), request.options());
         } catch (Throwable refused) {
             reads.close();
             throw refused;
@@ -260,115 +253,10 @@ public final class DiskTable implements VectorTable {
     }
 
     @Override
-    public CompletableFuture<SearchResult> search(SearchRequest request) {
-        check(request);
-        requireOpen();
-        orchestrator.indexing().requireOpen();
-        return efforts.search(request, this::submit);
-    }
-
-    /** {@inheritDoc} Each search reads its own pages, so none waits for another. */
-    @Override
-    public List<CompletableFuture<SearchResult>> searchAll(List<SearchRequest> requests) {
-        List<SearchRequest> all = SearchRequest.copyOf(requests);
-        all.forEach(this::check);
-        requireOpen();
-        orchestrator.indexing().requireOpen();
-        return all.stream().map(this::searchOrRefuse).toList();
-    }
-
-    private CompletableFuture<SearchResult> searchOrRefuse(SearchRequest request) {
-        try {
-            return efforts.search(request, this::submit);
-        } catch (RuntimeException refused) {
-            // Other searches have begun: the caller must get their futures.
-            return CompletableFuture.failedFuture(refused);
-        }
-    }
-
-    private void check(SearchRequest request) {
-        Objects.requireNonNull(request, "request must not be null");
-        Vectors.require("query", request.query(), dimension(), metric());
-        how(request);
-    }
-
-    private static DiskSearch how(SearchRequest request) {
-        return DiskSearch.of(request.k(), request.effortOr(defaultWidth(request.k())))
-                .withFilter(request.filter())
-                .withVisitLimit(request.visitLimit());
-    }
-
-    static int defaultWidth(int k) {
-        return Math.max(MIN_DEFAULT_WIDTH, 2 * k);
-    }
-
-    private CompletableFuture<SearchResult> submit(SearchRequest request) {
-        CompletableFuture<DiskAnswer> search = search(request.query(), how(request), request.options());
-        return derived(search, answer -> {
-            SearchCost cost = new SearchCost(answer.codesCompared(), answer.nodesExpanded());
-            return new SearchResult(answer.neighbors().within(request.radius()), cost, answer.cutShort());
-        });
-    }
-
-    /** A future of a result derived from a search's answer; cancelling it cancels the search. */
-    private <R> CompletableFuture<R> derived(
-            CompletableFuture<DiskAnswer> search, Function<? super DiskAnswer, ? extends R> result) {
-        CompletableFuture<R> derived = orchestrator.indexing().newFuture();
-        var _ = search.whenComplete((answer, failure) -> {
-            if (failure == null) {
-                derived.complete(result.apply(answer));
-            } else {
-                derived.completeExceptionally(failure);
-            }
-        });
-        var _ = derived.whenComplete((answer, failure) -> search.cancel(false));
-        return derived;
-    }
-
-    @Override
-    public CompletableFuture<Neighbors> search(float[] query, int k) {
-        return search(query, k, defaultWidth(k));
-    }
-
-    @Override
-    public CompletableFuture<Neighbors> search(float[] query, int k, int effort) {
-        return derived(search(query, DiskSearch.of(k, effort), SubmitOptions.DEFAULT), DiskAnswer::neighbors);
-    }
-
-    /** {@inheritDoc} It submits a search and waits for it; a waiting worker runs other tasks. It fails once the context has expired. */
-    @Override
-    public SearchFunction<float[], Neighbors> searchFunction(int k, int effort) {
-        DiskSearch how = DiskSearch.of(k, effort);
-        return (query, context) -> await(search(query, how, SubmitOptions.DEFAULT), context);
-    }
-
-    private static Neighbors await(CompletableFuture<DiskAnswer> search, SearchContext context) throws Exception {
-        while (true) {
-            try {
-                return search.get(EXPIRY_LOOK_MILLIS, TimeUnit.MILLISECONDS).neighbors();
-            } catch (TimeoutException goesOn) {
-                if (context.expired()) {
-                    search.cancel(false);
-                    throw new DeadlineExceededException();
-                }
-            } catch (ExecutionException failed) {
-                throw failed.getCause() instanceof Exception cause ? cause : failed;
-            }
-        }
-    }
-
-    @Override
-    public int effortFor(double recall, int k, float[][] sample) {
-        RecallSample.require(recall, k, sample, dimension(), metric());
-        requireOpen();
-        orchestrator.indexing().requireOpen("a measurement");
-        return Math.max(k, effort(recall, Math.clamp(size(), 1, k), sample));
-    }
-
-    private int effort(double recall, int k, float[][] sample) {
-        IdentityHashMap<float[], Neighbors> nearest = new IdentityHashMap<>();
+    protected int measureEffort(double recall, int k, float[][] sample) {
+        IdentityHashMap<float[], SearchResult> nearest = new IdentityHashMap<>();
         try (var _ = use()) {
-            Neighbors[] exact = new ExactScan(this).nearest(sample, k);
+            SearchResult[] exact = new ExactScan(this).nearest(sample, k);
             for (int query = 0; query < sample.length; query++) {
                 nearest.put(sample[query], exact[query]);
             }
@@ -377,32 +265,19 @@ public final class DiskTable implements VectorTable {
                 new RecallSample(sample, query -> CompletableFuture.completedFuture(nearest.get(query)));
         return measured.minEffort(
                 k,
-                DiskSearch.MAX_WIDTH,
+                Vectors.MAX_EF,
                 recall,
                 width -> query ->
-                        derived(search(query, DiskSearch.of(k, width), SubmitOptions.BATCH), DiskAnswer::neighbors));
+                        submit(SearchRequest.of(query, k).effort(width).options(SubmitOptions.BATCH)));
     }
 
-    private int effortByOwnRows(double recall, int k) {
-        int rows = size();
-        float[][] sample;
-        try (var _ = use()) {
-            sample = new Random(SAMPLE_SEED)
-                    .ints(0, graph.codes().nodes())
-                    .distinct()
-                    .limit(Math.min(SAMPLE, graph.codes().nodes()))
-                    .filter(node -> graph.codes().state(node) == Codes.LIVE)
-                    .mapToObj(node -> readVector(graph.codes().id(node)))
-                    .filter(Objects::nonNull)
-                    .toArray(float[][]::new);
-        }
-        if (sample.length == 0) {
-            return defaultWidth(k);
-        }
-        return Math.max(
-                k,
-                RecallSample.effortByOwnRows(
-                        recall, k, rows, (target, withItself) -> effort(target, withItself, sample)));
+    @Override
+    protected float[][] sampleRows(int count, Random random) {
+        return chooseRows(graph.codes().nodes(), count, random)
+                .filter(node -> graph.codes().state(node) == Codes.LIVE)
+                .mapToObj(node -> readVector(graph.codes().id(node)))
+                .filter(Objects::nonNull)
+                .toArray(float[][]::new);
     }
 
     /** {@inheritDoc} Reads the row's page, blocking; also null if the page is damaged, which is logged. */
@@ -488,120 +363,13 @@ public final class DiskTable implements VectorTable {
         return updates;
     }
 
-    @Override
-    public int minEffort(int k) {
-        return k;
-    }
-
-    @Override
-    public boolean isMutable() {
-        return updates != null;
-    }
-
-    /**
-     * {@inheritDoc} Waits until the update is durable; {@link #putLater} does not.
-     *
-     * @throws UncheckedIOException if it cannot be written; when the table is opened again, it may have the old row or the new one
-     */
-    @Override
-    public boolean put(long id, float[] vector) {
-        return wait(putLater(id, vector));
-    }
-
-    /**
-     * {@inheritDoc} Waits until the update is durable; {@link #removeLater} does not.
-     *
-     * @throws UncheckedIOException if it cannot be written; when the table is opened again, it may have the row or not
-     */
-    @Override
-    public boolean remove(long id) {
-        return wait(removeLater(id));
-    }
-
-    /**
-     * Inserts a row, or replaces the row of the same id. Updates of one id are applied in call order. Blocks only while about a
-     * thousand updates are pending.
-     *
-     * @param id any
-     * @param vector of the table's dimension, finite, not zero for cosine; copied
-     * @return completes when the update is durable and visible to searches that begin afterwards, with whether there was no row of
-     *     this id; or with an {@link UncheckedIOException}, as {@link #put} throws it
-     * @throws io.github.roost.vector.TableFullException if codes and ids exceed the memory limit; nothing has changed
-     */
-    public CompletableFuture<Boolean> putLater(long id, float[] vector) {
-        Vectors.require("vector", vector, dimension(), metric());
-        return add(new Update(
-                id, Space.of(metric(), vector), orchestrator.indexing().newFuture()));
-    }
-
-    /**
-     * Removes a row. Updates of one id are applied in call order. Blocks only while about a thousand updates are pending.
-     *
-     * @param id external id
-     * @return completes when the update is durable and searches that begin afterwards do not find the row, with whether there was
-     *     one; or with an {@link UncheckedIOException}, as {@link #remove} throws it
-     */
-    public CompletableFuture<Boolean> removeLater(long id) {
-        return add(new Update(id, null, orchestrator.indexing().newFuture()));
-    }
-
-    private CompletableFuture<Boolean> add(Update update) {
-        DiskUpdates to = mutable();
-        // Before it is logged: a closed orchestrator would not apply it, but reopening the table would.
-        orchestrator.indexing().requireOpen("a change");
-        if (update.vector() != null) {
-            limit.admit(name(), this::memoryBytesWithMore);
-        }
-        to.add(update);
-        return update.done();
-    }
-
-    private static boolean wait(CompletableFuture<Boolean> update) {
-        try {
-            return update.join();
-        } catch (CompletionException failed) {
-            throw failed.getCause() instanceof RuntimeException cause ? cause : failed;
-        }
-    }
-
-    /**
-     * Writes the changes to the file, so that the table opens faster the next time: all updates that were acknowledged before the call. Happens
-     * automatically when 32 MiB of pages have changed or the log has grown by 16 MiB, and when the table is closed.
-     *
-     * @return completes when the checkpoint is durable; with an {@link IOException} if it cannot be written: the updates are in the
-     *     log, and the next checkpoint includes them
-     */
-    public CompletableFuture<Void> checkpoint() {
-        return mutable().checkpoint();
-    }
-
-    private DiskUpdates mutable() {
-        requireOpen();
-        if (updates == null) {
-            throw fixed();
-        }
-        return updates;
-    }
-
     /** Submits the writer as maintenance. */
     CompletableFuture<Void> maintenance(DiskWriter writer) {
-        return orchestrator.indexing().maintenance(mappingId(), writer);
+        return orchestrator().indexing().maintenance(mappingId(), writer);
     }
 
-    /**
-     * Sets how long updates run before their worker checks whether reads of searches have completed: updates that fill a stall
-     * overrun it by at most about this time. In a long slice one update goes on until it is done or must wait, and no other begins.
-     *
-     * @param slice from a microsecond to a second, or zero for the worker's own limit, the default: 5 us, or the value of
-     *     {@link io.github.roost.core.policy.StallPolicy}. Takes effect at once
-     */
-    public void updateSlice(Duration slice) {
-        if (!slice.isZero()
-                && (slice.compareTo(Duration.ofNanos(1_000)) < 0 || slice.compareTo(Duration.ofSeconds(1)) > 0)) {
-            throw new IllegalArgumentException(
-                    "the slice of updates must be zero or from a microsecond to a second, got " + slice);
-        }
-        sliceNanos = slice.toNanos();
+    void sliceNanos(long nanos) {
+        sliceNanos = nanos;
     }
 
     /** Max time of a writer's step before other tasks have a turn. */
@@ -610,18 +378,8 @@ public final class DiskTable implements VectorTable {
         return fixed == 0 ? context.stepNanos() : fixed;
     }
 
-    /**
-     * Sets which thread applies updates. {@link UpdateThread#OWN_IDLE}, the operating system's own way to fill stalls, is for storage
-     * that is slow compared with a context switch, and for workers that sleep while they wait.
-     *
-     * @param thread default {@link UpdateThread#WORKERS}; takes effect with the next step of an update
-     */
-    public void updateThread(UpdateThread thread) {
-        updateThread = Objects.requireNonNull(thread, "update thread must not be null");
-    }
-
     UpdateThread updateThread() {
-        return updateThread;
+        return UpdateThread.WORKERS;
     }
 
     /**
@@ -652,17 +410,13 @@ public final class DiskTable implements VectorTable {
 
     /** Waits for room; a worker runs other tasks meanwhile. */
     void acquire(Semaphore room) {
-        if (orchestrator.indexing().calledOnWorker()) {
+        if (orchestrator().indexing().calledOnWorker()) {
             while (!room.tryAcquire()) {
-                orchestrator.indexing().yieldToSearches();
+                orchestrator().indexing().yieldToSearches();
             }
         } else {
             room.acquireUninterruptibly();
         }
-    }
-
-    private UnsupportedOperationException fixed() {
-        return new UnsupportedOperationException("table " + name() + " was opened read-only");
     }
 
     /** {@inheritDoc} This table keeps its file; the copy is a table of its own, with the updates that were durable at the call. */
@@ -678,28 +432,29 @@ public final class DiskTable implements VectorTable {
         }
     }
 
-    private void requireOpen() {
-        if (isClosing.get() || !registration.isOpen()) {
+    @Override
+    protected void requireOpen() {
+        if (isClosing.get()) {
             throw new TableClosedException(name());
         }
+        super.requireOpen();
     }
 
-    /** Holds the table for this thread: its memory and its file stay until the hold is closed. */
-    private TableUse.Hold use() {
+    @Override
+    protected TableUse.Hold use() {
         requireOpen();
-        return registration.use().hold();
+        return super.use();
     }
 
     /** Counts a search that ended normally. */
-    DiskAnswer ended(DiskAnswer answer) {
+    void ended(long read, long inMemory, long expanded, long compared, long stalled, long busy) {
         searches.increment();
-        pagesRead.add(answer.pagesRead());
-        pagesInMemory.add(answer.pagesInMemory());
-        codesCompared.add(answer.codesCompared());
-        nodesExpanded.add(answer.nodesExpanded());
-        stalledNanos.add(answer.stalledNanos());
-        busyNanos.add(answer.busyNanos());
-        return answer;
+        pagesRead.add(read);
+        pagesInMemory.add(inMemory);
+        codesCompared.add(compared);
+        nodesExpanded.add(expanded);
+        stalledNanos.add(stalled);
+        busyNanos.add(busy);
     }
 
     /** Called when a page cannot be used. */
@@ -741,21 +496,10 @@ public final class DiskTable implements VectorTable {
     }
 
     /** Including all rows that may be pending. */
-    private long memoryBytesWithMore() {
+    long memoryBytesWithMore() {
         synchronized (nodes) {
             return graph.codes().bytesWith(DiskUpdates.MAX_UNDER_WAY) + nodes.bytesWith(DiskUpdates.MAX_UNDER_WAY);
         }
-    }
-
-    /** {@inheritDoc} Covers codes and ids; vectors and edges are in the file. Inserts are refused a thousand rows below the limit. */
-    @Override
-    public void memoryLimit(long bytes) {
-        limit.set(bytes);
-    }
-
-    @Override
-    public long memoryLimit() {
-        return limit.bytes();
     }
 
     /** {@return counts since the table was opened} */
@@ -783,33 +527,13 @@ public final class DiskTable implements VectorTable {
     }
 
     @Override
-    public String toString() {
-        return stats().toString();
-    }
-
-    @Override
     public TableStats stats() {
         return new TableStats(name(), "disk", size(), dimension(), metric(), elementType(), 1, memoryBytes());
     }
 
-    @Override
-    public Registration registration() {
-        return registration;
-    }
-
-    @Override
-    public ElementType elementType() {
-        return ElementType.FLOAT32;
-    }
-
-    @Override
-    public String name() {
-        return registration.name();
-    }
-
     /** {@return the mapping id of searches of this table} */
     public MappingId mappingId() {
-        return registration.id();
+        return registration().id();
     }
 
     @Override
@@ -817,22 +541,12 @@ public final class DiskTable implements VectorTable {
         return graph.live();
     }
 
-    @Override
-    public int dimension() {
-        return graph.layout().dimension();
-    }
-
-    @Override
-    public Metric metric() {
-        return graph.metric();
-    }
-
     /** {@inheritDoc} Also waits for the accepted updates and for a checkpoint of them. */
     @Override
     public void close() {
         if (!isClosing.compareAndSet(false, true)) {
-            orchestrator.indexing().awaitClosed(registration);
-        } else if (orchestrator.indexing().calledOnWorker()) {
+            orchestrator().indexing().awaitClosed(registration());
+        } else if (orchestrator().indexing().calledOnWorker()) {
             // The pending updates may need this worker.
             Thread.ofVirtual().name("roost-disk-close").start(this::closeFirst);
         } else {
@@ -847,11 +561,12 @@ public final class DiskTable implements VectorTable {
             }
         } finally {
             close(lock, file.path());
-            orchestrator.indexing().closeTable(registration, this::free);
+            super.close();
         }
     }
 
-    private void free() {
+    @Override
+    protected void free() {
         file.close();
         synchronized (nodes) {
             nodes.close();

@@ -127,10 +127,10 @@ public final class DiskTableBuilder {
      * @param path a file that does not exist or is empty
      * @param ids one external id per row, no two equal; must not change during the build
      * @param rows at least one; a row that is not finite, or zero for cosine, fails the build
-     * @return the running build; its result is mutable, and is to be closed
+     * @return the running build; its result is to be closed
      * @throws IllegalArgumentException if ids, dimension or an option is invalid
      */
-    public TableBuild<DiskTable> start(
+    public TableBuild<MutableDiskTable> start(
             Orchestrator orchestrator, BlockIo io, String name, Path path, long[] ids, VectorSource rows) {
         return start(orchestrator, io, path, ids, rows, () -> DiskTable.open(orchestrator, io, name, path));
     }
@@ -154,12 +154,12 @@ public final class DiskTableBuilder {
 
     /** Opens a built table. */
     @FunctionalInterface
-    private interface Opening {
-        DiskTable open() throws IOException;
+    private interface Opening<T extends DiskTable> {
+        T open() throws IOException;
     }
 
-    private TableBuild<DiskTable> start(
-            Orchestrator orchestrator, BlockIo io, Path path, long[] ids, VectorSource rows, Opening opening) {
+    private <T extends DiskTable> TableBuild<T> start(
+            Orchestrator orchestrator, BlockIo io, Path path, long[] ids, VectorSource rows, Opening<T> opening) {
         Objects.requireNonNull(io, "io must not be null");
         Plan plan = new Plan(layout(ids, rows), metric, buildWidth);
         return work(orchestrator, path).start(work -> {

@@ -7,7 +7,9 @@ import io.github.roost.io.BlockBuffersExhaustedException;
 import io.github.roost.io.BlockRead;
 import io.github.roost.io.BlockReads;
 import io.github.roost.vector.IdFilter;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchCost;
+import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.Vectors;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -40,7 +42,7 @@ final class DiskWalk {
     /** Concurrent reads at the start of a pipelined search. */
     private static final int FIRST_READS = 4;
     /** Max nodes whose pages are being read; several may share a page. */
-    private static final int MAX_ASKED = 4 * DiskSearch.MAX_READS;
+    private static final int MAX_ASKED = 4 * DiskTable.MAX_READS;
     /** After this many expanded nodes, further pages that were read wait for the next slice: some 100 us. */
     private static final int MAX_FROM_PAGES = 64;
     /** Max nodes per slice on changed pages, which need no read: some 100 us. */
@@ -57,7 +59,10 @@ final class DiskWalk {
     private final DiskGraph graph;
     private final DiskLayout layout;
     private final Codes codes;
-    private final DiskSearch how;
+    private final SearchRequest request;
+    /** Number of nearest nodes that the search keeps and reads. */
+    private final int width;
+    private final PageReads how;
     private final float[] query;
     private final BlockReads reads;
     private final @Nullable Visits visits;
@@ -79,7 +84,7 @@ final class DiskWalk {
     private final int[] again = new int[MAX_ASKED];
 
     private int againCount;
-    private final long[] blocks = new long[DiskSearch.MAX_READS];
+    private final long[] blocks = new long[DiskTable.MAX_READS];
     /** Max concurrent reads now. */
     private int maxInFlight;
 
@@ -108,18 +113,27 @@ final class DiskWalk {
     /**
      * Creates a search on behalf of an update.
      *
+     * @param request its k and width
      * @param visits called with the nodes that it expands; it then finds nothing itself, and a slice expands the nodes that one page was
      *     read for, or one other node of it
      * @param distances from {@link Codes#distances}
      */
-    DiskWalk(DiskTable table, DiskSearch how, float[] query, BlockReads reads, Visits visits, float[] distances) {
-        this(table, how, query, reads, visits, distances, true);
+    DiskWalk(
+            DiskTable table,
+            SearchRequest request,
+            PageReads how,
+            float[] query,
+            BlockReads reads,
+            Visits visits,
+            float[] distances) {
+        this(table, request, how, query, reads, visits, distances, true);
     }
 
     /** Creates a search for a caller. */
-    DiskWalk(DiskTable table, DiskSearch how, float[] query, BlockReads reads) {
+    DiskWalk(DiskTable table, SearchRequest request, PageReads how, float[] query, BlockReads reads) {
         this(
                 table,
+                request,
                 how,
                 query,
                 reads,
@@ -130,7 +144,8 @@ final class DiskWalk {
 
     private DiskWalk(
             DiskTable table,
-            DiskSearch how,
+            SearchRequest request,
+            PageReads how,
             float[] query,
             BlockReads reads,
             @Nullable Visits visits,
@@ -140,6 +155,8 @@ final class DiskWalk {
         this.graph = table.graph();
         this.layout = graph.layout();
         this.codes = graph.codes();
+        this.request = request;
+        this.width = request.effortOr(DiskTable.defaultWidth(request.k()));
         this.how = how;
         this.query = query;
         this.reads = reads;
@@ -148,13 +165,13 @@ final class DiskWalk {
         this.hasDistances = hasDistances;
         this.vector = new float[layout.dimension()];
         this.code = new byte[layout.codeBytes()];
-        this.isFiltered = how.filter() != IdFilter.all();
+        this.isFiltered = request.filter() != IdFilter.all();
         this.prefetches = table.prefetches();
-        this.maxInFlight = how.mode() == DiskSearch.Mode.PIPELINED ? Math.min(FIRST_READS, how.reads()) : how.reads();
+        this.maxInFlight = how.mode() == ReadMode.PIPELINED ? Math.min(FIRST_READS, how.max()) : how.max();
     }
 
     /** The first slice. */
-    Step<DiskWalk, DiskAnswer> begin(DiskWalk same, SearchContext context) throws Exception {
+    Step<DiskWalk, SearchResult> begin(DiskWalk same, SearchContext context) throws Exception {
         long began = System.nanoTime();
         plan();
         if (!hasDistances) {
@@ -188,8 +205,8 @@ final class DiskWalk {
     private void meetSample() {
         int nodes = codes.nodes();
         int most = visits == null ? SAMPLE : UPDATE_SAMPLE;
-        int count = (int) Math.min(Math.min(nodes, most), how.visitLimit() / VISITS_PER_SAMPLE);
-        Nearest best = new Nearest(Math.clamp(how.width() / WIDTH_PER_START, 1, STARTS));
+        int count = (int) Math.min(Math.min(nodes, most), request.visitLimit() / VISITS_PER_SAMPLE);
+        Nearest best = new Nearest(Math.clamp(width / WIDTH_PER_START, 1, STARTS));
         for (int i = 0; i < count; i++) {
             int node = (int) ((long) i * nodes / count);
             if (codes.state(node) != Codes.FREE) {
@@ -209,18 +226,18 @@ final class DiskWalk {
         int nodes = codes.nodes();
         int live = graph.live();
         int allowed = isFiltered ? FilterPlan.allowed(nodes, this::isAllowed) : live;
-        scansCodes = isFiltered && FilterPlan.scans(allowed, nodes, how.width());
+        scansCodes = isFiltered && FilterPlan.scans(allowed, nodes, width);
         scans = scansCodes;
         int there = Math.max(1, live + graph.dead());
-        inSight = new Nearest(Math.min(scans ? how.width() : FilterPlan.width(how.width(), allowed, there), nodes));
-        found = new Nearest(Math.min(how.k(), nodes));
+        inSight = new Nearest(Math.min(scans ? width : FilterPlan.width(width, allowed, there), nodes));
+        found = new Nearest(Math.min(request.k(), nodes));
     }
 
     private boolean isAllowed(int node) {
-        return codes.state(node) == Codes.LIVE && how.filter().allows(codes.id(node));
+        return codes.state(node) == Codes.LIVE && request.filter().allows(codes.id(node));
     }
 
-    private Step<DiskWalk, DiskAnswer> resume(DiskWalk same, SearchContext context) throws Exception {
+    private Step<DiskWalk, SearchResult> resume(DiskWalk same, SearchContext context) throws Exception {
         long began = System.nanoTime();
         if (parkedAt != 0) {
             stalledNanos += began - parkedAt;
@@ -232,7 +249,7 @@ final class DiskWalk {
         return goOn(began, context);
     }
 
-    private Step<DiskWalk, DiskAnswer> goOn(long began, SearchContext context) {
+    private Step<DiskWalk, SearchResult> goOn(long began, SearchContext context) {
         int pagesBefore = pagesRead;
         long codesBefore = codesRead;
         int expandedBefore = expanded;
@@ -256,15 +273,17 @@ final class DiskWalk {
             return new Step.Yield<>(this::resume);
         }
         if (askedCount == 0 && reads.inFlight() == 0) {
-            DiskAnswer answer = answer();
-            return Step.done(visits == null ? table.ended(answer) : answer);
+            if (visits == null) {
+                table.ended(pagesRead, pagesInMemory, expanded, codesRead, stalledNanos, busyNanos);
+            }
+            return Step.done(answer());
         }
         parkedAt = now;
         return new Step.Park<>(pending(), this::resume);
     }
 
     private Pending pending() {
-        return how.mode() == DiskSearch.Mode.PIPELINED ? reads.any() : reads.all();
+        return how.mode() == ReadMode.PIPELINED ? reads.any() : reads.all();
     }
 
     /** Compares the codes of the allowed nodes of one slice. */
@@ -279,7 +298,7 @@ final class DiskWalk {
     }
 
     private boolean isOverLimit() {
-        cutShort |= codesRead >= how.visitLimit();
+        cutShort |= codesRead >= request.visitLimit();
         return cutShort;
     }
 
@@ -318,7 +337,7 @@ final class DiskWalk {
         if (visits != null) {
             table.readForUpdate();
         }
-        maxInFlight = Math.min(maxInFlight + 1, how.reads());
+        maxInFlight = Math.min(maxInFlight + 1, how.max());
         NodePage page = null;
         boolean whole = false;
         int left = 0;
@@ -381,7 +400,7 @@ final class DiskWalk {
     private void expandOthers(NodePage page) {
         int begin = layout.firstNode(page.number());
         int end = Math.min(begin + layout.nodesPerPage(), codes.nodes());
-        for (int node = begin; node < end && (scansCodes || codesRead < how.visitLimit()); node++) {
+        for (int node = begin; node < end && (scansCodes || codesRead < request.visitLimit()); node++) {
             if (codes.state(node) == Codes.FREE
                     || codes.id(node) != page.id(node)
                     || !page.isSound(node, codes.nodes())) {
@@ -404,7 +423,7 @@ final class DiskWalk {
         if (isRow && visits != null) {
             page.vector(node, vector);
             visits.visited(node, vector);
-        } else if (isRow && (!isFiltered || how.filter().allows(id))) {
+        } else if (isRow && (!isFiltered || request.filter().allows(id))) {
             page.vector(node, vector);
             found.add(node, id, Vectors.squaredDistance(query, vector));
         }
@@ -504,7 +523,7 @@ final class DiskWalk {
         return -1;
     }
 
-    private DiskAnswer answer() {
+    private SearchResult answer() {
         long[] ids = new long[found.size()];
         float[] exact = new float[ids.length];
         int count = 0;
@@ -516,15 +535,8 @@ final class DiskWalk {
                 exact[count++] = table.reported(found.distance(i));
             }
         }
-        return new DiskAnswer(
-                Neighbors.sorted(Arrays.copyOf(ids, count), Arrays.copyOf(exact, count)),
-                pagesRead,
-                pagesInMemory,
-                expanded,
-                codesRead,
-                cutShort,
-                damaged,
-                stalledNanos,
-                busyNanos);
+        return SearchResult.sorted(Arrays.copyOf(ids, count), Arrays.copyOf(exact, count))
+                .within(request.radius())
+                .with(new SearchCost(codesRead, expanded, pagesRead, damaged, 0, 0), cutShort);
     }
 }

@@ -1,7 +1,7 @@
 package io.github.roost.index.disk;
 
 import io.github.roost.io.BlockIo;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.Vectors;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -10,7 +10,7 @@ import java.util.Arrays;
 /** Exact search that reads every page once for all queries; blocks, for recall measurements. Stateless. */
 record ExactScan(DiskTable table) {
     /** The k nearest rows of each query. */
-    Neighbors[] nearest(float[][] queries, int k) {
+    SearchResult[] nearest(float[][] queries, int k) {
         Codes codes = table.graph().codes();
         DiskLayout layout = codes.layout();
         int nodes = codes.nodes();
@@ -36,18 +36,18 @@ record ExactScan(DiskTable table) {
                 }
             }
         }
-        Neighbors[] all = new Neighbors[queries.length];
+        SearchResult[] all = new SearchResult[queries.length];
         Arrays.setAll(all, query -> neighbors(found[query]));
         return all;
     }
 
-    private Neighbors neighbors(Nearest found) {
+    private SearchResult neighbors(Nearest found) {
         long[] ids = new long[found.size()];
         float[] distances = new float[ids.length];
         for (int i = 0; i < ids.length; i++) {
             ids[i] = found.id(i);
             distances[i] = table.reported(found.distance(i));
         }
-        return Neighbors.sorted(ids, distances);
+        return SearchResult.sorted(ids, distances);
     }
 }

@@ -5,6 +5,8 @@ import io.github.roost.core.spi.Pending;
 import io.github.roost.core.spi.Step;
 import io.github.roost.io.BlockBuffersExhaustedException;
 import io.github.roost.io.BlockReads;
+import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.Vectors;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -57,7 +59,7 @@ final class InsertJob extends WriterJob {
     private Phase phase = Phase.DISTANCES;
     private int part;
     private @Nullable DiskWalk walk;
-    private @Nullable Step<DiskWalk, DiskAnswer> step;
+    private @Nullable Step<DiskWalk, SearchResult> step;
     private @Nullable PruneSteps prune;
     private int node;
     private int[] neighbors = {};
@@ -128,20 +130,20 @@ final class InsertJob extends WriterJob {
     private Progress searchStep(SearchContext context) throws Exception {
         DiskWalk same = walk;
         if (same == null) {
-            DiskSearch how = DiskSearch.of(1, WIDTH).withReads(READS, DiskSearch.Mode.BEAM);
-            same = new DiskWalk(table, how, vector, reads(), this::visited, distances);
+            SearchRequest nearest = SearchRequest.of(vector, 1).effort(WIDTH);
+            same = new DiskWalk(table, nearest, new PageReads(READS, ReadMode.BEAM), vector, reads(), this::visited, distances);
             walk = same;
         }
         step = switch (step) {
             case null -> same.begin(same, context);
-            case Step.Park<DiskWalk, DiskAnswer> park -> park.next().step(same, context);
-            case Step.Yield<DiskWalk, DiskAnswer> pause -> pause.next().step(same, context);
+            case Step.Park<DiskWalk, SearchResult> park -> park.next().step(same, context);
+            case Step.Yield<DiskWalk, SearchResult> pause -> pause.next().step(same, context);
             default -> throw new IllegalStateException("a walk does nothing but yield, park and end");
         };
-        if (step instanceof Step.Park<DiskWalk, DiskAnswer> park) {
+        if (step instanceof Step.Park<DiskWalk, SearchResult> park) {
             return waitFor(park.pending());
         }
-        if (step instanceof Step.Done<DiskWalk, DiskAnswer>) {
+        if (step instanceof Step.Done<DiskWalk, SearchResult>) {
             walk = null;
             step = null;
             beginPrune();

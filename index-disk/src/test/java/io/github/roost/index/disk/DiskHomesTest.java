@@ -3,11 +3,11 @@ package io.github.roost.index.disk;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.SubmitOptions;
 import io.github.roost.io.BlockIo;
 import io.github.roost.testkit.Remaps;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
+import io.github.roost.vector.SearchRequest;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -41,7 +41,7 @@ class DiskHomesTest {
         io.close();
     }
 
-    private DiskTable table(String name) throws IOException {
+    private MutableDiskTable table(String name) throws IOException {
         Path file = folder.resolve(name);
         DiskTable.builder().build(orchestrator, io, file, ROWS.ids(), ROWS.vectors());
         return DiskTable.open(orchestrator, io, name, file);
@@ -55,11 +55,11 @@ class DiskHomesTest {
     private static Set<Integer> searched(DiskTable table) throws Exception {
         Set<String> threads = ConcurrentHashMap.newKeySet();
         for (int i = 0; i < SEARCHES; i++) {
-            DiskSearch how = DiskSearch.of(10, 50).withFilter(IdFilter.of(id -> {
-                threads.add(Thread.currentThread().getName());
-                return true;
-            }));
-            table.search(ROWS.query(i), how, SubmitOptions.DEFAULT).get();
+            table.search(SearchRequest.of(ROWS.query(i), 10).effort(50).filter(IdFilter.of(id -> {
+                        threads.add(Thread.currentThread().getName());
+                        return true;
+                    })))
+                    .get();
         }
         return threads.stream()
                 .map(name -> Integer.parseInt(name.replaceFirst("roost-worker-(\\d+)\\.\\d+", "$1")))
@@ -68,8 +68,8 @@ class DiskHomesTest {
 
     @Test
     void twoTablesHaveHomesOfTheirOwnAndAreSearchedThereAlsoAfterOneHasMoved() throws Exception {
-        try (DiskTable one = table("one");
-                DiskTable other = table("other")) {
+        try (MutableDiskTable one = table("one");
+                MutableDiskTable other = table("other")) {
             assertThat(home(one)).isNotEqualTo(home(other));
             assertThat(searched(one)).containsExactly(home(one));
             assertThat(searched(other)).containsExactly(home(other));
@@ -85,8 +85,8 @@ class DiskHomesTest {
 
     @Test
     void whatSearchesOfEachTableTouchIsCountedByTierAndIsItsTraffic() throws Exception {
-        try (DiskTable one = table("one");
-                DiskTable other = table("other")) {
+        try (MutableDiskTable one = table("one");
+                MutableDiskTable other = table("other")) {
             searched(one);
             orchestrator.indexing().endWindow();
 

@@ -4,12 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.SubmitOptions;
-import io.github.roost.index.disk.DiskSearch.Mode;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.FaultDevice;
 import io.github.roost.io.FaultDevice.PowerLossException;
 import io.github.roost.vector.Metric;
+import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.TableFileException;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -53,14 +52,14 @@ class DiskTableFaultTest {
             build(io);
             try (DiskTable table = DiskTable.openReadOnly(orchestrator, io, "table", FILE)) {
                 float[] query = ROWS.query(1);
-                List<CompletableFuture<DiskAnswer>> searches = new ArrayList<>();
+                table.pageReads(5, ReadMode.BEAM);
+                List<CompletableFuture<SearchResult>> searches = new ArrayList<>();
                 for (int i = 0; i < 100; i++) {
-                    searches.add(table.search(
-                            query, DiskSearch.of(5, 50).withReads(5, DiskSearch.Mode.BEAM), SubmitOptions.DEFAULT));
+                    searches.add(table.search(query, 5, 50));
                 }
-                for (CompletableFuture<DiskAnswer> search : searches) {
-                    assertThat(search.get().neighbors())
-                            .isEqualTo(searches.getFirst().get().neighbors());
+                for (CompletableFuture<SearchResult> search : searches) {
+                    assertThat(search.get())
+                            .isEqualTo(searches.getFirst().get());
                 }
             }
             assertThat(io.stats().buffersInUse()).isZero();
@@ -96,12 +95,12 @@ class DiskTableFaultTest {
 
     /** 1 if there is a table, of which then nothing is damaged; 0 if it is said that there is none. */
     private int wholeTables(BlockIo io) throws Exception {
-        try (DiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+        try (MutableDiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
             for (int i = 0; i < 5; i++) {
-                DiskAnswer answer = table.search(ROWS.query(i), DiskSearch.of(10, 300), SubmitOptions.DEFAULT)
+                SearchResult answer = table.search(ROWS.query(i), 10, 300)
                         .get();
-                assertThat(answer.damagedPages()).isZero();
-                assertThat(Rows.recall(answer.neighbors().ids(), ROWS.nearest(ROWS.query(i), 10, row -> true)))
+                assertThat(answer.cost().damagedPages()).isZero();
+                assertThat(Rows.recall(answer.ids(), ROWS.nearest(ROWS.query(i), 10, row -> true)))
                         .isGreaterThan(.8);
             }
             return 1;
@@ -122,22 +121,21 @@ class DiskTableFaultTest {
         FaultDevice device = new FaultDevice(3);
         try (BlockIo io = io(device)) {
             build(io);
-            try (DiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+            try (MutableDiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
                 Set<Long> onPage = Rows.onPage(table, 3);
+                table.pageReads(8, ReadMode.PIPELINED);
                 device.shortTransfers(.3).slow(200_000).badBlock(new DiskLayout(8, 32, 8).firstFreeBlock() + 3);
-                int damaged = 0;
+                long damaged = 0;
                 double recall = 0;
                 for (int i = 0; i < 20; i++) {
                     float[] query = ROWS.query(i);
-                    DiskAnswer answer = table.search(
-                                    query, DiskSearch.of(10, 300).withReads(8, Mode.PIPELINED), SubmitOptions.DEFAULT)
-                            .get();
-                    damaged += answer.damagedPages();
-                    assertThat(Arrays.stream(answer.neighbors().ids()).noneMatch(onPage::contains))
+                    SearchResult answer = table.search(query, 10, 300).get();
+                    damaged += answer.cost().damagedPages();
+                    assertThat(Arrays.stream(answer.ids()).noneMatch(onPage::contains))
                             .isTrue();
                     // What only the bad page led to is not found either.
                     recall += Rows.recall(
-                            answer.neighbors().ids(), ROWS.nearest(query, 10, row -> !onPage.contains(Rows.id(row))));
+                            answer.ids(), ROWS.nearest(query, 10, row -> !onPage.contains(Rows.id(row))));
                 }
                 assertThat(recall / 20).isGreaterThan(.95);
                 assertThat(damaged).isPositive();

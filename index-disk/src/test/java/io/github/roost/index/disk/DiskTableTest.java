@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.github.roost.core.DeadlineExceededException;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.SubmitOptions;
-import io.github.roost.index.disk.DiskSearch.Mode;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.BlockIo.Backend;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
+import io.github.roost.vector.MutableVectorTable;
+import io.github.roost.vector.SearchCost;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.TableBuild;
@@ -78,39 +78,35 @@ class DiskTableTest {
         return DiskTable.openReadOnly(orchestrator, io, "table", file);
     }
 
-    private static DiskAnswer search(DiskTable table, float[] query, DiskSearch how) throws Exception {
-        return table.search(query, how, SubmitOptions.DEFAULT).get();
-    }
-
-    private static double recall(DiskTable table, Rows rows, DiskSearch how, int queries) throws Exception {
+    private static double recall(DiskTable table, Rows rows, int width, int queries) throws Exception {
         double sum = 0;
         for (int i = 0; i < queries; i++) {
             float[] query = rows.query(100 + i);
-            DiskAnswer answer = search(table, query, how);
+            SearchResult answer = table.search(query, K, width).get();
             assertAreDistances(rows, query, answer);
-            sum += Rows.recall(answer.neighbors().ids(), rows.nearest(query, how.k(), row -> true));
+            sum += Rows.recall(answer.ids(), rows.nearest(query, K, row -> true));
         }
         return sum / queries;
     }
 
-    private static void assertAreDistances(Rows rows, float[] query, DiskAnswer answer) {
+    private static void assertAreDistances(Rows rows, float[] query, SearchResult answer) {
         float last = Float.NEGATIVE_INFINITY;
-        for (int i = 0; i < answer.neighbors().size(); i++) {
-            float distance = answer.neighbors().distances()[i];
+        for (int i = 0; i < answer.size(); i++) {
+            float distance = answer.distances()[i];
             assertThat(distance).isGreaterThanOrEqualTo(last);
             assertThat((double) distance)
-                    .isCloseTo(rows.distance(query, Rows.row(answer.neighbors().ids()[i])), within(1e-3));
+                    .isCloseTo(rows.distance(query, Rows.row(answer.ids()[i])), within(1e-3));
             last = distance;
         }
     }
 
     @ParameterizedTest
     @EnumSource
-    void searchesFindNearlyAllOfTheTrueNeighboursAndTheirExactDistances(Mode mode) throws Exception {
+    void searchesFindNearlyAllOfTheTrueNeighboursAndTheirExactDistances(ReadMode mode) throws Exception {
         try (DiskTable table = open()) {
-            assertThat(recall(table, ROWS, DiskSearch.of(K, 100).withReads(8, mode), 100))
-                    .isGreaterThan(.98);
-            assertThat(recall(table, ROWS, DiskSearch.of(K, 10).withReads(8, mode), 100))
+            table.pageReads(8, mode);
+            assertThat(recall(table, ROWS, 100, 100)).isGreaterThan(.98);
+            assertThat(recall(table, ROWS, 10, 100))
                     .as("a narrow search finds less, so the width does something")
                     .isLessThan(.97);
         }
@@ -120,17 +116,16 @@ class DiskTableTest {
     @ValueSource(ints = {1, 4, 64})
     void howManyReadsAreUnderWayChangesTheCostAndNotTheResult(int reads) throws Exception {
         try (DiskTable table = open()) {
-            assertThat(recall(table, ROWS, DiskSearch.of(K, 100).withReads(reads, Mode.BEAM), 30))
-                    .isGreaterThan(.98);
-            DiskAnswer answer =
-                    search(table, ROWS.query(1), DiskSearch.of(K, 100).withReads(reads, Mode.BEAM));
-            assertThat(answer.nodesExpanded()).as("all in sight at the end").isBetween(100, 500);
-            assertThat(answer.pagesRead())
+            table.pageReads(reads, ReadMode.BEAM);
+            assertThat(recall(table, ROWS, 100, 30)).isGreaterThan(.98);
+            SearchCost cost = table.search(ROWS.query(1), K, 100).get().cost();
+            assertThat(cost.expanded()).as("all in sight at the end").isBetween(100L, 500L);
+            assertThat(cost.pagesRead())
                     .as("a page is read once for all of its nodes, and these are near each other")
-                    .isBetween(10, answer.nodesExpanded() / 3);
-            assertThat(answer.stalledNanos()).isPositive();
-            assertThat(answer.busyNanos()).isPositive();
-            assertThat(answer.damagedPages()).isZero();
+                    .isBetween(10L, cost.expanded() / 3);
+            assertThat(cost.damagedPages()).isZero();
+            assertThat(table.diskStats().stalledNanos()).isPositive();
+            assertThat(table.diskStats().busyNanos()).isPositive();
         }
     }
 
@@ -144,8 +139,8 @@ class DiskTableTest {
                 .buildWidth(60)
                 .codeBytes(5)
                 .build(orchestrator, io, cosine, rows.ids(), rows.vectors());
-        try (DiskTable table = DiskTable.open(orchestrator, io, "cosine", cosine)) {
-            assertThat(recall(table, rows, DiskSearch.of(K, 100), 50)).isGreaterThan(.95);
+        try (MutableDiskTable table = DiskTable.open(orchestrator, io, "cosine", cosine)) {
+            assertThat(recall(table, rows, 100, 50)).isGreaterThan(.95);
         }
     }
 
@@ -155,11 +150,11 @@ class DiskTableTest {
         Rows rows = Rows.clustered(Metric.SQUARED_L2, count, 3, 3);
         Path small = folder.resolve("small" + count);
         DiskTable.builder().build(orchestrator, io, small, rows.ids(), rows.vectors());
-        try (DiskTable table = DiskTable.open(orchestrator, io, "small", small)) {
+        try (MutableDiskTable table = DiskTable.open(orchestrator, io, "small", small)) {
             assertThat(table.size()).isEqualTo(count);
             float[] query = rows.query(1);
             long[] found =
-                    search(table, query, DiskSearch.of(K, 1_000)).neighbors().ids();
+                    table.search(query, K, 1_000).get().ids();
             assertThat(found).hasSize(Math.min(K, count)).doesNotHaveDuplicates();
             assertThat(Rows.recall(found, rows.nearest(query, K, row -> true))).isGreaterThan(.8);
         }
@@ -173,15 +168,16 @@ class DiskTableTest {
             double sum = 0;
             for (int i = 0; i < 30; i++) {
                 float[] query = ROWS.query(500 + i);
-                DiskAnswer answer = search(table, query, DiskSearch.of(K, 100).withFilter(filter));
-                assertThat(Arrays.stream(answer.neighbors().ids()).allMatch(id -> Rows.row(id) % oneIn == 0))
+                SearchResult answer = table.search(SearchRequest.of(query, K).effort(100).filter(filter))
+                        .get();
+                assertThat(Arrays.stream(answer.ids()).allMatch(id -> Rows.row(id) % oneIn == 0))
                         .isTrue();
                 long[] truth = ROWS.nearest(query, K, row -> row % oneIn == 0);
-                assertThat(answer.neighbors().size()).isEqualTo(truth.length);
-                assertThat(answer.pagesRead())
+                assertThat(answer.size()).isEqualTo(truth.length);
+                assertThat(answer.cost().pagesRead())
                         .as("few are allowed, so the best are found by their codes")
                         .isLessThanOrEqualTo(100);
-                sum += Rows.recall(answer.neighbors().ids(), truth);
+                sum += Rows.recall(answer.ids(), truth);
             }
             assertThat(sum / 30).isGreaterThan(.97);
         }
@@ -195,8 +191,9 @@ class DiskTableTest {
             int nearest = 0;
             for (int i = 0; i < 50; i++) {
                 float[] query = ROWS.query(900 + i);
-                DiskAnswer answer = search(table, query, DiskSearch.of(1, 5).withFilter(filter));
-                long found = answer.neighbors().ids()[0];
+                SearchResult answer = table.search(SearchRequest.of(query, 1).effort(5).filter(filter))
+                        .get();
+                long found = answer.ids()[0];
                 assertThat(Rows.row(found) % 15).isNotZero();
                 nearest += found == ROWS.nearest(query, 1, row -> row % 15 != 0)[0] ? 1 : 0;
             }
@@ -207,10 +204,11 @@ class DiskTableTest {
     @Test
     void aFilterThatAllowsNothingFindsNothing() throws Exception {
         try (DiskTable table = open()) {
-            DiskAnswer answer =
-                    search(table, ROWS.query(1), DiskSearch.of(K, 100).withFilter(IdFilter.of(id -> false)));
-            assertThat(answer.neighbors().size()).isZero();
-            assertThat(answer.pagesRead()).isZero();
+            SearchResult answer =
+                    table.search(SearchRequest.of(ROWS.query(1), K).effort(100).filter(IdFilter.of(id -> false)))
+                            .get();
+            assertThat(answer.size()).isZero();
+            assertThat(answer.cost().pagesRead()).isZero();
         }
     }
 
@@ -220,16 +218,14 @@ class DiskTableTest {
         try (BlockIo other =
                         BlockIo.builder(orchestrator).backend(backend).depth(16).build();
                 DiskTable table = DiskTable.openReadOnly(orchestrator, other, "table", file)) {
-            List<CompletableFuture<DiskAnswer>> answers = new ArrayList<>();
+            List<CompletableFuture<SearchResult>> answers = new ArrayList<>();
             for (int i = 0; i < 300; i++) {
-                answers.add(table.search(
-                        ROWS.query(i),
-                        DiskSearch.of(K, 60).withReads(4, i % 2 == 0 ? Mode.BEAM : Mode.PIPELINED),
-                        SubmitOptions.DEFAULT));
+                table.pageReads(4, i % 2 == 0 ? ReadMode.BEAM : ReadMode.PIPELINED);
+                answers.add(table.search(ROWS.query(i), K, 60));
             }
             double sum = 0;
             for (int i = 0; i < answers.size(); i++) {
-                sum += Rows.recall(answers.get(i).get().neighbors().ids(), ROWS.nearest(ROWS.query(i), K, row -> true));
+                sum += Rows.recall(answers.get(i).get().ids(), ROWS.nearest(ROWS.query(i), K, row -> true));
             }
             assertThat(sum / answers.size()).isGreaterThan(.95);
             assertThat(table.diskStats().searches()).isEqualTo(300);
@@ -244,18 +240,16 @@ class DiskTableTest {
                         .threads(1)
                         .build();
                 DiskTable table = DiskTable.openReadOnly(orchestrator, slow, "table", file)) {
-            List<CompletableFuture<DiskAnswer>> answers = new ArrayList<>();
+            List<CompletableFuture<SearchResult>> answers = new ArrayList<>();
             for (int i = 0; i < 200; i++) {
-                answers.add(table.search(
-                        ROWS.query(i),
-                        DiskSearch.of(K, 100),
-                        i % 2 == 0 ? SubmitOptions.DEFAULT.withTimeout(Duration.ofMillis(2)) : SubmitOptions.DEFAULT));
+                SearchRequest request = SearchRequest.of(ROWS.query(i), K).effort(100);
+                answers.add(table.search(i % 2 == 0 ? request.timeout(Duration.ofMillis(2)) : request));
             }
             for (int i = 1; i < answers.size(); i += 2) {
                 answers.get(i).cancel(false);
             }
             int late = 0;
-            for (CompletableFuture<DiskAnswer> answer : answers) {
+            for (CompletableFuture<SearchResult> answer : answers) {
                 try {
                     answer.get();
                 } catch (CancellationException cancelled) {
@@ -275,11 +269,11 @@ class DiskTableTest {
     @Test
     void aBuildThatIsStartedTellsItsProgressAndEndsWithTheTable() throws Exception {
         Path built = folder.resolve("started");
-        TableBuild<DiskTable> build = DiskTable.builder()
+        TableBuild<MutableDiskTable> build = DiskTable.builder()
                 .degree(8)
                 .start(orchestrator, io, "started", built, new long[] {5, 7}, VectorSource.of(new float[][] {{1}, {4}
                 }));
-        try (DiskTable table = build.join()) {
+        try (MutableDiskTable table = build.join()) {
             assertThat(build.progress()).isEqualTo(1);
             assertThat(table.search(new float[] {3}, 1).join().ids()).containsExactly(7);
         }
@@ -288,7 +282,7 @@ class DiskTableTest {
     @Test
     void aBuildThatIsCancelledLeavesNoFile() throws Exception {
         Path built = folder.resolve("cancelled");
-        CompletableFuture<TableBuild<DiskTable>> started = new CompletableFuture<>();
+        CompletableFuture<TableBuild<MutableDiskTable>> started = new CompletableFuture<>();
         VectorSource cancelling = new VectorSource() {
             @Override
             public int size() {
@@ -322,7 +316,7 @@ class DiskTableTest {
         try (DiskTable table = DiskTable.builder()
                 .startReadOnly(orchestrator, io, "alone", built, new long[] {7, 8, 9}, VectorSource.of(rows))
                 .join()) {
-            assertThat(table.isMutable()).isFalse();
+            assertThat(table).isNotInstanceOf(MutableVectorTable.class);
             assertThat(table.search(new float[] {2}, 1).join().ids()).containsExactly(8);
         }
 
@@ -343,16 +337,16 @@ class DiskTableTest {
         }
         assertThat(pages).isGreaterThan(302);
         Files.write(copy, bytes);
-        try (DiskTable table = DiskTable.open(orchestrator, io, "damaged", copy)) {
+        try (MutableDiskTable table = DiskTable.open(orchestrator, io, "damaged", copy)) {
             Set<Long> onDamaged = IntStream.range(0, 150)
                     .mapToObj(i -> Rows.onPage(table, 2 * i))
                     .flatMap(Set::stream)
                     .collect(Collectors.toSet());
-            int damaged = 0;
+            long damaged = 0;
             for (int i = 0; i < 50; i++) {
-                DiskAnswer answer = search(table, ROWS.query(i), DiskSearch.of(K, 100));
-                damaged += answer.damagedPages();
-                assertThat(Arrays.stream(answer.neighbors().ids()).noneMatch(onDamaged::contains))
+                SearchResult answer = table.search(ROWS.query(i), K, 100).get();
+                damaged += answer.cost().damagedPages();
+                assertThat(Arrays.stream(answer.ids()).noneMatch(onDamaged::contains))
                         .isTrue();
             }
             assertThat(damaged).isPositive();
@@ -374,7 +368,7 @@ class DiskTableTest {
         System.arraycopy(bytes, DiskLayout.PAGE_BYTES, bytes, 0, DiskLayout.PAGE_BYTES);
         bytes[100] ^= 1;
         Files.write(copy, bytes);
-        try (DiskTable table = DiskTable.open(orchestrator, io, "roots", copy)) {
+        try (MutableDiskTable table = DiskTable.open(orchestrator, io, "roots", copy)) {
             assertThat(table.size()).isEqualTo(6_000);
         }
         bytes[DiskLayout.PAGE_BYTES + 30] ^= 1;
@@ -431,13 +425,13 @@ class DiskTableTest {
     @Test
     void badQueriesAndOptionsAreNamed() throws Exception {
         try (DiskTable table = open()) {
-            DiskSearch how = DiskSearch.of(K, 20);
-            assertThatThrownBy(() -> table.search(new float[3], how, SubmitOptions.DEFAULT))
+            assertThatThrownBy(() -> table.search(new float[3], K, 20))
                     .hasMessage("query must have 24 dimensions, got 3");
+            assertThatThrownBy(() -> table.search(ROWS.query(1), 10, 9))
+                    .hasMessage("width must be between 10 and 100,000, got 9");
+            assertThatThrownBy(() -> table.pageReads(65, ReadMode.BEAM))
+                    .hasMessage("reads must be between 1 and 64, got 65");
         }
-        assertThatThrownBy(() -> DiskSearch.of(10, 9)).hasMessage("width must be between 10 and 100,000, got 9");
-        assertThatThrownBy(() -> DiskSearch.of(1, 9).withReads(65, Mode.BEAM))
-                .hasMessage("reads must be between 1 and 64, got 65");
         assertThatThrownBy(() -> DiskTable.builder().metric(Metric.INNER_PRODUCT))
                 .hasMessageContaining("must be SQUARED_L2 or COSINE");
         assertThatThrownBy(() -> DiskTable.builder()
@@ -451,16 +445,16 @@ class DiskTableTest {
     @Test
     void aClosedTableRefusesSearchesAndThoseAcceptedStillRun() throws Exception {
         DiskTable table = open();
-        List<CompletableFuture<DiskAnswer>> answers = new ArrayList<>();
+        List<CompletableFuture<SearchResult>> answers = new ArrayList<>();
         for (int i = 0; i < 50; i++) {
-            answers.add(table.search(ROWS.query(i), DiskSearch.of(K, 100), SubmitOptions.DEFAULT));
+            answers.add(table.search(ROWS.query(i), K, 100));
         }
         table.close();
         table.close();
-        assertThatThrownBy(() -> table.search(ROWS.query(1), DiskSearch.of(K, 100), SubmitOptions.DEFAULT))
+        assertThatThrownBy(() -> table.search(ROWS.query(1), K, 100))
                 .hasMessageContaining("table is closed");
-        for (CompletableFuture<DiskAnswer> answer : answers) {
-            assertThat(answer.get().neighbors().size()).isEqualTo(K);
+        for (CompletableFuture<SearchResult> answer : answers) {
+            assertThat(answer.get().size()).isEqualTo(K);
         }
     }
 
@@ -470,25 +464,21 @@ class DiskTableTest {
             float[] query = ROWS.query(7);
             SearchRequest request = SearchRequest.of(query, K).effort(200);
             SearchResult result = table.search(request).get();
-            assertThat(Rows.recall(result.neighbors().ids(), ROWS.nearest(query, K, row -> true)))
+            assertThat(Rows.recall(result.ids(), ROWS.nearest(query, K, row -> true)))
                     .isGreaterThan(.8);
             assertThat(result.cost().expanded()).isBetween(200L, 1_000L);
             assertThat(result.cost().visited()).isGreaterThan(result.cost().expanded());
             assertThat(result.cutShort()).isFalse();
-            float fourth = result.neighbors().distances()[3];
-            assertThat(table.search(request.radius(fourth)).get().neighbors().ids())
-                    .containsExactly(Arrays.copyOf(result.neighbors().ids(), 4));
+            float fourth = result.distances()[3];
+            assertThat(table.search(request.radius(fourth)).get().ids())
+                    .containsExactly(Arrays.copyOf(result.ids(), 4));
             SearchResult cut = table.search(request.visitLimit(60)).get();
             assertThat(cut.cutShort()).isTrue();
             assertThat(cut.cost().visited()).isBetween(60L, 400L);
-            assertThat(table.search(query, K, 200).get()).isEqualTo(result.neighbors());
+            assertThat(table.search(query, K, 200).get()).isEqualTo(result);
             assertThat(table.searchAll(List.of(request, request)).stream().map(CompletableFuture::join))
                     .hasSize(2)
-                    .allMatch(same -> same.neighbors().equals(result.neighbors()));
-            assertThat(orchestrator
-                            .submit(table.searchFunction(K, 200), query, table.mappingId())
-                            .get())
-                    .isEqualTo(result.neighbors());
+                    .allMatch(same -> same.equals(result));
             assertThatThrownBy(() -> table.search(request.effort(9))).hasMessageContaining("width must be between 10");
         }
     }
@@ -512,11 +502,11 @@ class DiskTableTest {
             int narrow = table.effortFor(.8, K, sample);
             int wide = table.effortFor(.99, K, sample);
             assertThat(narrow).isLessThan(wide);
-            assertThat(recall(table, ROWS, DiskSearch.of(K, wide), 100)).isGreaterThan(.97);
+            assertThat(recall(table, ROWS, wide, 100)).isGreaterThan(.97);
             SearchResult result = table.search(
                             SearchRequest.of(ROWS.query(3), K).targetRecall(.9))
                     .get();
-            assertThat(result.neighbors().size()).isEqualTo(K);
+            assertThat(result.size()).isEqualTo(K);
         }
     }
 
@@ -529,7 +519,7 @@ class DiskTableTest {
             table.save(copy);
             assertThat(table.stats().rows()).isEqualTo(6_000);
         }
-        try (DiskTable table = DiskTable.open(orchestrator, io, "copy", copy)) {
+        try (MutableDiskTable table = DiskTable.open(orchestrator, io, "copy", copy)) {
             assertThat(table.vector(Rows.id(5_999))).containsExactly(ROWS.vectors()[5_999]);
         }
     }
@@ -546,7 +536,7 @@ class DiskTableTest {
                             mutable,
                             Arrays.copyOf(ROWS.ids(), 300),
                             Arrays.copyOf(ROWS.vectors(), 300));
-            try (DiskTable table = DiskTable.open(orchestrator, own, "interrupted", mutable)) {
+            try (MutableDiskTable table = DiskTable.open(orchestrator, own, "interrupted", mutable)) {
                 Thread.currentThread().interrupt();
                 assertThat(table.vector(Rows.id(5))).isEqualTo(ROWS.vectors()[5]);
                 table.verify();
@@ -555,9 +545,7 @@ class DiskTableTest {
                 assertThat(table.diskStats().damagedPages()).isEmpty();
                 assertThat(table.put(Rows.id(400), ROWS.vectors()[400])).isTrue();
                 table.checkpoint().join();
-                assertThat(search(table, ROWS.vectors()[400], DiskSearch.of(1, 50))
-                                .neighbors()
-                                .ids())
+                assertThat(table.search(ROWS.vectors()[400], 1, 50).get().ids())
                         .containsExactly(Rows.id(400));
             }
         }

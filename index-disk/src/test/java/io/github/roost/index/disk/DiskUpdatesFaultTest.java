@@ -106,7 +106,7 @@ class DiskUpdatesFaultTest {
         }
 
         /** Checks every row; returns those that are there. An update that is not done by now will never be. */
-        private Map<Long, float[]> checkRows(DiskTable table, String when) {
+        private Map<Long, float[]> checkRows(MutableDiskTable table, String when) {
             Map<Long, float[]> there = new LinkedHashMap<>();
             for (int row = 0; row < rows.vectors().length; row++) {
                 long id = Rows.id(row);
@@ -126,7 +126,7 @@ class DiskUpdatesFaultTest {
             return there;
         }
 
-        void check(DiskTable table, String when) throws Exception {
+        void check(MutableDiskTable table, String when) throws Exception {
             int there = checkRows(table, when).size();
             if (there > 0) {
                 long[] all = table.search(ROWS.query(1), there, 400).get().ids();
@@ -137,7 +137,7 @@ class DiskUpdatesFaultTest {
         }
 
         /** Checks every row, that searches reach 99.9 % of them, and that recall is that of a table built from them. */
-        void checkSearches(DiskTable table, BlockIo io, String when) throws Exception {
+        void checkSearches(MutableDiskTable table, BlockIo io, String when) throws Exception {
             Map<Long, float[]> there = checkRows(table, when);
             int lost = 0;
             for (Map.Entry<Long, float[]> row : there.entrySet()) {
@@ -170,7 +170,7 @@ class DiskUpdatesFaultTest {
     private static void live(FaultDevice device, Oracle oracle, long seed) throws Exception {
         Random random = new Random(seed);
         try (BlockIo io = io(device);
-                DiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+                MutableDiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
             for (int round = 0; round < 6; round++) {
                 List<CompletableFuture<Boolean>> updates = new ArrayList<>();
                 List<Long> ids = new ArrayList<>();
@@ -247,7 +247,7 @@ class DiskUpdatesFaultTest {
         record Asked(long id, float @Nullable [] vector, CompletableFuture<Boolean> done) {}
         Rows rows = oracle.rows;
         try (BlockIo io = io(device);
-                DiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+                MutableDiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
             for (int round = 0; round < 12; round++) {
                 Map<Long, Asked> asked = new LinkedHashMap<>();
                 for (int i = 0; i < 50; i++) {
@@ -301,7 +301,7 @@ class DiskUpdatesFaultTest {
             device = device.afterPowerLoss(i);
             try (BlockIo io = io(device)) {
                 Map<Long, float[]> there;
-                try (DiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+                try (MutableDiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
                     oracle.checkSearches(table, io, "after power loss " + i);
                     there = oracle.checkRows(table, "again");
                 }
@@ -318,7 +318,7 @@ class DiskUpdatesFaultTest {
 
     private static void check(FaultDevice device, Oracle oracle, String when) throws Exception {
         try (BlockIo io = io(device);
-                DiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+                MutableDiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
             oracle.check(table, when);
         }
     }
@@ -328,7 +328,7 @@ class DiskUpdatesFaultTest {
         FaultDevice device = built(2);
         Oracle oracle = new Oracle();
         try (BlockIo io = io(device)) {
-            try (DiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+            try (MutableDiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
                 assertThat(table.put(Rows.id(100), ROWS.vectors()[100])).isTrue();
                 oracle.acknowledges(Rows.id(100), ROWS.vectors()[100]);
                 device.capacity(device.used() + 4_096);
@@ -358,7 +358,7 @@ class DiskUpdatesFaultTest {
         FaultDevice device = built(3);
         Oracle oracle = new Oracle();
         try (BlockIo io = io(device)) {
-            try (DiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+            try (MutableDiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
                 assertThat(table.put(Rows.id(100), ROWS.vectors()[100])).isTrue();
                 oracle.acknowledges(Rows.id(100), ROWS.vectors()[100]);
                 device.syncFails(true);
@@ -380,7 +380,7 @@ class DiskUpdatesFaultTest {
         FaultDevice device = built(4);
         Path log1 = DiskUpdates.logPath(FILE, 1);
         try (BlockIo io = io(device);
-                DiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+                MutableDiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
             for (int row = 100; row < 104; row++) {
                 table.put(Rows.id(row), ROWS.vectors()[row]);
             }
@@ -393,7 +393,7 @@ class DiskUpdatesFaultTest {
         }
         FaultDevice reopened = device.afterCrash();
         try (BlockIo io = io(reopened);
-                DiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+                MutableDiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
             table.remove(Rows.id(100));
             table.checkpoint().join();
             table.remove(Rows.id(101));
@@ -402,7 +402,7 @@ class DiskUpdatesFaultTest {
             newest.flip(FILE, 4_096L * Superblock.blockOf(4) + 20, 1);
             // Its checkpoint is gone, but the one before and both logs are there.
             try (BlockIo other = io(newest);
-                    DiskTable same = DiskTable.open(orchestrator, other, "same", FILE)) {
+                    MutableDiskTable same = DiskTable.open(orchestrator, other, "same", FILE)) {
                 assertThat(same.size()).isEqualTo(BUILT + 2);
                 assertThat(same.vector(Rows.id(101))).isNull();
             }
@@ -418,7 +418,7 @@ class DiskUpdatesFaultTest {
     void theLastUpdateOfALogThatAnotherFollowsIsNotLeftOut() throws Exception {
         FaultDevice device = built(4);
         try (BlockIo io = io(device);
-                DiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+                MutableDiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
             for (int row = 100; row < 104; row++) {
                 table.put(Rows.id(row), ROWS.vectors()[row]);
             }
@@ -445,7 +445,7 @@ class DiskUpdatesFaultTest {
 
     private static int sizeOf(FaultDevice device) throws IOException {
         try (BlockIo io = io(device);
-                DiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+                MutableDiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
             return table.size();
         }
     }
@@ -454,7 +454,7 @@ class DiskUpdatesFaultTest {
     void whatWasWrittenAndNotSyncedBeforeAnotherLogBeganIsThereWholeOrNotAtAll() throws Exception {
         FaultDevice device = built(3);
         try (BlockIo io = io(device);
-                DiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+                MutableDiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
             table.put(Rows.id(100), ROWS.vectors()[100]);
             device.syncFails(true);
             assertThatThrownBy(() -> table.put(Rows.id(101), ROWS.vectors()[101]))
@@ -466,7 +466,7 @@ class DiskUpdatesFaultTest {
             device.flip(FILE, 4_096L * Superblock.blockOf(2) + 20, 1);
             FaultDevice crashed = device.afterCrash();
             try (BlockIo other = io(crashed);
-                    DiskTable same = DiskTable.open(orchestrator, other, "same", FILE)) {
+                    MutableDiskTable same = DiskTable.open(orchestrator, other, "same", FILE)) {
                 assertThat(same.vector(Rows.id(100))).isEqualTo(ROWS.vectors()[100]);
                 assertThat(same.vector(Rows.id(101))).isIn(null, ROWS.vectors()[101]);
                 assertThat(same.vector(Rows.id(102))).isEqualTo(ROWS.vectors()[102]);
@@ -478,7 +478,7 @@ class DiskUpdatesFaultTest {
     void aLogGoesOnWhereTheBeginningOfTheNextOneWasWrittenAndNotSynced() throws Exception {
         FaultDevice device = built(5);
         try (BlockIo io = io(device);
-                DiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+                MutableDiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
             table.put(Rows.id(100), ROWS.vectors()[100]);
             device.syncFails(true);
             assertThatThrownBy(() -> table.checkpoint().join()).hasMessageContaining("EIO");
@@ -493,7 +493,7 @@ class DiskUpdatesFaultTest {
         FaultDevice device = built(6);
         long blocks;
         try (BlockIo io = io(device)) {
-            try (DiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+            try (MutableDiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
                 for (int row = BUILT; row < 90; row++) {
                     table.put(Rows.id(row), ROWS.vectors()[row]);
                 }

@@ -55,7 +55,7 @@ class DiskUpdatesLogTest {
         return device.afterCrash();
     }
 
-    private DiskTable open(BlockIo io, int maxLogBlocks) throws IOException {
+    private MutableDiskTable open(BlockIo io, int maxLogBlocks) throws IOException {
         return DiskTable.open(orchestrator, io, "table", FILE, DiskTable.DEFAULT_CHANGED_PAGES, maxLogBlocks);
     }
 
@@ -68,12 +68,12 @@ class DiskUpdatesLogTest {
 
     private int size(FaultDevice device) throws IOException {
         try (BlockIo io = io(device.afterCrash());
-                DiskTable table = open(io, DiskUpdates.MAX_LOG_BLOCKS)) {
+                MutableDiskTable table = open(io, DiskUpdates.MAX_LOG_BLOCKS)) {
             return table.size();
         }
     }
 
-    private static void awaitCheckpoints(DiskTable table, long count) throws InterruptedException {
+    private static void awaitCheckpoints(MutableDiskTable table, long count) throws InterruptedException {
         while (table.diskStats().checkpoints() < count) {
             Thread.sleep(1);
         }
@@ -83,7 +83,7 @@ class DiskUpdatesLogTest {
     void removesThatChangeNoPageBeginACheckpointWhenTheLogIsLong() throws Exception {
         FaultDevice device = built();
         try (BlockIo io = io(device);
-                DiskTable table = open(io, 8)) {
+                MutableDiskTable table = open(io, 8)) {
             for (int i = 1; i <= 4; i++) {
                 for (int update = 0; update < 10; update++) {
                     assertThat(table.remove(-1)).as("there is no such row").isFalse();
@@ -100,14 +100,14 @@ class DiskUpdatesLogTest {
     void aDeleteThatChangesNoPageIsInTheCheckpointOfClose() throws Exception {
         FaultDevice device = built();
         try (BlockIo io = io(device);
-                DiskTable table = open(io, DiskUpdates.MAX_LOG_BLOCKS)) {
+                MutableDiskTable table = open(io, DiskUpdates.MAX_LOG_BLOCKS)) {
             assertThat(table.remove(Rows.id(3))).isTrue();
             assertThat(table.diskStats().changedPages()).isZero();
         }
         assertThat(sizeAtCheckpoint(device)).isEqualTo(BUILT - 1);
         FaultDevice found = device.afterCrash();
         try (BlockIo io = io(found);
-                DiskTable table = open(io, DiskUpdates.MAX_LOG_BLOCKS)) {
+                MutableDiskTable table = open(io, DiskUpdates.MAX_LOG_BLOCKS)) {
             assertThat(table.size()).isEqualTo(BUILT - 1);
         }
         assertThat(found.changes()).as("nothing was written").isZero();
@@ -117,13 +117,13 @@ class DiskUpdatesLogTest {
     void aLongLogIsAppliedAsAWholeBeforeTheCheckpointThatItBegins() throws Exception {
         FaultDevice device = built();
         try (BlockIo io = io(device);
-                DiskTable table = open(io, DiskUpdates.MAX_LOG_BLOCKS)) {
+                MutableDiskTable table = open(io, DiskUpdates.MAX_LOG_BLOCKS)) {
             for (int row = BUILT; row < 200; row++) {
                 table.put(Rows.id(row), ROWS.vectors()[row]);
             }
             FaultDevice crashed = device.afterCrash();
             try (BlockIo other = io(crashed);
-                    DiskTable same = open(other, 8)) {
+                    MutableDiskTable same = open(other, 8)) {
                 awaitCheckpoints(same, 1);
                 assertThat(size(crashed)).isEqualTo(200);
             }
@@ -134,7 +134,7 @@ class DiskUpdatesLogTest {
     void anErrorInTheMidstOfACommitFailsWhatIsPendingAndTheTableCloses() throws Exception {
         FaultDevice device = built();
         try (BlockIo io = io(device)) {
-            DiskTable table = open(io, DiskUpdates.MAX_LOG_BLOCKS);
+            MutableDiskTable table = open(io, DiskUpdates.MAX_LOG_BLOCKS);
             table.put(Rows.id(100), ROWS.vectors()[100]);
             device.writesThrow(new OutOfMemoryError("as a test has it"));
             assertThatThrownBy(() ->
@@ -157,7 +157,7 @@ class DiskUpdatesLogTest {
     void writesThatFailFailTheirUpdateAndTheirCheckpointAndLaterOnesDoNot() throws Exception {
         FaultDevice device = built();
         try (BlockIo io = io(device)) {
-            try (DiskTable table = open(io, DiskUpdates.MAX_LOG_BLOCKS)) {
+            try (MutableDiskTable table = open(io, DiskUpdates.MAX_LOG_BLOCKS)) {
                 device.badWrites(1);
                 assertThatThrownBy(() -> table.put(Rows.id(100), ROWS.vectors()[100]))
                         .hasMessageContaining("was not written")
@@ -175,7 +175,7 @@ class DiskUpdatesLogTest {
     void aCheckpointAskedForWhileTheTableIsCopiedIsWrittenAfterTheCopy() throws Exception {
         FaultDevice device = built();
         try (BlockIo io = io(device);
-                DiskTable table = open(io, DiskUpdates.MAX_LOG_BLOCKS)) {
+                MutableDiskTable table = open(io, DiskUpdates.MAX_LOG_BLOCKS)) {
             table.checkpoint().join();
             // The first block that the copy reads.
             device.holdNextRead(0);

@@ -4,13 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.SubmitOptions;
 import io.github.roost.core.TableClosedException;
 import io.github.roost.core.policy.StallPolicy;
 import io.github.roost.io.BlockIo;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -60,14 +59,14 @@ class DiskUpdatesTest {
                 .build(orchestrator, io, file, Arrays.copyOf(ROWS.ids(), rows), Arrays.copyOf(ROWS.vectors(), rows));
     }
 
-    private DiskTable open() throws IOException {
+    private MutableDiskTable open() throws IOException {
         return DiskTable.open(orchestrator, io, "table", file);
     }
 
     @Test
     void aTableIsOpenedForUpdatesOnceAtATimeAndForSearchesBesides() throws Exception {
         build(100);
-        try (DiskTable table = open()) {
+        try (MutableDiskTable table = open()) {
             assertThatThrownBy(this::open)
                     .isInstanceOf(IOException.class)
                     .hasMessage(file + " is open for updates already, in this process");
@@ -79,7 +78,7 @@ class DiskUpdatesTest {
             }
             assertThat(table.remove(ROWS.ids()[0])).isTrue();
         }
-        try (DiskTable table = open()) {
+        try (MutableDiskTable table = open()) {
             assertThat(table.size()).isEqualTo(99);
         }
     }
@@ -91,12 +90,12 @@ class DiskUpdatesTest {
         Files.write(file, new byte[whole.length]);
         assertThatThrownBy(this::open).isInstanceOf(IOException.class);
         Files.write(file, whole);
-        try (DiskTable table = open()) {
+        try (MutableDiskTable table = open()) {
             assertThat(table.size()).isEqualTo(100);
         }
     }
 
-    private static double recall(DiskTable table, int from, int to) throws Exception {
+    private static double recall(MutableDiskTable table, int from, int to) throws Exception {
         double sum = 0;
         for (int i = 0; i < 100; i++) {
             float[] query = ROWS.query(50 + i);
@@ -117,7 +116,7 @@ class DiskUpdatesTest {
         build(COUNT);
         int half = COUNT / 2;
         double turnedOver;
-        try (DiskTable table = open()) {
+        try (MutableDiskTable table = open()) {
             List<CompletableFuture<Boolean>> updates = new ArrayList<>();
             for (int i = 0; i < half; i++) {
                 updates.add(table.putLater(Rows.id(COUNT + i), ROWS.vectors()[COUNT + i]));
@@ -141,20 +140,20 @@ class DiskUpdatesTest {
                         folder.resolve("fresh"),
                         Arrays.copyOfRange(ROWS.ids(), half, COUNT + half),
                         Arrays.copyOfRange(ROWS.vectors(), half, COUNT + half));
-        try (DiskTable fresh = DiskTable.open(orchestrator, io, "fresh", folder.resolve("fresh"))) {
+        try (MutableDiskTable fresh = DiskTable.open(orchestrator, io, "fresh", folder.resolve("fresh"))) {
             assertThat(turnedOver).isGreaterThan(recall(fresh, half, COUNT + half) - .005);
         }
-        try (DiskTable table = open()) {
+        try (MutableDiskTable table = open()) {
             assertThat(table.size()).isEqualTo(COUNT);
             assertThat(recall(table, half, COUNT + half)).isGreaterThan(turnedOver - .01);
             assertEachIsFound(table, half, COUNT + half);
         }
     }
 
-    private static void assertEachIsFound(DiskTable table, int from, int to) throws Exception {
+    private static void assertEachIsFound(MutableDiskTable table, int from, int to) throws Exception {
         int lost = 0;
         for (int first = from; first < to; first += AT_ONCE) {
-            List<CompletableFuture<Neighbors>> searches = new ArrayList<>();
+            List<CompletableFuture<SearchResult>> searches = new ArrayList<>();
             for (int row = first; row < Math.min(to, first + AT_ONCE); row++) {
                 assertThat(table.vector(Rows.id(row))).containsExactly(ROWS.vectors()[row]);
                 searches.add(table.search(ROWS.vectors()[row], 1, 200));
@@ -169,16 +168,16 @@ class DiskUpdatesTest {
     @Test
     void checkpointsWhileUpdatesAndSearchesGoOnLoseNothing() throws Exception {
         build(500);
-        try (DiskTable table = DiskTable.open(orchestrator, io, "table", file, 40, DiskUpdates.MAX_LOG_BLOCKS)) {
+        try (MutableDiskTable table = DiskTable.open(orchestrator, io, "table", file, 40, DiskUpdates.MAX_LOG_BLOCKS)) {
             List<CompletableFuture<Boolean>> updates = new ArrayList<>();
-            List<CompletableFuture<DiskAnswer>> searches = new ArrayList<>();
+            List<CompletableFuture<SearchResult>> searches = new ArrayList<>();
             for (int i = 500; i < 2_000; i++) {
                 updates.add(table.putLater(Rows.id(i), ROWS.vectors()[i]));
-                searches.add(table.search(ROWS.query(i), DiskSearch.of(K, 30), SubmitOptions.DEFAULT));
+                searches.add(table.search(ROWS.query(i), K, 30));
             }
-            for (CompletableFuture<DiskAnswer> search : searches) {
-                assertThat(search.get().damagedPages()).isZero();
-                assertThat(search.get().neighbors().size()).isEqualTo(K);
+            for (CompletableFuture<SearchResult> search : searches) {
+                assertThat(search.get().cost().damagedPages()).isZero();
+                assertThat(search.get().size()).isEqualTo(K);
             }
             await(updates, true);
             table.checkpoint().join();
@@ -187,12 +186,12 @@ class DiskUpdatesTest {
             assertThat(table.diskStats().changedPages()).isZero();
             assertThat(recall(table, 0, 2_000)).isGreaterThan(.95);
         }
-        try (DiskTable table = open()) {
+        try (MutableDiskTable table = open()) {
             assertThat(table.size()).isEqualTo(2_000);
             assertThat(recall(table, 0, 2_000)).isGreaterThan(.95);
             Path copy = folder.resolve("copy");
             table.save(copy);
-            try (DiskTable other = DiskTable.open(orchestrator, io, "copy", copy)) {
+            try (MutableDiskTable other = DiskTable.open(orchestrator, io, "copy", copy)) {
                 assertThat(other.remove(Rows.id(7))).isTrue();
                 assertThat(other.size()).isEqualTo(1_999);
             }
@@ -203,7 +202,7 @@ class DiskUpdatesTest {
     @Test
     void whereverUpdatesRunTheyAreDoneBesideSearches() throws Exception {
         build(800);
-        try (DiskTable table = open()) {
+        try (MutableDiskTable table = open()) {
             table.prefetch(true);
             int row = 800;
             List<CompletableFuture<Boolean>> updates = new ArrayList<>();
@@ -214,7 +213,7 @@ class DiskUpdatesTest {
                     StallPolicy.BUDGETED.withLatencyTarget(.05))) {
                 for (UpdateThread thread : UpdateThread.values()) {
                     orchestrator.stalls(policy);
-                    List<CompletableFuture<DiskAnswer>> searches = new ArrayList<>();
+                    List<CompletableFuture<SearchResult>> searches = new ArrayList<>();
                     for (int i = 0; i < 150; i++) {
                         // In the midst of updates.
                         if (i == 20) {
@@ -222,10 +221,10 @@ class DiskUpdatesTest {
                         }
                         updates.add(table.putLater(Rows.id(row), ROWS.vectors()[row]));
                         row++;
-                        searches.add(table.search(ROWS.query(i), DiskSearch.of(K, 30), SubmitOptions.DEFAULT));
+                        searches.add(table.search(ROWS.query(i), K, 30));
                     }
-                    for (CompletableFuture<DiskAnswer> search : searches) {
-                        assertThat(search.get().neighbors().size()).isEqualTo(K);
+                    for (CompletableFuture<SearchResult> search : searches) {
+                        assertThat(search.get().size()).isEqualTo(K);
                     }
                     await(updates, true);
                 }
@@ -250,7 +249,7 @@ class DiskUpdatesTest {
         build(2_000);
         int deleted = 0;
         for (int round = 0; round < 10; round++) {
-            try (DiskTable table = open()) {
+            try (MutableDiskTable table = open()) {
                 assertThat(table.diskStats().updates())
                         .as("updates that are in no checkpoint, round %d", round)
                         .isZero();
@@ -268,7 +267,7 @@ class DiskUpdatesTest {
                 assertThat(table.diskStats().takenOut()).as("removal has begun").isPositive();
             }
         }
-        try (DiskTable table = open()) {
+        try (MutableDiskTable table = open()) {
             assertThat(table.diskStats().updates()).isZero();
             assertThat(table.size()).isEqualTo(2_000 - deleted);
         }
@@ -277,7 +276,7 @@ class DiskUpdatesTest {
     @Test
     void trafficIsCountedByWhereTheBytesLay() throws Exception {
         build(800);
-        try (DiskTable table = open()) {
+        try (MutableDiskTable table = open()) {
             table.search(ROWS.query(1), K, 50).get();
             DiskTableStats.Traffic read = table.diskStats().traffic();
             assertThat(read.codes())
@@ -306,7 +305,7 @@ class DiskUpdatesTest {
     @Test
     void aRowIsReplacedAtOnceAndFoundOnce() throws Exception {
         build(300);
-        try (DiskTable table = open()) {
+        try (MutableDiskTable table = open()) {
             float[] far = new float[24];
             Arrays.fill(far, 30);
             assertThat(table.put(Rows.id(5), far)).isFalse();
@@ -327,7 +326,7 @@ class DiskUpdatesTest {
     @Test
     void aTableOfWhichAllIsDeletedIsFilledAgain() throws Exception {
         build(200);
-        try (DiskTable table = open()) {
+        try (MutableDiskTable table = open()) {
             List<CompletableFuture<Boolean>> updates = new ArrayList<>();
             for (int i = 0; i < 200; i++) {
                 updates.add(table.removeLater(Rows.id(i)));
@@ -342,7 +341,7 @@ class DiskUpdatesTest {
             assertThat(table.size()).isEqualTo(400);
             assertEachIsFound(table, 0, 400);
         }
-        try (DiskTable table = open()) {
+        try (MutableDiskTable table = open()) {
             assertEachIsFound(table, 0, 400);
         }
     }
@@ -350,7 +349,7 @@ class DiskUpdatesTest {
     @Test
     void entryAndAllNeighboursOfANodeAreDeletedAndTheRestIsFound() throws Exception {
         build(600);
-        try (DiskTable table = open()) {
+        try (MutableDiskTable table = open()) {
             // The whole neighbourhood of one row, and whatever searches begin with.
             float[] middle = ROWS.vectors()[17];
             long entry = table.graph().codes().id(table.graph().entry());
@@ -379,14 +378,14 @@ class DiskUpdatesTest {
     @Test
     void rowsThatAreAlikeAreAllThere() throws Exception {
         build(200);
-        try (DiskTable table = open()) {
+        try (MutableDiskTable table = open()) {
             float[] same = ROWS.vectors()[3];
             for (int i = 0; i < 60; i++) {
                 assertThat(table.put(-1 - i, same)).isTrue();
             }
             assertThat(table.size()).isEqualTo(260);
             SearchRequest request = SearchRequest.of(same, 61).effort(260).radius(0);
-            assertThat(table.search(request).get().neighbors().size()).isGreaterThan(55);
+            assertThat(table.search(request).get().size()).isGreaterThan(55);
             for (int i = 0; i < 60; i++) {
                 assertThat(table.remove(-1 - i)).isTrue();
             }
@@ -397,7 +396,7 @@ class DiskUpdatesTest {
     @Test
     void badUpdatesAreRefusedAndChangeNothing() throws Exception {
         build(100);
-        DiskTable table = open();
+        MutableDiskTable table = open();
         assertThatThrownBy(() -> table.put(1, new float[3])).hasMessage("vector must have 24 dimensions, got 3");
         float[] bad = new float[24];
         bad[3] = Float.NaN;
@@ -405,11 +404,5 @@ class DiskUpdatesTest {
         assertThat(table.size()).isEqualTo(100);
         table.close();
         assertThatThrownBy(() -> table.remove(1)).isInstanceOf(TableClosedException.class);
-        try (DiskTable fixed = DiskTable.openReadOnly(orchestrator, io, "fixed", file)) {
-            assertThat(fixed.isMutable()).isFalse();
-            assertThatThrownBy(() -> fixed.remove(1))
-                    .isInstanceOf(UnsupportedOperationException.class)
-                    .hasMessage("table fixed was opened read-only");
-        }
     }
 }

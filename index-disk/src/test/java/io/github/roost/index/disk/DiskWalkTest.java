@@ -6,11 +6,12 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.spi.Pending;
 import io.github.roost.core.spi.Step;
-import io.github.roost.index.disk.DiskSearch.Mode;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.BlockReads;
 import io.github.roost.io.FaultDevice;
 import io.github.roost.vector.Metric;
+import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -41,7 +42,7 @@ class DiskWalkTest {
         assertThat(orchestrator.close(Duration.ofSeconds(20))).isTrue();
     }
 
-    private DiskTable open(BlockIo io) throws Exception {
+    private MutableDiskTable open(BlockIo io) throws Exception {
         DiskTable.builder()
                 .degree(16)
                 .build(orchestrator, io, FILE, Arrays.copyOf(ROWS.ids(), BUILT), Arrays.copyOf(ROWS.vectors(), BUILT));
@@ -49,11 +50,11 @@ class DiskWalkTest {
     }
 
     /** Runs slices up to the end; lets the held read end when all others have. */
-    private DiskAnswer end(DiskWalk walk, BlockReads reads, Step<DiskWalk, DiskAnswer> begun) throws Exception {
-        Step<DiskWalk, DiskAnswer> step = begun;
-        while (!(step instanceof Step.Done<DiskWalk, DiskAnswer>(DiskAnswer answer))) {
+    private SearchResult end(DiskWalk walk, BlockReads reads, Step<DiskWalk, SearchResult> begun) throws Exception {
+        Step<DiskWalk, SearchResult> step = begun;
+        while (!(step instanceof Step.Done<DiskWalk, SearchResult>(SearchResult answer))) {
             step = switch (step) {
-                case Step.Park<DiskWalk, DiskAnswer>(Pending pending, var next) -> {
+                case Step.Park<DiskWalk, SearchResult>(Pending pending, var next) -> {
                     while (!pending.ready() && reads.inFlight() > 1) {
                         Thread.onSpinWait();
                     }
@@ -63,7 +64,7 @@ class DiskWalkTest {
                     }
                     yield next.step(walk, CONTEXT);
                 }
-                case Step.Yield<DiskWalk, DiskAnswer>(var next) -> next.step(walk, CONTEXT);
+                case Step.Yield<DiskWalk, SearchResult>(var next) -> next.step(walk, CONTEXT);
                 default -> throw new AssertionError(step);
             };
         }
@@ -79,15 +80,15 @@ class DiskWalkTest {
     @Test
     void aRowDeletedDuringASearchIsNotAnsweredWhenAnotherRowHasItsNode() throws Exception {
         try (BlockIo io = device.io(orchestrator, 256);
-                DiskTable table = open(io);
+                MutableDiskTable table = open(io);
                 BlockReads reads = io.reads()) {
             Codes codes = table.graph().codes();
             int entry = table.graph().entry();
             long deleted = codes.id(entry);
             float[] query = Objects.requireNonNull(table.vector(deleted));
-            DiskWalk walk = new DiskWalk(table, DiskSearch.of(20, 50), query, reads);
-            Step<DiskWalk, DiskAnswer> step = walk.begin(walk, CONTEXT);
-            await(((Step.Park<DiskWalk, DiskAnswer>) step).pending());
+            DiskWalk walk = new DiskWalk(table, SearchRequest.of(query, 20).effort(50), PageReads.DEFAULT, query, reads);
+            Step<DiskWalk, SearchResult> step = walk.begin(walk, CONTEXT);
+            await(((Step.Park<DiskWalk, SearchResult>) step).pending());
 
             // The page of the entry has been read. Now another row gets its node.
             table.remove(deleted);
@@ -103,7 +104,7 @@ class DiskWalkTest {
             }
             assertThat(codes.id(entry)).isNotEqualTo(deleted);
 
-            assertThat(end(walk, reads, step).neighbors().ids()).doesNotContain(deleted);
+            assertThat(end(walk, reads, step).ids()).doesNotContain(deleted);
         }
     }
 
@@ -111,7 +112,7 @@ class DiskWalkTest {
     @Test
     void aBlockReusedForAnotherPageWhileItIsReadIsReadAgainAndNotReportedAsDamaged() throws Exception {
         try (BlockIo io = device.io(orchestrator, 256);
-                DiskTable table = open(io);
+                MutableDiskTable table = open(io);
                 BlockReads reads = io.reads();
                 Arena arena = Arena.ofConfined()) {
             DiskGraph graph = table.graph();
@@ -126,12 +127,16 @@ class DiskWalkTest {
             int page = layout.pageOf(first);
             int block = graph.block(page);
             float[] query = Objects.requireNonNull(table.vector(graph.codes().id(first)));
-            DiskSearch how = DiskSearch.of(20, BUILT).withReads(8, Mode.PIPELINED);
-            DiskWalk walk = new DiskWalk(table, how, query, reads);
+            DiskWalk walk = new DiskWalk(
+                    table,
+                    SearchRequest.of(query, 20).effort(BUILT),
+                    new PageReads(8, ReadMode.PIPELINED),
+                    query,
+                    reads);
             device.holdNextRead(block);
-            Step<DiskWalk, DiskAnswer> step = walk.begin(walk, CONTEXT);
-            await(((Step.Park<DiskWalk, DiskAnswer>) step).pending());
-            step = ((Step.Park<DiskWalk, DiskAnswer>) step).next().step(walk, CONTEXT);
+            Step<DiskWalk, SearchResult> step = walk.begin(walk, CONTEXT);
+            await(((Step.Park<DiskWalk, SearchResult>) step).pending());
+            step = ((Step.Park<DiskWalk, SearchResult>) step).next().step(walk, CONTEXT);
             device.awaitHeld();
 
             // While the block is read for one page, two checkpoints or more give it to a page that the search comes to
@@ -145,7 +150,7 @@ class DiskWalkTest {
                 table.checkpoint().join();
             }
 
-            assertThat(end(walk, reads, step).damagedPages()).isZero();
+            assertThat(end(walk, reads, step).cost().damagedPages()).isZero();
             assertThat(table.diskStats().damagedPages()).isEmpty();
         }
     }

@@ -48,7 +48,7 @@ class DiskWriterTest {
         // Few neighbours: nodes are full, so that edges are taken over.
         DiskTable.builder().degree(6).build(orchestrator, io, FILE, ids, Arrays.copyOf(ROWS.vectors(), BUILT));
         table = DiskTable.openReadOnly(orchestrator, io, "table", FILE);
-        table.updateSlice(Duration.ofNanos(1_000));
+        table.sliceNanos(1_000);
         writer = new DiskWriter(table, RowNodes.of(table.graph().codes()), () -> {}, () -> {}, () -> false);
     }
 

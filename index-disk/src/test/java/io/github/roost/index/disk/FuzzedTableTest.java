@@ -9,7 +9,7 @@ import io.github.roost.io.BlockIo;
 import io.github.roost.testkit.Damage;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.file.Checksum;
 import java.io.IOException;
@@ -91,7 +91,7 @@ class FuzzedTableTest {
             now.put(Rows.id(row), ROWS.vectors()[row]);
         }
         List<Map<Long, float[]>> states = new ArrayList<>(List.of(Map.copyOf(now)));
-        try (DiskTable table = DiskTable.open(orchestrator, io, "good", file)) {
+        try (MutableDiskTable table = DiskTable.open(orchestrator, io, "good", file)) {
             byte[] before = Files.readAllBytes(file);
             update(table, now, states, BUILT, 12);
             table.checkpoint().join();
@@ -114,7 +114,7 @@ class FuzzedTableTest {
     }
 
     private static void update(
-            DiskTable table, Map<Long, float[]> now, List<Map<Long, float[]>> states, int from, int count) {
+            MutableDiskTable table, Map<Long, float[]> now, List<Map<Long, float[]>> states, int from, int count) {
         for (int i = 0; i < count; i++) {
             if (i % 4 == 3) {
                 table.remove(Rows.id(i));
@@ -160,7 +160,7 @@ class FuzzedTableTest {
         } catch (IOException refused) {
             assertNamed(refused);
         }
-        try (DiskTable table = DiskTable.open(orchestrator, io, "fuzzed", file)) {
+        try (MutableDiskTable table = DiskTable.open(orchestrator, io, "fuzzed", file)) {
             check(table, good.states);
         } catch (IOException refused) {
             assertNamed(refused);
@@ -185,7 +185,7 @@ class FuzzedTableTest {
                                 .allMatch(row -> Arrays.equals(row.getValue(), state.get(row.getKey()))));
         assertThat(isOne).as("%s is as it was once, whole: %s", table, isWhole).isTrue();
         float[] query = ROWS.query(3);
-        Neighbors near = table.search(query, 10, 200).get(60, TimeUnit.SECONDS);
+        SearchResult near = table.search(query, 10, 200).get(60, TimeUnit.SECONDS);
         for (int i = 0; i < near.size(); i++) {
             assertThat(found).containsKey(near.ids()[i]);
             assertThat((double) near.distances()[i])
@@ -289,7 +289,7 @@ class FuzzedTableTest {
         }
         sign(table);
         write(after.with(0, table));
-        try (DiskTable opened = DiskTable.open(orchestrator, io, "fuzzed", file)) {
+        try (MutableDiskTable opened = DiskTable.open(orchestrator, io, "fuzzed", file)) {
             assertThatThrownBy(opened::verify)
                     .isInstanceOf(TableFileException.class)
                     .hasMessageContaining("has a damaged page 0");
@@ -391,7 +391,7 @@ class FuzzedTableTest {
         } catch (IOException refused) {
             assertNamed(refused);
         }
-        try (DiskTable table = DiskTable.open(orchestrator, io, "fuzzed", file)) {
+        try (MutableDiskTable table = DiskTable.open(orchestrator, io, "fuzzed", file)) {
             use(table);
             update(() -> table.put(5, ROWS.query(1)));
             update(() -> table.put(Rows.id(BUILT), ROWS.query(2)));
@@ -419,7 +419,7 @@ class FuzzedTableTest {
             table.vector(Rows.id(row));
         }
         float[] query = Arrays.copyOf(ROWS.query(3), table.dimension());
-        Neighbors near = table.search(query, 10, 200).get(60, TimeUnit.SECONDS);
+        SearchResult near = table.search(query, 10, 200).get(60, TimeUnit.SECONDS);
         assertThat(near.size()).isBetween(0, 10);
         if (isWhole) {
             assertThat(table.diskStats().damagedPages()).isEmpty();

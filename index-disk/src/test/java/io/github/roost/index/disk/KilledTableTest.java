@@ -87,7 +87,7 @@ class KilledTableTest {
         public static void main(String[] arguments) throws IOException {
             Orchestrator orchestrator = Orchestrator.builder().build();
             BlockIo io = BlockIo.builder(orchestrator).build();
-            DiskTable table = DiskTable.open(
+            MutableDiskTable table = DiskTable.open(
                     orchestrator, io, "table", Path.of(arguments[0]), CHANGED_PAGES, DiskUpdates.MAX_LOG_BLOCKS);
             Queue<CompletableFuture<Boolean>> underWay = new ArrayDeque<>();
             int oldest = Integer.parseInt(arguments[1]);
@@ -186,7 +186,7 @@ class KilledTableTest {
     }
 
     private void check(Path file, Map<Long, List<Integer>> may, String when) throws Exception {
-        try (DiskTable table = DiskTable.open(orchestrator, io, "table", file)) {
+        try (MutableDiskTable table = DiskTable.open(orchestrator, io, "table", file)) {
             List<Long> live = new ArrayList<>();
             List<float[]> rows = new ArrayList<>();
             for (long id = 0; id < IDS; id++) {

@@ -40,7 +40,7 @@ class WriterWakeUpStressTest {
 
     /** What is done with a table. */
     private interface Stress {
-        void run(DiskTable table) throws Exception;
+        void run(MutableDiskTable table) throws Exception;
     }
 
     private static void inTable(Path file, Stress stress) throws Exception {
@@ -48,7 +48,7 @@ class WriterWakeUpStressTest {
         try (BlockIo io = BlockIo.builder(orchestrator).build()) {
             DiskTable.builder()
                     .build(orchestrator, io, file, Arrays.copyOf(ROWS.ids(), 300), Arrays.copyOf(ROWS.vectors(), 300));
-            try (DiskTable table = DiskTable.open(orchestrator, io, "table", file, 20, DiskUpdates.MAX_LOG_BLOCKS)) {
+            try (MutableDiskTable table = DiskTable.open(orchestrator, io, "table", file, 20, DiskUpdates.MAX_LOG_BLOCKS)) {
                 stress.run(table);
             }
         }
@@ -98,7 +98,7 @@ class WriterWakeUpStressTest {
         });
     }
 
-    private static int update(DiskTable table, int thread) throws Exception {
+    private static int update(MutableDiskTable table, int thread) throws Exception {
         Random random = new Random(thread);
         long end = System.nanoTime() + TIME.toNanos();
         int updates = 0;

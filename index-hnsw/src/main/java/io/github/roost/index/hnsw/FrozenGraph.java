@@ -10,7 +10,6 @@ import io.github.roost.index.hnsw.walk.NodeSet;
 import io.github.roost.index.hnsw.walk.WalkPlan;
 import io.github.roost.index.hnsw.walk.WalkScratch;
 import io.github.roost.vector.IdFilter;
-import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchCost;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.VectorSource;
@@ -90,7 +89,7 @@ final class FrozenGraph {
      *
      * @throws DeadlineExceededException if the search expires meanwhile
      */
-    Neighbors search(float[] query, int k, int ef, AllowedRows alive, AllowedRows wanted, GraphVisit visit) {
+    SearchResult search(float[] query, int k, int ef, AllowedRows alive, AllowedRows wanted, GraphVisit visit) {
         WalkScratch scratch = WalkScratch.take();
         try {
             return search(query, k, ef, alive, wanted, visit, scratch);
@@ -99,7 +98,7 @@ final class FrozenGraph {
         }
     }
 
-    private Neighbors search(
+    private SearchResult search(
             float[] query,
             int k,
             int ef,
@@ -128,7 +127,7 @@ final class FrozenGraph {
                 return search(query, k, WalkPlan.wider(ef, nodes), alive, wanted, visit, scratch);
             }
         }
-        Neighbors found = nearest(scratch, scale, k, alive.rows(), wanted.rows());
+        SearchResult found = nearest(scratch, scale, k, alive.rows(), wanted.rows());
         return ef < nodes && !visit.isCutShort() && isCrowdedOut(found, k, scratch, limit)
                 ? search(query, k, WalkPlan.wider(ef, nodes), alive, wanted, visit, scratch)
                 : found;
@@ -154,7 +153,7 @@ final class FrozenGraph {
      *
      * @param limit max number of nodes in the list
      */
-    private static boolean isCrowdedOut(Neighbors found, int k, FoundNodes nodes, int limit) {
+    private static boolean isCrowdedOut(SearchResult found, int k, FoundNodes nodes, int limit) {
         return found.size() < k && nodes.size() >= limit;
     }
 
@@ -174,7 +173,7 @@ final class FrozenGraph {
     }
 
     /** As {@link #search}, by scanning every node from {@code from} to {@code to} exclusive. */
-    Neighbors scan(float[] query, int k, AllowedRows alive, AllowedRows wanted, int from, int to, GraphVisit visit) {
+    SearchResult scan(float[] query, int k, AllowedRows alive, AllowedRows wanted, int from, int to, GraphVisit visit) {
         WalkScratch scratch = WalkScratch.take();
         try {
             return scan(query, k, k, alive, wanted, from, to, visit, scratch);
@@ -183,7 +182,7 @@ final class FrozenGraph {
         }
     }
 
-    private Neighbors scan(
+    private SearchResult scan(
             float[] query,
             int k,
             int width,
@@ -199,7 +198,7 @@ final class FrozenGraph {
         NodeSet allowed = scratch.both(image, alive.nodes(), wanted.nodes(), betweenPieces);
         walk.scan(image, scratch, width, allowed, from, to, betweenPieces);
         touchedVectors(scratch, visit);
-        Neighbors found = nearest(scratch, scale, k, alive.rows(), wanted.rows());
+        SearchResult found = nearest(scratch, scale, k, alive.rows(), wanted.rows());
         return width < to - from && isCrowdedOut(found, k, scratch, width)
                 ? scan(query, k, WalkPlan.wider(width, to - from), alive, wanted, from, to, visit, scratch)
                 : found;
@@ -230,11 +229,11 @@ final class FrozenGraph {
             List<SearchResult> results = new ArrayList<>(scales.length);
             for (int query = 0; query < scales.length; query++) {
                 FoundNodes found = group.found(query);
-                Neighbors nearest = nearest(found, scales[query], k, alive.rows(), wanted.rows());
+                SearchResult nearest = nearest(found, scales[query], k, alive.rows(), wanted.rows());
                 if (width < nodes && isCrowdedOut(nearest, k, found, width)) {
                     nearest = scan(queries.get(query), k, alive, wanted, 0, nodes, visit);
                 }
-                results.add(new SearchResult(nearest, new SearchCost(compared, 0), false));
+                results.add(nearest.with(new SearchCost(compared, 0), false));
             }
             return results;
         } finally {
@@ -277,7 +276,7 @@ final class FrozenGraph {
     }
 
     /** The k nearest rows of the found nodes that are in both sets, nearest first, ties by id. */
-    private Neighbors nearest(FoundNodes found, GraphSpace.QueryScale scale, int k, NodeSet alive, NodeSet wanted) {
+    private SearchResult nearest(FoundNodes found, GraphSpace.QueryScale scale, int k, NodeSet alive, NodeSet wanted) {
         int nodes = found.size();
         long[] ids = new long[Math.min(k, nodes)];
         float[] distances = new float[ids.length];
@@ -308,8 +307,8 @@ final class FrozenGraph {
         sortTies(ids, distances, size);
         int kept = Math.min(size, k);
         return kept == ids.length
-                ? new Neighbors(ids, distances)
-                : new Neighbors(Arrays.copyOf(ids, kept), Arrays.copyOf(distances, kept));
+                ? new SearchResult(ids, distances)
+                : new SearchResult(Arrays.copyOf(ids, kept), Arrays.copyOf(distances, kept));
     }
 
     private static void sortTies(long[] ids, float[] distances, int size) {

@@ -4,6 +4,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.topology.DomainMemory;
 import io.github.roost.vector.ElementType;
+import io.github.roost.vector.MemoryLimited;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.VectorTable;
 import io.github.roost.vector.spi.BuildWork;
@@ -20,7 +21,7 @@ abstract class GraphTableBuilder<B extends GraphTableBuilder<B>> {
     private String name;
     private GraphOptions options = GraphOptions.DEFAULT;
     private TableMemory.Mover mover = DomainMemory::migrate;
-    private long memoryLimit = VectorTable.NO_MEMORY_LIMIT;
+    private long memoryLimit = MemoryLimited.NO_MEMORY_LIMIT;
 
     GraphTableBuilder(String name) {
         this.name = name;
@@ -110,7 +111,7 @@ abstract class GraphTableBuilder<B extends GraphTableBuilder<B>> {
     }
 
     /**
-     * Sets the max off-heap bytes of the table's rows; see {@link io.github.roost.vector.VectorTable#memoryLimit(long)}. The limit
+     * Sets the max off-heap bytes of the table's rows; see {@link io.github.roost.vector.MemoryLimited#memoryLimit(long)}. The limit
      * applies from the build on: a build that would exceed it is refused before it begins.
      *
      * @param bytes at least 1; default no limit

@@ -7,7 +7,6 @@ import io.github.roost.index.hnsw.walk.ImageFile;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.VectorSource;
@@ -90,8 +89,8 @@ public final class HnswGraph {
         GraphTable.requireWidth(k, ef);
         Vectors.require("query", query, dimension(), metric());
         GraphVisit visit = new GraphVisit(context, visitLimit);
-        Neighbors found = graph.search(query, k, ef, graph.allowed(alive, visit), graph.allowed(wanted, visit), visit);
-        return new SearchResult(found, visit.cost(), visit.isCutShort());
+        SearchResult found = graph.search(query, k, ef, graph.allowed(alive, visit), graph.allowed(wanted, visit), visit);
+        return found.with(visit.cost(), visit.isCutShort());
     }
 
     /**

@@ -11,7 +11,7 @@ import io.github.roost.topology.Topology;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.TableBuild;
 import io.github.roost.vector.TableStats;
 import io.github.roost.vector.VectorSource;
@@ -33,8 +33,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>{@code
  * HnswTable table = HnswTable.builder().name("products").build(orchestrator, vectors);
- * CompletableFuture<Neighbors> answer =
- *         orchestrator.submit(table.searchFunction(10, 64), query, table.mappingId(query));
+ * CompletableFuture<SearchResult> answer = table.search(query, 10);
  * }</pre>
  *
  * <p>The graph is searched in C, or in Java if no native library can be loaded. Each search has its own visited marks and heaps, so
@@ -140,13 +139,13 @@ public final class HnswTable extends GraphTable {
     }
 
     @Override
-    Neighbors find(float[] query, int k, int ef, IdFilter filter, GraphVisit visit) {
+    SearchResult find(float[] query, int k, int ef, IdFilter filter, GraphVisit visit) {
         FrozenGraph searched = graph;
         return searched.search(query, k, ef, AllowedRows.ALL, searched.allowed(filter, visit), visit);
     }
 
     @Override
-    Neighbors exact(float[] query, int k, GraphVisit visit) {
+    SearchResult exact(float[] query, int k, GraphVisit visit) {
         FrozenGraph searched = graph;
         int nodes = searched.image().shape().nodes();
         return searched.scan(query, k, AllowedRows.ALL, AllowedRows.ALL, 0, nodes, visit);
@@ -175,30 +174,10 @@ public final class HnswTable extends GraphTable {
      */
     public int[] visits(float[] query, int k, int ef) {
         requireWidth(k, ef);
-        requireQuery(query);
+        requireQuery("query", query);
         try (var _ = use()) {
             return graph.visits(query, k, ef);
         }
-    }
-
-    @Override
-    public boolean isMutable() {
-        return false;
-    }
-
-    @Override
-    public boolean put(long id, float[] vector) {
-        throw fixed();
-    }
-
-    @Override
-    public boolean remove(long id) {
-        throw fixed();
-    }
-
-    private UnsupportedOperationException fixed() {
-        return new UnsupportedOperationException(
-                "the rows of HNSW table " + name() + " are fixed: use a LiveTable for rows that change");
     }
 
     /** The first call sorts the ids into an index on the Java heap, 12 bytes per row, which the table keeps. */
@@ -319,23 +298,20 @@ public final class HnswTable extends GraphTable {
         try (var _ = use()) {
             FrozenGraph taken = next.graph;
             limit().admit(name(), taken.image()::bytes);
-            if (!next.end(() -> {})) {
+            // Its memory is this table's now.
+            if (!orchestrator().indexing().closeTable(next.registration(), () -> {})) {
                 throw new TableClosedException(next.name());
             }
             graph = taken;
             choice = next.choice;
-            rowsReplaced();
+            forgetEfforts();
             memory.allIsNew();
         }
     }
 
     @Override
-    public void close() {
-        end(() -> DomainMemory.release(graph.image().memory()));
-    }
-
-    private boolean end(Runnable free) {
-        return orchestrator().indexing().closeTable(registration(), free);
+    protected void free() {
+        DomainMemory.release(graph.image().memory());
     }
 
     /** Collects the options of a table. Not thread-safe. */

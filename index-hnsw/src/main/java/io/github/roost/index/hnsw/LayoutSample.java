@@ -2,7 +2,6 @@ package io.github.roost.index.hnsw;
 
 import io.github.roost.core.SearchContext;
 import io.github.roost.index.hnsw.walk.GraphImage;
-import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.spi.BuildWork;
 import java.util.List;
@@ -41,7 +40,7 @@ final class LayoutSample {
         this.reach = new float[queries.size()];
         int all = 0;
         for (int query = 0; query < reach.length; query++) {
-            Neighbors truth = exact.get(query).neighbors();
+            SearchResult truth = exact.get(query);
             reach[query] = truth.distances()[truth.size() - 1];
             all += truth.size();
         }
@@ -62,7 +61,7 @@ final class LayoutSample {
         LongAdder compared = new LongAdder();
         work.forEach(queries.size(), 1, query -> {
             GraphVisit visit = yielding(work);
-            Neighbors found = graph.search(queries.get(query), K + 1, ef, AllowedRows.ALL, AllowedRows.ALL, visit);
+            SearchResult found = graph.search(queries.get(query), K + 1, ef, AllowedRows.ALL, AllowedRows.ALL, visit);
             for (float distance : found.distances()) {
                 hits.add(distance <= reach[query] ? 1 : 0);
             }

@@ -3,7 +3,7 @@ package io.github.roost.index.hnsw;
 import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.Vectors;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
@@ -192,7 +192,7 @@ final class LiveRows {
     }
 
     /** Finds the k nearest live rows by an exhaustive scan. */
-    Neighbors exact(float[] query, int k, GraphVisit visit) {
+    SearchResult exact(float[] query, int k, GraphVisit visit) {
         int nodes = hasGraph ? rows.image().shape().nodes() : count;
         return rows.scan(query, k, alive, AllowedRows.ALL, 0, nodes, visit);
     }
@@ -218,14 +218,14 @@ final class LiveRows {
      * @param from first row to scan in a part without a graph; a part with a graph is always searched whole
      * @return the number of rows when the search began: rows from there on are still to be searched
      */
-    int search(float[] query, int k, int ef, IdFilter filter, int from, GraphVisit visit, List<Neighbors> found) {
+    int search(float[] query, int k, int ef, IdFilter filter, int from, GraphVisit visit, List<SearchResult> found) {
         int end = count;
         if (hasGraph) {
             found.add(rows.search(query, k, ef, alive, rows.allowed(filter, visit), visit));
         } else {
             AllowedRows wanted = rows.allowedAmong(filter, end, visit);
             int last = visit.lastOf(from, end);
-            found.add(last == from ? Neighbors.EMPTY : rows.scan(query, k, alive, wanted, from, last, visit));
+            found.add(last == from ? SearchResult.EMPTY : rows.scan(query, k, alive, wanted, from, last, visit));
         }
         // If a row was seen as removed here, later reads see the successor that was added before the removal.
         VarHandle.acquireFence();

@@ -4,7 +4,8 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.LiveRows.RowsSnapshot;
 import io.github.roost.topology.DomainMemory;
 import io.github.roost.vector.IdFilter;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.MutableVectorTable;
+import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.TableBuild;
 import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.TableStats;
@@ -38,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe. Changes are made one at a time, in the calling threads; searches never wait for them.
  */
-public final class LiveTable extends GraphTable {
+public final class LiveTable extends GraphTable implements MutableVectorTable {
     static final int MIN_FREEZE_AFTER = 64;
     static final int MAX_FREEZE_AFTER = 1_000_000;
     /** The share of a freeze's progress that is left for merges that fall due while it runs. */
@@ -189,7 +190,7 @@ public final class LiveTable extends GraphTable {
     }
 
     @Override
-    Neighbors exact(float[] query, int k, GraphVisit visit) {
+    SearchResult exact(float[] query, int k, GraphVisit visit) {
         return NewestOfEach.merge(
                 parts.stream().map(part -> part.exact(query, k, visit)).toList(), k);
     }
@@ -262,8 +263,8 @@ public final class LiveTable extends GraphTable {
      */
     @SuppressWarnings("ReferenceEquality") // tests whether parts is still the same list object
     @Override
-    Neighbors find(float[] query, int k, int ef, IdFilter filter, GraphVisit visit) {
-        List<Neighbors> found = new ArrayList<>();
+    SearchResult find(float[] query, int k, int ef, IdFilter filter, GraphVisit visit) {
+        List<SearchResult> found = new ArrayList<>();
         List<LiveRows> searched = List.of();
         // The number of rows searched so far in each part.
         int[] rows = {};
@@ -285,7 +286,7 @@ public final class LiveTable extends GraphTable {
                 }
             }
             if (all == parts && isUpTo(all, rows)) {
-                Neighbors merged = NewestOfEach.merge(found, k);
+                SearchResult merged = NewestOfEach.merge(found, k);
                 int maxRows = all.stream().mapToInt(LiveRows::count).max().orElse(0);
                 if (visit.isCutShort() || !NewestOfEach.isShort(merged, found, k, wanted, maxRows)) {
                     return merged;
@@ -336,8 +337,7 @@ public final class LiveTable extends GraphTable {
      */
     public TableBuild<LiveTable> startFreeze() {
         synchronized (places) {
-            requireOpen();
-            orchestrator().indexing().requireOpen("a freeze");
+            requireOpen("a freeze");
             sealAll();
         }
         return freeze.start();
@@ -437,11 +437,6 @@ public final class LiveTable extends GraphTable {
     }
 
     @Override
-    public boolean isMutable() {
-        return true;
-    }
-
-    @Override
     public TableStats stats() {
         List<LiveRows> all = parts;
         long bytes = registration().isOpen()
@@ -521,10 +516,11 @@ public final class LiveTable extends GraphTable {
     public void close() {
         // Closed first, so that a merge that ends because the table closes is not reported as a failure.
         freeze.close();
-        orchestrator().indexing().closeTable(registration(), this::free);
+        super.close();
     }
 
-    private void free() {
+    @Override
+    protected void free() {
         synchronized (places) {
             places.close();
             parts.forEach(part -> DomainMemory.release(part.memory()));

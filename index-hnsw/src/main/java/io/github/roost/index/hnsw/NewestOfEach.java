@@ -1,6 +1,6 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
@@ -16,13 +16,13 @@ final class NewestOfEach {
      *
      * @param found results of the parts, older rows first
      */
-    static Neighbors merge(List<Neighbors> found, int k) {
-        int max = found.stream().mapToInt(Neighbors::size).sum();
+    static SearchResult merge(List<SearchResult> found, int k) {
+        int max = found.stream().mapToInt(SearchResult::size).sum();
         long[] ids = new long[max];
         float[] distances = new float[max];
         int size = 0;
         Set<Long> seen = HashSet.newHashSet(max);
-        for (Neighbors part : found.reversed()) {
+        for (SearchResult part : found.reversed()) {
             for (int i = 0; i < part.size(); i++) {
                 if (seen.add(part.ids()[i])) {
                     ids[size] = part.ids()[i];
@@ -30,8 +30,8 @@ final class NewestOfEach {
                 }
             }
         }
-        Neighbors sorted = Neighbors.sorted(Arrays.copyOf(ids, size), Arrays.copyOf(distances, size));
-        return size <= k ? sorted : new Neighbors(Arrays.copyOf(sorted.ids(), k), Arrays.copyOf(sorted.distances(), k));
+        SearchResult sorted = SearchResult.sorted(Arrays.copyOf(ids, size), Arrays.copyOf(distances, size));
+        return size <= k ? sorted : new SearchResult(Arrays.copyOf(sorted.ids(), k), Arrays.copyOf(sorted.distances(), k));
     }
 
     /**
@@ -42,13 +42,13 @@ final class NewestOfEach {
      * @param wanted rows requested from each part, at least k
      * @param maxRows rows of the largest part, deleted ones included
      */
-    static boolean isShort(Neighbors merged, List<Neighbors> found, int k, int wanted, int maxRows) {
+    static boolean isShort(SearchResult merged, List<SearchResult> found, int k, int wanted, int maxRows) {
         return wanted < maxRows
                 && found.stream().anyMatch(part -> part.size() >= wanted && hidesNearer(part, merged, k));
     }
 
     /** Whether rows beyond a part's cut-off may be nearer than the k-th merged row. */
-    private static boolean hidesNearer(Neighbors part, Neighbors merged, int k) {
+    private static boolean hidesNearer(SearchResult part, SearchResult merged, int k) {
         return merged.size() < k || merged.distances()[k - 1] > part.distances()[part.size() - 1];
     }
 }

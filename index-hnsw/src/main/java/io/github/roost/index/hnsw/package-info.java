@@ -1,7 +1,6 @@
 /**
- * HNSW tables whose searches run on Roost's workers: {@link io.github.roost.index.hnsw.HnswTable} for a fixed set of rows,
- * {@link io.github.roost.index.hnsw.LiveTable} for rows that are added and removed, and
- * {@link io.github.roost.index.hnsw.MultiTableSearch} to search several tables at once. Graphs are stored outside the Java heap
+ * HNSW tables whose searches run on Roost's workers: {@link io.github.roost.index.hnsw.HnswTable} for a fixed set of rows, and
+ * {@link io.github.roost.index.hnsw.LiveTable} for rows that are added and removed. Graphs are stored outside the Java heap
  * and searched in C, or in Java if no native library can be loaded.
  */
 @NullMarked

@@ -6,11 +6,10 @@ import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.testkit.Asking;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -151,8 +150,8 @@ class FilteredRecallTest {
             if (allowed == Allowed.FAR && query % CLUSTERS < CLUSTERS / 2) {
                 continue;
             }
-            Neighbors truth = exact(VECTORS, QUERIES[query], K, Metric.SQUARED_L2, filter);
-            Neighbors found = search(table, QUERIES[query], compiled).join();
+            SearchResult truth = exact(VECTORS, QUERIES[query], K, Metric.SQUARED_L2, filter);
+            SearchResult found = search(table, QUERIES[query], compiled).join();
             assertThat(Arrays.stream(found.ids())).allMatch(filter::test);
             assertThat(found.size()).isEqualTo(truth.size());
             hits += hits(truth, found);
@@ -161,9 +160,9 @@ class FilteredRecallTest {
         return hits / (double) wanted;
     }
 
-    private static CompletableFuture<Neighbors> search(Table table, float[] query, IdFilter filter) {
+    private static CompletableFuture<SearchResult> search(Table table, float[] query, IdFilter filter) {
         return table == Table.FROZEN
-                ? Asking.neighbors(frozen, SearchRequest.of(query, K).effort(EF).filter(filter))
-                : Asking.neighbors(live, SearchRequest.of(query, K).effort(EF).filter(filter));
+                ? frozen.search(SearchRequest.of(query, K).effort(EF).filter(filter))
+                : live.search(SearchRequest.of(query, K).effort(EF).filter(filter));
     }
 }

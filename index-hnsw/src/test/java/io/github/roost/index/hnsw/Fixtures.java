@@ -15,7 +15,7 @@ import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.Topology;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -38,7 +38,7 @@ final class Fixtures {
     static double recall(HnswTable table, float[][] rows, float[][] queries, int k, int ef) {
         int hits = 0;
         for (float[] query : queries) {
-            Neighbors found = table.search(query, k, ef).join();
+            SearchResult found = table.search(query, k, ef).join();
             for (int i = 0; i < k; i++) {
                 float distance = distance(rows[(int) found.ids()[i]], query, table.metric());
                 assertThat(found.distances()[i]).isCloseTo(distance, within(1e-3f + 1e-4f * Math.abs(distance)));

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.vector.ElementType;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.VectorTable;
 import java.io.IOException;
@@ -220,7 +220,7 @@ class FuzzedFileTest {
         Random random = new Random(9);
         for (int search = 0; search < 3; search++) {
             float[] query = gaussian(1, table.dimension(), random)[0];
-            Neighbors found = table.search(query, 10, 20).join();
+            SearchResult found = table.search(query, 10, 20).join();
             assertThat(found.size()).isBetween(0, 10);
         }
     }

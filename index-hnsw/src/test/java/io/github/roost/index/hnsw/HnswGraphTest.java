@@ -9,7 +9,6 @@ import io.github.roost.core.SearchContext;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.VectorSource;
@@ -72,7 +71,7 @@ class HnswGraphTest {
             for (int row = 0; row < 100; row++) {
                 SearchResult found = search(opened, rows[row], IdFilter.all(), IdFilter.all());
                 assertThat(found).isEqualTo(search(graph, rows[row], IdFilter.all(), IdFilter.all()));
-                assertThat(found.neighbors().ids()[0]).isEqualTo(row * 3L);
+                assertThat(found.ids()[0]).isEqualTo(row * 3L);
             }
             assertThat(opened.rows()).isEqualTo(ROWS);
             assertThat(opened.dimension()).isEqualTo(DIMENSION);
@@ -88,8 +87,8 @@ class HnswGraphTest {
     @Test
     void bothFiltersHold() {
         SearchResult found = search(graph, rows[8], IdFilter.of(id -> id != 24), IdFilter.of(id -> id % 2 == 0));
-        assertThat(found.neighbors().size()).isEqualTo(5);
-        assertThat(LongStream.of(found.neighbors().ids()).boxed()).allMatch(id -> id != 24 && id % 2 == 0);
+        assertThat(found.size()).isEqualTo(5);
+        assertThat(LongStream.of(found.ids()).boxed()).allMatch(id -> id != 24 && id % 2 == 0);
     }
 
     @Test
@@ -109,7 +108,7 @@ class HnswGraphTest {
                     .sorted(Comparator.comparingDouble(id -> squaredL2(rows[(int) (id / 3)], vector)))
                     .limit(5)
                     .toArray(Long[]::new);
-            Neighbors neighbors = found.get(query).neighbors();
+            SearchResult neighbors = found.get(query);
             assertThat(LongStream.of(neighbors.ids()).boxed()).containsExactly(expected);
             for (int i = 0; i < 5; i++) {
                 assertThat((double) neighbors.distances()[i])
@@ -139,9 +138,9 @@ class HnswGraphTest {
                 IdFilter.of(id -> id % 30 == 29),
                 IdFilter.all(),
                 SearchContext.outside((nodes, bytes) -> {}));
-        assertThat(found.get(0).neighbors().ids()[0]).isEqualTo(119);
-        assertThat(found.get(1).neighbors().ids()[0]).isEqualTo(149);
-        assertThat(found).allMatch(result -> result.neighbors().size() == 2);
+        assertThat(found.get(0).ids()[0]).isEqualTo(119);
+        assertThat(found.get(1).ids()[0]).isEqualTo(149);
+        assertThat(found).allMatch(result -> result.size() == 2);
     }
 
     private static double squaredL2(float[] a, float[] b) {

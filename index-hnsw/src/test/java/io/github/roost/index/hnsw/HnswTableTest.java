@@ -17,14 +17,15 @@ import io.github.roost.topology.Core;
 import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.Topology;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.LongStream;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
@@ -70,9 +71,9 @@ class HnswTableTest {
         try (HnswTable table = HnswTable.builder().build(ORCHESTRATOR, gaussian(5_000, 32, random))) {
             // ef of a walk, and of a scan of all.
             for (int ef : new int[] {1_000, 100_000}) {
-                SearchFunction<float[], Neighbors> search = table.searchFunction(1_000, ef);
+                SearchFunction<float[], SearchResult> search = table.searchFunction(1_000, ef);
                 Fixtures.EndsAfter never = new Fixtures.EndsAfter(Integer.MAX_VALUE);
-                Neighbors expected = search.search(query, never);
+                SearchResult expected = search.search(query, never);
                 int asked = Integer.MAX_VALUE - never.asksLeft().get();
                 assertThat(asked).isGreaterThan(10);
                 for (int asks = 0; asks < asked; asks++) {
@@ -199,7 +200,7 @@ class HnswTableTest {
         float[][] queries = inUnits(unit, gaussian(50, 24, random));
         try (HnswTable table = HnswTable.builder().metric(metric).build(ORCHESTRATOR, rows)) {
             assertThat(recall(table, rows, queries, 10, 200, metric)).isGreaterThan(.95);
-            Neighbors found = table.search(queries[0], 1, 200).join();
+            SearchResult found = table.search(queries[0], 1, 200).join();
             float truth = distance(rows[(int) found.ids()[0]], queries[0], metric);
             assertThat(found.distances()[0]).isCloseTo(truth, withinPercentage(.01));
         }
@@ -211,7 +212,7 @@ class HnswTableTest {
         float[][] rows = inUnits(rowUnit, gaussian(500, 8, new Random(22)));
         float[] query = inUnits(queryUnit, gaussian(1, 8, new Random(23)))[0];
         try (HnswTable table = HnswTable.builder().build(ORCHESTRATOR, rows)) {
-            Neighbors found = table.search(query, 3, 50).join();
+            SearchResult found = table.search(query, 3, 50).join();
             assertThat(found.size()).isEqualTo(3);
             assertThat(found.distances()[0])
                     .isCloseTo(distance(rows[0], query, Metric.SQUARED_L2), withinPercentage(.01));
@@ -245,8 +246,8 @@ class HnswTableTest {
     void tinyTablesGiveAllTheyHave(int size) {
         float[][] rows = gaussian(size, 8, new Random(size));
         try (HnswTable table = HnswTable.builder().build(ORCHESTRATOR, rows)) {
-            Neighbors found = table.search(rows[0], 10, 10).join();
-            Neighbors truth = exact(rows, rows[0], 10, Metric.SQUARED_L2);
+            SearchResult found = table.search(rows[0], 10, 10).join();
+            SearchResult truth = exact(rows, rows[0], 10, Metric.SQUARED_L2);
             assertThat(found.ids()).isEqualTo(truth.ids());
             assertThat(found.distances()).containsExactly(truth.distances(), within(1e-4f));
         }
@@ -262,7 +263,7 @@ class HnswTableTest {
         try (HnswTable table = HnswTable.builder().build(ORCHESTRATOR, rows)) {
             for (int query = 0; query < 50; query++) {
                 assertThat(table.search(rows[query], 5, 60).join())
-                        .isEqualTo(new Neighbors(
+                        .isEqualTo(new SearchResult(
                                 new long[] {query, query + 600, query + 1_200, query + 1_800, query + 2_400},
                                 new float[5]));
             }
@@ -394,11 +395,11 @@ class HnswTableTest {
     void concurrentSearchesGiveWhatLoneOnesGive() {
         float[][] rows = gaussian(2_000, 32, new Random(4));
         try (HnswTable table = HnswTable.builder().build(ORCHESTRATOR, rows)) {
-            List<Neighbors> alone = new ArrayList<>();
+            List<SearchResult> alone = new ArrayList<>();
             for (int query = 0; query < 200; query++) {
                 alone.add(table.search(rows[query], 10, 50).join());
             }
-            List<CompletableFuture<Neighbors>> together = new ArrayList<>();
+            List<CompletableFuture<SearchResult>> together = new ArrayList<>();
             for (int query = 0; query < 200; query++) {
                 together.add(table.search(rows[query], 10, 50));
             }
@@ -412,29 +413,21 @@ class HnswTableTest {
         List<HnswTable> tables = new ArrayList<>();
         for (int third = 0; third < 3; third++) {
             tables.add(
-                    HnswTable.builder().build(ORCHESTRATOR, Arrays.copyOfRange(rows, 300 * third, 300 * third + 300)));
+                    HnswTable.builder()
+                            .build(
+                                    ORCHESTRATOR,
+                                    LongStream.range(300 * third, 300 * third + 300).toArray(),
+                                    Arrays.copyOfRange(rows, 300 * third, 300 * third + 300)));
         }
-        List<TableHit> hits = new MultiTableSearch(ORCHESTRATOR, tables)
-                .search(SearchRequest.of(rows[450], 10).effort(300))
+        SearchRequest request = SearchRequest.of(rows[450], 10).effort(300);
+        SearchResult found = ORCHESTRATOR
+                .fanOut(
+                        tables.stream().map(table -> table.part(request)).toList(),
+                        results -> SearchResult.merge(results, 10))
                 .join();
-        assertThat(hits.getFirst()).isEqualTo(new TableHit(1, 150, 0));
-        assertThat(hits.stream().mapToLong(hit -> 300L * hit.table() + hit.id()))
-                .containsExactlyInAnyOrder(Arrays.stream(
-                                exact(rows, rows[450], 10, Metric.SQUARED_L2).ids())
-                        .boxed()
-                        .toArray(Long[]::new));
+        assertThat(found.ids()).isEqualTo(exact(rows, rows[450], 10, Metric.SQUARED_L2).ids());
+        assertThat(found.cost().visited()).isGreaterThan(3 * 10);
         tables.forEach(HnswTable::close);
-    }
-
-    @Test
-    void hitsOfSeveralTablesAtEitherZeroAreInTheOrderOfTheirTables() {
-        List<TableHit> hits = MultiTableSearch.merge(
-                List.of(
-                        new Neighbors(new long[] {7, 8}, new float[] {0f, -0f}),
-                        new Neighbors(new long[] {1}, new float[] {-0f})),
-                3);
-        assertThat(hits).extracting(TableHit::table).containsExactly(0, 0, 1);
-        assertThat(hits).extracting(TableHit::id).containsExactly(7L, 8L, 1L);
     }
 
     @Test
@@ -460,8 +453,8 @@ class HnswTableTest {
     private static double recall(HnswTable table, float[][] rows, float[][] queries, int k, int ef, Metric metric) {
         int hits = 0;
         for (float[] query : queries) {
-            Neighbors truth = exact(rows, query, k, metric);
-            Neighbors found = table.search(query, k, ef).join();
+            SearchResult truth = exact(rows, query, k, metric);
+            SearchResult found = table.search(query, k, ef).join();
             assertThat(found.size()).isEqualTo(k);
             for (int i = 0; i < k; i++) {
                 assertThat(found.distances()[i])
@@ -474,7 +467,7 @@ class HnswTableTest {
         return hits / (double) (k * queries.length);
     }
 
-    private static Offset<Float> tolerance(Neighbors found, int i) {
+    private static Offset<Float> tolerance(SearchResult found, int i) {
         return within(1e-2f + 1e-4f * Math.abs(found.distances()[i]));
     }
 }

@@ -7,11 +7,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.walk.NodeSet;
-import io.github.roost.testkit.Asking;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Random;
@@ -65,9 +64,8 @@ class IdFilterTest {
         int hits = 0;
         int wanted = 0;
         for (float[] query : QUERIES) {
-            Neighbors truth = exact(VECTORS, query, K, Metric.SQUARED_L2, allowed);
-            Neighbors found = Asking.neighbors(
-                            table, SearchRequest.of(query, K).effort(EF).filter(filter))
+            SearchResult truth = exact(VECTORS, query, K, Metric.SQUARED_L2, allowed);
+            SearchResult found = table.search(SearchRequest.of(query, K).effort(EF).filter(filter))
                     .join();
             assertThat(Arrays.stream(found.ids())).allMatch(allowed::test);
             assertThat(found.size()).isEqualTo(truth.size());
@@ -79,9 +77,7 @@ class IdFilterTest {
 
     @Test
     void aFilterThatAllowsNothingFindsNothing() {
-        assertThat(Asking.neighbors(
-                                table,
-                                SearchRequest.of(QUERIES[0], K).effort(EF).filter(IdFilter.of(id -> false)))
+        assertThat(table.search(SearchRequest.of(QUERIES[0], K).effort(EF).filter(IdFilter.of(id -> false)))
                         .join()
                         .size())
                 .isZero();
@@ -94,9 +90,7 @@ class IdFilterTest {
         ids.set(4_711);
         IdFilter filter = IdFilter.of(ids);
         ids.clear();
-        assertThat(Asking.neighbors(
-                                table,
-                                SearchRequest.of(QUERIES[0], K).effort(EF).filter(filter))
+        assertThat(table.search(SearchRequest.of(QUERIES[0], K).effort(EF).filter(filter))
                         .join()
                         .ids())
                 .containsExactlyInAnyOrder(17, 4_711);
@@ -106,9 +100,9 @@ class IdFilterTest {
     void aPredicateIsAskedOnceARow() {
         AtomicInteger asked = new AtomicInteger();
         IdFilter filter = IdFilter.of(id -> asked.incrementAndGet() > 0);
-        Asking.neighbors(table, SearchRequest.of(QUERIES[0], K).effort(EF).filter(filter))
+        table.search(SearchRequest.of(QUERIES[0], K).effort(EF).filter(filter))
                 .join();
-        Asking.neighbors(table, SearchRequest.of(QUERIES[1], K).effort(EF).filter(filter))
+        table.search(SearchRequest.of(QUERIES[1], K).effort(EF).filter(filter))
                 .join();
         assertThat(asked).hasValue(ROWS);
     }
@@ -132,10 +126,9 @@ class IdFilterTest {
             rows[row] = rows[row % 10];
         }
         try (HnswTable equals = HnswTable.builder().build(ORCHESTRATOR, rows)) {
-            Neighbors found = Asking.neighbors(
-                            equals, SearchRequest.of(rows[3], 2).effort(10).filter(IdFilter.of(id -> id >= 20)))
+            SearchResult found = equals.search(SearchRequest.of(rows[3], 2).effort(10).filter(IdFilter.of(id -> id >= 20)))
                     .join();
-            assertThat(found).isEqualTo(new Neighbors(new long[] {23, 33}, new float[2]));
+            assertThat(found).isEqualTo(new SearchResult(new long[] {23, 33}, new float[2]));
         }
     }
 }

@@ -10,12 +10,11 @@ import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.SearchContext;
-import io.github.roost.testkit.Asking;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -97,8 +96,8 @@ class Int8TableTest {
         try (HnswTable table = int8().metric(metric).build(ORCHESTRATOR, rows)) {
             int hits = 0;
             for (float[] query : queries) {
-                Neighbors truth = exact(rows, query, 10, metric, id -> true);
-                Neighbors found = table.search(query, 10, 200).join();
+                SearchResult truth = exact(rows, query, 10, metric, id -> true);
+                SearchResult found = table.search(query, 10, 200).join();
                 float distance = distance(rows[(int) found.ids()[0]], query, metric);
                 assertThat(found.distances()[0]).isCloseTo(distance, withinPercentage(.1));
                 hits += hits(truth, found);
@@ -113,7 +112,7 @@ class Int8TableTest {
         float[][] rows = Fixtures.scaled(gaussian(2_000, 8, new Random(63)), rowUnit);
         float[] query = Fixtures.scaled(gaussian(1, 8, new Random(64)), queryUnit)[0];
         try (HnswTable table = int8().build(ORCHESTRATOR, rows)) {
-            Neighbors found = table.search(query, 3, 50).join();
+            SearchResult found = table.search(query, 3, 50).join();
             assertThat(found.size()).isEqualTo(3);
             assertThat(found.distances()[0])
                     .isCloseTo(distance(rows[0], query, Metric.SQUARED_L2), withinPercentage(.01));
@@ -183,7 +182,7 @@ class Int8TableTest {
         try (HnswTable table = int8().build(ORCHESTRATOR, rows)) {
             for (int query = 0; query < 50; query++) {
                 assertThat(table.search(rows[query], 5, 60).join())
-                        .isEqualTo(new Neighbors(
+                        .isEqualTo(new SearchResult(
                                 new long[] {query, query + 600, query + 1_200, query + 1_800, query + 2_400},
                                 new float[5]));
             }
@@ -199,8 +198,7 @@ class Int8TableTest {
             IdFilter filter = IdFilter.of(id -> id % every == 0);
             int hits = 0;
             for (float[] query : gaussian(40, 32, random)) {
-                Neighbors found = Asking.neighbors(
-                                table, SearchRequest.of(query, 10).effort(150).filter(filter))
+                SearchResult found = table.search(SearchRequest.of(query, 10).effort(150).filter(filter))
                         .join();
                 assertThat(Arrays.stream(found.ids())).allMatch(id -> id % every == 0);
                 hits += hits(exact(rows, query, 10, Metric.SQUARED_L2, id -> id % every == 0), found);
@@ -283,7 +281,7 @@ class Int8TableTest {
             }
             int hits = 0;
             for (float[] query : gaussian(40, 48, random)) {
-                Neighbors found = table.search(query, 10, 100).join();
+                SearchResult found = table.search(query, 10, 100).join();
                 assertThat(Arrays.stream(found.ids())).allMatch(id -> id % 2 == 1);
                 hits += hits(exact(rows, query, 10, Metric.SQUARED_L2, id -> id % 2 == 1), found);
             }

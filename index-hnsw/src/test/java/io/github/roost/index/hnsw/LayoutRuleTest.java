@@ -3,6 +3,7 @@ package io.github.roost.index.hnsw;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.index.hnsw.LayoutRule.Cost;
+import io.github.roost.vector.MemoryLimited;
 import io.github.roost.vector.VectorTable;
 import org.junit.jupiter.api.Test;
 
@@ -19,21 +20,21 @@ class LayoutRuleTest {
 
     @Test
     void shortVectorsAreReadAsTheyAre() {
-        assertThat(LayoutRule.withoutSample(LayoutRule.MIN_DIMENSION - 1, ROWS, 1, VectorTable.NO_MEMORY_LIMIT))
+        assertThat(LayoutRule.withoutSample(LayoutRule.MIN_DIMENSION - 1, ROWS, 1, MemoryLimited.NO_MEMORY_LIMIT))
                 .hasValueSatisfying(choice -> {
                     assertThat(choice.layout()).isEqualTo(GraphLayout.FLOAT32);
                     assertThat(choice.reason()).contains("63 dimensions");
                 });
-        assertThat(LayoutRule.withoutSample(LayoutRule.MIN_DIMENSION, ROWS, 1, VectorTable.NO_MEMORY_LIMIT))
+        assertThat(LayoutRule.withoutSample(LayoutRule.MIN_DIMENSION, ROWS, 1, MemoryLimited.NO_MEMORY_LIMIT))
                 .isEmpty();
     }
 
     @Test
     void aTableInTheCachesIsReadAsItIs() {
         int rows = (int) (LayoutRule.MIN_VECTOR_BYTES / Float.BYTES / 128);
-        assertThat(LayoutRule.withoutSample(128, rows - 1, 1, VectorTable.NO_MEMORY_LIMIT))
+        assertThat(LayoutRule.withoutSample(128, rows - 1, 1, MemoryLimited.NO_MEMORY_LIMIT))
                 .hasValueSatisfying(choice -> assertThat(choice.layout()).isEqualTo(GraphLayout.FLOAT32));
-        assertThat(LayoutRule.withoutSample(128, rows, 1, VectorTable.NO_MEMORY_LIMIT))
+        assertThat(LayoutRule.withoutSample(128, rows, 1, MemoryLimited.NO_MEMORY_LIMIT))
                 .isEmpty();
     }
 

@@ -13,12 +13,11 @@ import io.github.roost.core.DeadlineExceededException;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.TableClosedException;
-import io.github.roost.testkit.Asking;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.TableBuild;
 import io.github.roost.vector.TableFullException;
 import io.github.roost.vector.VectorSource;
@@ -95,7 +94,7 @@ class LiveTableTest {
         }
     }
 
-    private static void assertSame(Neighbors found, Map<Long, float[]> model, float[] query, Metric metric) {
+    private static void assertSame(SearchResult found, Map<Long, float[]> model, float[] query, Metric metric) {
         float[] expected = new float[Math.min(10, model.size())];
         List<Float> all = model.values().stream()
                 .map(vector -> distance(vector, query, metric))
@@ -126,7 +125,7 @@ class LiveTableTest {
                 table.remove(row);
             }
             table.freeze();
-            Neighbors found = table.search(rows[0], 1_000, 1_000).join();
+            SearchResult found = table.search(rows[0], 1_000, 1_000).join();
             assertThat(found.size()).isEqualTo(500);
             assertThat(Arrays.stream(found.ids())).allMatch(id -> id % 2 == 1);
             for (int row = 1; row < 1_000; row += 2) {
@@ -211,8 +210,8 @@ class LiveTableTest {
             }
             for (float far : new float[] {1e7f, 1e9f, 1e11f}) {
                 float[] query = {far, far / 25};
-                Neighbors found = table.search(query, 3, 10).join();
-                Neighbors expected = exact(rows, query, 3, Metric.SQUARED_L2, id -> true);
+                SearchResult found = table.search(query, 3, 10).join();
+                SearchResult expected = exact(rows, query, 3, Metric.SQUARED_L2, id -> true);
                 assertThat(found.ids()).containsExactly(expected.ids());
                 for (int i = 0; i < rows.length; i++) {
                     assertThat(found.distances()[i]).isCloseTo(expected.distances()[i], withinPercentage(1e-4));
@@ -234,9 +233,7 @@ class LiveTableTest {
                 table.remove(id);
             }
             IdFilter filter = IdFilter.of(id -> id % 2 == 0 || id >= 2L * near);
-            assertThat(Asking.neighbors(
-                                    table,
-                                    SearchRequest.of(new float[2], 5).effort(5).filter(filter))
+            assertThat(table.search(SearchRequest.of(new float[2], 5).effort(5).filter(filter))
                             .join()
                             .ids())
                     .containsExactly(LongStream.range(2L * near, 2L * near + 5).toArray());
@@ -251,9 +248,9 @@ class LiveTableTest {
                 table.put(i, new float[] {units[i], -units[i]});
             }
             for (int i = 0; i < units.length; i++) {
-                Neighbors found =
+                SearchResult found =
                         table.search(new float[] {units[i], -units[i]}, 1, 10).join();
-                assertThat(found).isEqualTo(new Neighbors(new long[] {i}, new float[1]));
+                assertThat(found).isEqualTo(new SearchResult(new long[] {i}, new float[1]));
             }
         }
     }
@@ -314,7 +311,7 @@ class LiveTableTest {
             AtomicInteger touches = new AtomicInteger();
             AddsParts adding = new AddsParts(table, new AtomicInteger(), 30, false);
             adding.add();
-            Neighbors found = table.searchFunction(30 * 64, 30 * 64)
+            SearchResult found = table.searchFunction(30 * 64, 30 * 64)
                     .search(new float[1], SearchContext.outside((nodes, bytes) -> {
                         touches.incrementAndGet();
                         adding.touched(nodes, bytes);
@@ -354,7 +351,7 @@ class LiveTableTest {
             }
             // Three times as many rows as are frozen together.
             assertThat(table.unfrozenParts()).isLessThanOrEqualTo(3 * maxParts);
-            Neighbors found = table.searchFunction(3_000, 3_000)
+            SearchResult found = table.searchFunction(3_000, 3_000)
                     .search(new float[1], SearchContext.outside((nodes, bytes) -> {}));
             freezingMayGoOn.countDown();
             assertThat(found.size()).isEqualTo(3_000);
@@ -434,10 +431,8 @@ class LiveTableTest {
             table.remove(30);
             IdFilter filter = IdFilter.of(id -> id % 3 == 0);
             float[] query = gaussian(1, 6, random)[0];
-            Neighbors truth = exact(rows, query, 20, Metric.SQUARED_L2, id -> id % 3 == 0 && id != 30);
-            assertThat(Asking.neighbors(
-                                    table,
-                                    SearchRequest.of(query, 20).effort(300).filter(filter))
+            SearchResult truth = exact(rows, query, 20, Metric.SQUARED_L2, id -> id % 3 == 0 && id != 30);
+            assertThat(table.search(SearchRequest.of(query, 20).effort(300).filter(filter))
                             .join()
                             .ids())
                     .isEqualTo(truth.ids());
@@ -514,7 +509,7 @@ class LiveTableTest {
                 long searches = 0;
                 while (!done.get() || searches < 100) {
                     int id = random.nextInt(ids);
-                    Neighbors found = table.search(places[id], 2, 200).join();
+                    SearchResult found = table.search(places[id], 2, 200).join();
                     assertThat(found.ids()[0]).isEqualTo(id);
                     assertThat(found.ids()[1]).isNotEqualTo(id);
                     searches++;
@@ -578,7 +573,7 @@ class LiveTableTest {
                             before[id] = changes.get(id);
                             then[id] = rows.get(id);
                         }
-                        Neighbors found = table.search(query, k, ids).join();
+                        SearchResult found = table.search(query, k, ids).join();
                         Map<Long, Float> distances = new TreeMap<>();
                         for (int i = 0; i < found.size(); i++) {
                             assertThat(distances.put(found.ids()[i], found.distances()[i]))
@@ -603,7 +598,7 @@ class LiveTableTest {
     }
 
     /** @param row of no components where there is none */
-    private static void assertRight(Neighbors found, @Nullable Float distance, int k, float[] query, float[] row) {
+    private static void assertRight(SearchResult found, @Nullable Float distance, int k, float[] query, float[] row) {
         if (row.length == 0) {
             assertThat(distance).isNull();
         } else if (distance != null) {
@@ -630,7 +625,7 @@ class LiveTableTest {
                 .efConstruction(60)
                 .freezeAfter(256)
                 .build(ORCHESTRATOR, LongStream.range(0, 4_000).toArray(), first)) {
-            List<CompletableFuture<Neighbors>> searches = new ArrayList<>();
+            List<CompletableFuture<SearchResult>> searches = new ArrayList<>();
             for (int operation = 0; operation < 30_000; operation++) {
                 if (operation % 10 == 0) {
                     long id = random.nextInt(6_000);
@@ -660,9 +655,9 @@ class LiveTableTest {
                 int freshHits = 0;
                 float[][] queries = gaussian(200, dimension, random);
                 for (float[] query : queries) {
-                    Neighbors truth = exact(rows, query, 10, Metric.SQUARED_L2, row -> true);
+                    SearchResult truth = exact(rows, query, 10, Metric.SQUARED_L2, row -> true);
                     freshHits += hits(truth, fresh.search(query, 10, 50).join());
-                    Neighbors trueIds = new Neighbors(
+                    SearchResult trueIds = new SearchResult(
                             Arrays.stream(truth.ids())
                                     .map(row -> ids[(int) row])
                                     .toArray(),
@@ -675,7 +670,7 @@ class LiveTableTest {
     }
 
     private static List<Long> everyId(LiveTable table) {
-        Neighbors all =
+        SearchResult all =
                 table.search(new float[table.dimension()], 10_000, 100_000).join();
         return Arrays.stream(all.ids())
                 .boxed()

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
 import io.github.roost.core.TableClosedException;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -126,7 +126,7 @@ class ManyTablesTest {
             int table = (int) (TABLES * Math.pow(random.nextDouble(), 2));
             HnswTable searched = tables.get(table);
             float[] query = gaussian(1, DIMENSION, random)[0];
-            CompletableFuture<Neighbors> answer;
+            CompletableFuture<SearchResult> answer;
             try {
                 answer = orchestrator.submit(searched.searchFunction(1_000, 10_000), query, searched.mappingId());
             } catch (TableClosedException closed) {
@@ -140,7 +140,7 @@ class ManyTablesTest {
         return searches;
     }
 
-    private static void assertIsOneBuild(int table, Neighbors found) {
+    private static void assertIsOneBuild(int table, SearchResult found) {
         long build = found.ids()[0] % IDS_PER_TABLE / IDS_PER_BUILD;
         long first = table * IDS_PER_TABLE + build * IDS_PER_BUILD;
         int rows = rows(table, (int) build);

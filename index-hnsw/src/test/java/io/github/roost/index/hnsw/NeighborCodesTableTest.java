@@ -11,7 +11,7 @@ import io.github.roost.core.SearchContext;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.TableFullException;
 import io.github.roost.vector.VectorSource;
@@ -102,7 +102,7 @@ class NeighborCodesTableTest {
             rows[row] = rows[row - 300];
         }
         try (HnswTable table = coded().build(ORCHESTRATOR, rows)) {
-            Neighbors found = table.search(rows[7], 2, 100).join();
+            SearchResult found = table.search(rows[7], 2, 100).join();
             assertThat(found.ids()).containsExactly(7, 307);
         }
     }
@@ -116,7 +116,7 @@ class NeighborCodesTableTest {
             IdFilter filter = IdFilter.of(id -> id % oneIn == 0);
             int hits = 0;
             for (float[] query : gaussian(40, 32, random)) {
-                Neighbors found = ORCHESTRATOR
+                SearchResult found = ORCHESTRATOR
                         .submit(table.searchFunction(10, 60, filter), query, table.mappingId())
                         .join();
                 assertThat(Arrays.stream(found.ids())).allMatch(id -> id % oneIn == 0);

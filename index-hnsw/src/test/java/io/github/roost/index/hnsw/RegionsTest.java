@@ -43,8 +43,7 @@ class RegionsTest {
                     assertThat(divided.search(query, 10).join())
                             .isEqualTo(whole.search(query, 10).join());
                     assertThat(divided.search(SearchRequest.of(query, 10))
-                                    .join()
-                                    .neighbors())
+                                    .join())
                             .isEqualTo(whole.search(query, 10).join());
                     MappingId id = divided.mappingId(query);
                     assertThat(id).isEqualTo(divided.registration().id(regions.region(query)));

@@ -10,7 +10,7 @@ import io.github.roost.index.hnsw.walk.GraphImage;
 import io.github.roost.testkit.OtherJvm;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.TableFileException;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -161,7 +161,7 @@ class SavedLiveTableTest {
             assertThat(opened.remove(5)).isFalse();
             for (int freezes = 0; freezes < 2; freezes++) {
                 for (float[] query : gaussian(20, 6, new Random(74))) {
-                    Neighbors truth =
+                    SearchResult truth =
                             exact(more, query, 20, Metric.SQUARED_L2, id -> id != 4 && (id % 5 != 0 || id >= 800));
                     assertThat(opened.search(query, 20, 1_000).join().ids()).isEqualTo(truth.ids());
                 }
@@ -193,7 +193,7 @@ class SavedLiveTableTest {
     }
 
     private static List<Long> ids(LiveTable table) {
-        Neighbors all =
+        SearchResult all =
                 table.search(new float[table.dimension()], 10_000, 100_000).join();
         return Arrays.stream(all.ids()).sorted().boxed().toList();
     }
@@ -234,8 +234,8 @@ class SavedLiveTableTest {
         assertThat(ids)
                 .isEqualTo(LongStream.rangeClosed(ids.getFirst(), last).boxed().toList());
         for (long id = last - WINDOW + 1; id <= last; id += 7) {
-            Neighbors found = table.search(place(id), 1, 10_000).join();
-            assertThat(found).isEqualTo(new Neighbors(new long[] {id}, new float[1]));
+            SearchResult found = table.search(place(id), 1, 10_000).join();
+            assertThat(found).isEqualTo(new SearchResult(new long[] {id}, new float[1]));
         }
         return last;
     }

@@ -7,10 +7,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.DeadlineExceededException;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.SearchContext;
-import io.github.roost.testkit.Asking;
 import io.github.roost.vector.IdFilter;
-import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -68,7 +67,7 @@ class ScratchTest {
     void aThreadAndAFilterPerSearchTakeNoMemoryOffHeap(boolean filtered) throws Exception {
         int searches = 2_000;
         AtomicInteger expected = new AtomicInteger();
-        List<Future<Neighbors>> answers = new ArrayList<>();
+        List<Future<SearchResult>> answers = new ArrayList<>();
         long before = pieces();
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
             for (int i = 0; i < searches; i++) {
@@ -80,7 +79,7 @@ class ScratchTest {
                         threads.submit(() -> live.searchFunction(10, 20, filter).search(query, OUTSIDE)));
             }
         }
-        for (Future<Neighbors> answer : answers) {
+        for (Future<SearchResult> answer : answers) {
             expected.addAndGet(answer.get().size());
         }
         assertThat(expected).hasValue(2 * searches * 10);
@@ -93,20 +92,16 @@ class ScratchTest {
         IdFilter filter = IdFilter.of(id -> id % 3 == 0);
         for (int search = 0; search < 30; search++) {
             float[] query = VECTORS[search % 2];
-            assertThat(Asking.neighbors(
-                                    table,
-                                    SearchRequest.of(query, 10).effort(100).filter(filter))
+            assertThat(table.search(SearchRequest.of(query, 10).effort(100).filter(filter))
                             .join())
-                    .isEqualTo(Asking.neighbors(
-                                    table,
-                                    SearchRequest.of(query, 10).effort(100).filter(IdFilter.of(id -> id % 3 == 0)))
+                    .isEqualTo(table.search(SearchRequest.of(query, 10).effort(100).filter(IdFilter.of(id -> id % 3 == 0)))
                             .join());
         }
     }
 
     @Test
     void aSearchInsideASearchHasAScratchOfItsOwn() throws Exception {
-        Neighbors expected = table.search(VECTORS[1], 10, 100).join();
+        SearchResult expected = table.search(VECTORS[1], 10, 100).join();
         SearchContext searching = SearchContext.outside((nodes, bytes) -> {
             // What the outer search has found is still in its scratch.
             try {
@@ -138,12 +133,10 @@ class ScratchTest {
             }
         }
         assertThat(ended).isGreaterThan(5);
-        Neighbors found = table.searchFunction(10, 100, filter).search(VECTORS[0], OUTSIDE);
+        SearchResult found = table.searchFunction(10, 100, filter).search(VECTORS[0], OUTSIDE);
         assertThat(asked).hasValue(ROWS);
         assertThat(found)
-                .isEqualTo(Asking.neighbors(
-                                table,
-                                SearchRequest.of(VECTORS[0], 10).effort(100).filter(IdFilter.of(id -> id % 2 == 0)))
+                .isEqualTo(table.search(SearchRequest.of(VECTORS[0], 10).effort(100).filter(IdFilter.of(id -> id % 2 == 0)))
                         .join());
     }
 }

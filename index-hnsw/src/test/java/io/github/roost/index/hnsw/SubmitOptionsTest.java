@@ -7,13 +7,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.DeadlineExceededException;
 import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.Part;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.core.SubmitOptions;
 import io.github.roost.core.policy.SchedulingPolicy;
-import io.github.roost.testkit.Asking;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -40,7 +41,6 @@ class SubmitOptionsTest {
     private final float[][] rows = gaussian(200, 4, new Random(71));
     private HnswTable table;
     private LiveTable live;
-    private MultiTableSearch all;
 
     @BeforeEach
     void build() {
@@ -49,7 +49,6 @@ class SubmitOptionsTest {
         for (int id = 0; id < 100; id++) {
             live.put(id, rows[id]);
         }
-        all = new MultiTableSearch(orchestrator, List.of(table, table));
     }
 
     @AfterEach
@@ -62,14 +61,17 @@ class SubmitOptionsTest {
     private List<CompletableFuture<?>> everySearch(SubmitOptions options) {
         float[] query = rows[10];
         return List.of(
-                Asking.neighbors(table, SearchRequest.of(query, 3).effort(20).options(options)),
-                Asking.neighbors(
-                        table,
-                        SearchRequest.of(query, 3).effort(20).filter(EVEN).options(options)),
-                Asking.neighbors(live, SearchRequest.of(query, 3).effort(20).options(options)),
-                Asking.neighbors(
-                        live, SearchRequest.of(query, 3).effort(20).filter(EVEN).options(options)),
-                all.search(SearchRequest.of(query, 3).effort(20).options(options)));
+                table.search(SearchRequest.of(query, 3).effort(20).options(options)),
+                table.search(SearchRequest.of(query, 3).effort(20).filter(EVEN).options(options)),
+                live.search(SearchRequest.of(query, 3).effort(20).options(options)),
+                live.search(SearchRequest.of(query, 3).effort(20).filter(EVEN).options(options)),
+                twice(options));
+    }
+
+    private CompletableFuture<SearchResult> twice(SubmitOptions options) {
+        Part<SearchRequest, SearchResult> part =
+                table.part(SearchRequest.of(rows[10], 3).effort(20));
+        return orchestrator.fanOut(List.of(part, part), results -> SearchResult.merge(results, 3), options);
     }
 
     private <T> T behindAKeptWorker(Function<MappingId, T> submissions) throws InterruptedException {
@@ -103,19 +105,15 @@ class SubmitOptionsTest {
         for (CompletableFuture<?> each : inTime) {
             assertThat(each.join()).isNotNull();
         }
-        assertThat(Asking.neighbors(
-                                table,
-                                SearchRequest.of(rows[10], 3)
+        assertThat(table.search(SearchRequest.of(rows[10], 3)
                                         .effort(20)
                                         .filter(EVEN)
                                         .options(SubmitOptions.BATCH))
                         .join())
-                .isEqualTo(Asking.neighbors(
-                                table, SearchRequest.of(rows[10], 3).effort(20).filter(EVEN))
+                .isEqualTo(table.search(SearchRequest.of(rows[10], 3).effort(20).filter(EVEN))
                         .join());
-        assertThat(all.search(SearchRequest.of(rows[10], 3).effort(20).options(SubmitOptions.BATCH))
-                        .join())
-                .isEqualTo(all.search(SearchRequest.of(rows[10], 3).effort(20)).join());
+        assertThat(twice(SubmitOptions.BATCH).join())
+                .isEqualTo(twice(SubmitOptions.DEFAULT).join());
     }
 
     @Test

@@ -7,7 +7,7 @@ import io.github.roost.index.ivf.kernel.RowPicks;
 import io.github.roost.index.ivf.kernel.RowRun;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.spi.BuildWork;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -78,7 +78,7 @@ final class CoarseQuantizer {
         int[][] lists = new int[queries.length][];
         for (int from = 0; from < queries.length; from += max) {
             float[][] some = Arrays.copyOfRange(queries, from, Math.min(queries.length, from + max));
-            Neighbors[] nearest = pays(count) && some.length < TOGETHER
+            SearchResult[] nearest = pays(count) && some.length < TOGETHER
                     ? nearestOf(codes(measure).candidates(some, count), some, count, measure)
                     : nearestOfAll(some, count, measure);
             for (int i = 0; i < some.length; i++) {
@@ -120,7 +120,7 @@ final class CoarseQuantizer {
         return made;
     }
 
-    private Neighbors nearestOf(int[] candidates, float[] query, int count, Metric measure) {
+    private SearchResult nearestOf(int[] candidates, float[] query, int count, Metric measure) {
         RowPicks picks = Scratch.PICKS.take();
         long[] ids;
         float[] distances;
@@ -140,17 +140,17 @@ final class CoarseQuantizer {
         return NearestFirst.of(kernel, ids, distances, numbers, count);
     }
 
-    private Neighbors[] nearestOf(int[][] candidates, float[][] queries, int count, Metric measure) {
-        Neighbors[] nearest = new Neighbors[queries.length];
+    private SearchResult[] nearestOf(int[][] candidates, float[][] queries, int count, Metric measure) {
+        SearchResult[] nearest = new SearchResult[queries.length];
         for (int i = 0; i < nearest.length; i++) {
             nearest[i] = nearestOf(candidates[i], queries[i], count, measure);
         }
         return nearest;
     }
 
-    private Neighbors[] nearestOfAll(float[][] queries, int count, Metric measure) {
+    private SearchResult[] nearestOfAll(float[][] queries, int count, Metric measure) {
         Reservoir[] reservoirs = scanned(queries, count, measure);
-        Neighbors[] nearest = new Neighbors[queries.length];
+        SearchResult[] nearest = new SearchResult[queries.length];
         for (int i = 0; i < nearest.length; i++) {
             nearest[i] = NearestFirst.of(
                     kernel, reservoirs[i].copyOfIds(), reservoirs[i].copyOfDistances(), reservoirs[i].size(), count);
@@ -203,7 +203,7 @@ final class CoarseQuantizer {
             if (candidates[i].length == 1) {
                 nearest[i] = candidates[i][0];
             } else {
-                Neighbors found = nearestOf(candidates[i], rows[i], 1, Metric.SQUARED_L2);
+                SearchResult found = nearestOf(candidates[i], rows[i], 1, Metric.SQUARED_L2);
                 nearest[i] = found.size() == 0 ? 0 : (int) found.ids()[0];
             }
         }

@@ -1,6 +1,6 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.agrona.collections.LongHashSet;
@@ -72,7 +72,7 @@ final class CodeQuery extends IvfQuery<Shortlist> {
      * row as near as its last was kept; an answer with fewer than k rows, if every row within the radius was kept.
      */
     @Override
-    boolean isShort(Neighbors found) {
+    boolean isShort(SearchResult found) {
         if (margin == null) {
             return super.isShort(found);
         }
@@ -94,14 +94,14 @@ final class CodeQuery extends IvfQuery<Shortlist> {
     }
 
     @Override
-    Neighbors merged(List<Shortlist> shortlists, boolean mayRepeat) {
+    SearchResult merged(List<Shortlist> shortlists, boolean mayRepeat) {
         Shortlist all = shortlists.getFirst();
         for (Shortlist other : shortlists.subList(1, shortlists.size())) {
             all.takeAll(other);
         }
         all.shrink();
         complete = Math.min(bound(), all.bound());
-        Neighbors nearest = reranker.nearest(all, request(), mayRepeat);
+        SearchResult nearest = reranker.nearest(all, request(), mayRepeat);
         shortlists.forEach(Shortlist::free);
         return nearest;
     }

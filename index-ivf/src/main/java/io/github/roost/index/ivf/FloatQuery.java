@@ -2,7 +2,7 @@ package io.github.roost.index.ivf;
 
 import io.github.roost.index.ivf.kernel.Reservoir;
 import io.github.roost.index.ivf.kernel.ScanKernel;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 
@@ -37,12 +37,12 @@ final class FloatQuery extends IvfQuery<Reservoir> {
      * collectors with other bounds then take their place.
      */
     @Override
-    boolean isShort(Neighbors found) {
+    boolean isShort(SearchResult found) {
         return super.isShort(found) || found.distances()[found.size() - 1] > bound();
     }
 
     @Override
-    Neighbors merged(List<Reservoir> reservoirs, boolean mayRepeat) {
+    SearchResult merged(List<Reservoir> reservoirs, boolean mayRepeat) {
         int rows = reservoirs.stream().mapToInt(Reservoir::size).sum();
         long[] ids = new long[rows];
         float[] distances = new float[rows];

@@ -1,6 +1,5 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchCost;
 import io.github.roost.vector.SearchResult;
 import java.util.ArrayList;
@@ -56,10 +55,10 @@ abstract class IvfQuery<C> {
     abstract boolean mayLack(List<C> collected, boolean mayRepeat);
 
     /** The answer, from all collectors; {@code mayRepeat} says that a row may be in them twice. */
-    abstract Neighbors merged(List<C> collected, boolean mayRepeat);
+    abstract SearchResult merged(List<C> collected, boolean mayRepeat);
 
     /** Whether an answer is so short that displaced rows would belong in it. */
-    boolean isShort(Neighbors found) {
+    boolean isShort(SearchResult found) {
         return found.size() < request.k();
     }
 
@@ -132,9 +131,9 @@ abstract class IvfQuery<C> {
         }
         boolean repeats = mayRepeat.getAsBoolean();
         boolean mayLack = mayLack(collectors, repeats);
-        Neighbors found = merged(collectors, repeats);
+        SearchResult found = merged(collectors, repeats);
         boolean lacks = request.lacksRoom(found.size()) || (mayLack && isShort(found));
-        return new Result(new SearchResult(found, new SearchCost(visited, expanded), cutShort), lacks && !cutShort);
+        return new Result(found.with(new SearchCost(visited, expanded), cutShort), lacks && !cutShort);
     }
 
     /**

@@ -10,13 +10,13 @@ import io.github.roost.core.SubmitOptions;
 import io.github.roost.core.TableClosedException;
 import io.github.roost.core.spi.Maintenance;
 import io.github.roost.core.spi.Step;
-import io.github.roost.core.spi.TableUse;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import io.github.roost.topology.DomainMemory;
 import io.github.roost.vector.ElementType;
+import io.github.roost.vector.MemoryLimited;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.MutableVectorTable;
 import io.github.roost.vector.SearchCost;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
@@ -24,11 +24,10 @@ import io.github.roost.vector.TableBuild;
 import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.TableStats;
 import io.github.roost.vector.VectorSource;
-import io.github.roost.vector.VectorTable;
 import io.github.roost.vector.Vectors;
+import io.github.roost.vector.spi.AbstractVectorTable;
 import io.github.roost.vector.spi.BuildWork;
 import io.github.roost.vector.spi.MemoryLimit;
-import io.github.roost.vector.spi.RecallEfforts;
 import io.github.roost.vector.spi.RecallSample;
 import io.github.roost.vector.spi.TableMemory;
 import java.io.IOException;
@@ -55,7 +54,15 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>If workers are free, a query forks into parts that scan several of its lists each. Otherwise it joins the batch queue of
  * each list it probes: a list is scanned, on a worker of its home domain, once for all queries in the queue. The worker that
- * finishes a query's last list merges its answer. Deadline, cancellation, priority, overload and failure are per query.
+ * finishes a query's last list merges its answer. Deadline, cancellation, priority, overload and failure are per query, even if
+ * lists are scanned together with other queries: no list is scanned for a query after its deadline.
+ *
+ * <p>The effort of a search is nprobe; with all lists a search is exact, except in lists of {@link ElementType#INT8}. With a radius, a search
+ * finds all rows of its lists within it, up to k; lists of INT8 look for them among the candidates that a search for k rows reranks. No
+ * distance is computed for rows that the filter refuses. Lists with codes scan the codes of all rows, and ask the filter only about rows whose
+ * scores are good enough. {@link #searchAll} on lists that many of its queries probe is several times as fast as one search after the other; all
+ * its searches are in flight at once, so an orchestrator that rejects tasks when its rings are full may fail some: let it block, or make rings
+ * larger.
  *
  * <p>Rows may be added, removed and changed while the table is searched; a search that starts after such a call has
  * returned sees its effect. Rows added a few at a time wait in a buffer, which every search scans in addition to
@@ -67,7 +74,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe. Searches return at once; their futures may be waited for inside another search too.
  */
-public final class IvfTable implements VectorTable {
+public final class IvfTable extends AbstractVectorTable implements MutableVectorTable, MemoryLimited {
     /**
      * System property that names the kernel of tables built or opened later, one of the names that {@link #kernel}
      * returns; by default the fastest. Build and open refuse a name that this machine has no kernel for.
@@ -84,15 +91,9 @@ public final class IvfTable implements VectorTable {
 
     /** A search's state across its scans: none, as each scan knows its query. */
     private static final Object SEARCH = new Object();
-    /** The answer if no list can be probed: only if the distances to all centroids overflow to NaN. */
-    private static final SearchResult NOTHING_PROBED = new SearchResult(Neighbors.EMPTY, SearchCost.NONE, false);
-    /** Rows used as queries to find the nprobe for a target recall. */
-    private static final int SAMPLE = 64;
     /** Progress of a rebuild after its rows are copied. */
     private static final double COPIED = .05;
 
-    private final Orchestrator orchestrator;
-    private final Registration registration;
     private final ListSearch scans;
     private final RowPreparation preparation;
     private final IvfRows rows;
@@ -103,7 +104,6 @@ public final class IvfTable implements VectorTable {
     private final double rerank;
     private final TableMemory memory;
     private final MemoryLimit limit = new MemoryLimit();
-    private final RecallEfforts efforts;
     /** The rebuild under way, or the last one; guarded by {@link #training}. */
     private @Nullable TableBuild<IvfTable> rebuild;
     /** Whether closing has begun: no rebuild begins any more. Guarded by {@link #training}. */
@@ -118,15 +118,13 @@ public final class IvfTable implements VectorTable {
             int nprobe,
             double rerank,
             TableMemory.Mover mover) {
-        this.orchestrator = orchestrator;
-        this.registration = registration;
+        super(orchestrator, registration, preparation.metric(), training.element(), preparation.dimension());
         this.scans = new ListSearch(orchestrator, registration, rows::size);
         this.preparation = preparation;
         this.training = training;
         this.rows = rows;
         this.nprobe = nprobe;
         this.rerank = rerank;
-        this.efforts = new RecallEfforts(orchestrator, this::effortByOwnRows, this::size);
         ScanKernel kernel = training.kernel();
         this.scanner = switch (training.element()) {
             case FLOAT32 -> new FloatScanner(kernel, metric(), dimension(), Float.BYTES);
@@ -151,58 +149,49 @@ public final class IvfTable implements VectorTable {
         return new Builder();
     }
 
+    @Override
+    protected int defaultEffort(int k) {
+        return nprobe;
+    }
+
+    @Override
+    public int minEffort(int k) {
+        return 1;
+    }
+
+    @Override
+    public int maxEffort() {
+        return nlist();
+    }
+
+    @Override
+    protected String effortName() {
+        return "nprobe";
+    }
+
+    @Override
+    protected CompletableFuture<SearchResult> submit(SearchRequest request) {
+        float[] query = preparation.stored(request.query());
+        return submit(IvfRequest.of(query, request), effort(request), request.options());
+    }
+
     /**
-     * Finds the nearest rows in the nprobe nearest lists; with all lists the search is exact, except in lists of
-     * {@link ElementType#INT8}. With a radius, finds all rows of those lists within it, up to k; lists of INT8 look for them
-     * among the candidates that a search for k rows reranks. Deadline and priority apply to this query only, even if
-     * its lists are scanned together with other queries: no list is scanned for it after its deadline.
+     * Returns a search function for {@link Orchestrator#submit}, which searches in one piece: the thread that runs it scans all of the query's
+     * lists, one after the other. {@link #search(float[], int, int)} scans each list at its home, under load together with other queries.
      *
-     * <p>No distance is computed for rows that the filter refuses. Lists with codes scan the codes of all rows, and ask the
-     * filter only about rows whose scores are good enough.
+     * @param k the maximum number of rows, from 1 to 10,000
+     * @param effort nprobe, from 1 to {@link #nlist()}
+     * @return the search function, to be submitted under an id of {@link #registration()}, or called in a thread that is not a worker; it throws
+     *     the exceptions of a search of this table
      */
-    @Override
-    public CompletableFuture<SearchResult> search(SearchRequest request) {
-        requireNprobe(request);
-        requireOpen();
-        orchestrator.indexing().requireOpen();
-        float[] prepared = preparation.prepareQuery("query", request.query());
-        return efforts.search(
-                request,
-                asked -> submit(
-                        IvfRequest.of(prepared, asked), asked.effortOr(nprobe), asked.options(), Function.identity()));
-    }
-
-    private void requireNprobe(SearchRequest request) {
-        Objects.requireNonNull(request, "request must not be null");
-        Vectors.requireRange("nprobe", request.effortOr(nprobe), 1, nlist());
-    }
-
-    @Override
-    public CompletableFuture<Neighbors> search(float[] query, int k) {
-        return search(query, k, nprobe);
-    }
-
-    @Override
-    public CompletableFuture<Neighbors> search(float[] query, int k, int effort) {
-        Vectors.requireRange("k", k, 1, Vectors.MAX_NEIGHBORS);
-        Vectors.requireRange("nprobe", effort, 1, nlist());
-        requireOpen();
-        float[] prepared = preparation.prepareQuery("query", query);
-        return submit(IvfRequest.nearest(prepared, k), effort, SubmitOptions.DEFAULT, SearchResult::neighbors);
-    }
-
-    /**
-     * The same search in one piece: the calling thread scans all of the query's lists, one after the other. {@link
-     * #search(float[], int, int)} scans each list at its home, under load together with other queries.
-     */
-    @Override
-    public SearchFunction<float[], Neighbors> searchFunction(int k, int effort) {
+    public SearchFunction<float[], SearchResult> searchFunction(int k, int effort) {
         Vectors.requireRange("k", k, 1, Vectors.MAX_NEIGHBORS);
         Vectors.requireRange("nprobe", effort, 1, nlist());
         return (query, context) -> {
-            float[] prepared = preparation.prepareQuery("query", query);
+            requireQuery("query", query);
+            float[] prepared = preparation.stored(query);
             // The calling thread need not run a task of this table.
-            try (var _ = registration.use().holdFromInside()) {
+            try (var _ = registration().use().holdFromInside()) {
                 return searchHere(IvfRequest.nearest(prepared, k), effort, context);
             }
         };
@@ -212,13 +201,14 @@ public final class IvfTable implements VectorTable {
      * Scans a query's lists one after the other. If rows are missing, because one was seen twice or more were added than
      * there was room for, scans again, at most {@link #TIMES_AGAIN} times.
      */
-    private Neighbors searchHere(IvfRequest asked, int probes, SearchContext context) {
+    private SearchResult searchHere(IvfRequest asked, int probes, SearchContext context) {
         IvfRequest request = asked;
+        SearchCost cost = SearchCost.NONE;
         for (int timesAgain = TIMES_AGAIN; ; timesAgain--) {
             View view = rows.view();
             int[] probed = scanned(view.lists(), probes, request.vector())[0];
             if (probed.length == 0) {
-                return Neighbors.EMPTY;
+                return SearchResult.EMPTY;
             }
             IvfQuery<?> query = query(request, view);
             for (int list : probed) {
@@ -230,39 +220,32 @@ public final class IvfTable implements VectorTable {
             }
             IvfQuery.Result result = query.result();
             if (!result.lacks() || timesAgain == 0) {
-                return result.found().neighbors();
+                return result.found().with(cost.plus(result.found().cost()), result.found().cutShort());
             }
+            cost = cost.plus(result.found().cost());
             request = request.again();
         }
     }
 
-    /**
-     * Runs many searches at once; queries that probe the same list share one scan of it. On lists that many queries probe
-     * this is several times as fast as one search after the other. All searches are in flight at once, so an orchestrator
-     * that rejects tasks when its rings are full may fail some: let it block, or make rings larger.
-     */
+    /** Searches of one batch that probe the same list share one scan of it. */
     @Override
-    public List<CompletableFuture<SearchResult>> searchAll(List<SearchRequest> requests) {
-        List<SearchRequest> all = SearchRequest.copyOf(requests);
-        float[][] prepared = new float[all.size()][];
-        for (int query = 0; query < prepared.length; query++) {
-            requireNprobe(all.get(query));
-            prepared[query] =
-                    preparation.prepareQuery("query " + query, all.get(query).query());
-        }
-        requireOpen();
-        orchestrator.indexing().requireOpen();
-        List<CompletableFuture<SearchResult>> answers = new ArrayList<>(prepared.length);
-        for (int from = 0; from < prepared.length; from += MAX_TOGETHER) {
-            int to = Math.min(prepared.length, from + MAX_TOGETHER);
-            answers.addAll(togetherOrRefused(all.subList(from, to), Arrays.copyOfRange(prepared, from, to)));
+    protected List<CompletableFuture<SearchResult>> submitAll(List<SearchRequest> requests) {
+        List<CompletableFuture<SearchResult>> answers = new ArrayList<>(requests.size());
+        for (int from = 0; from < requests.size(); from += MAX_TOGETHER) {
+            answers.addAll(togetherOrFailed(requests.subList(from, Math.min(requests.size(), from + MAX_TOGETHER))));
         }
         return answers;
     }
 
-    private List<CompletableFuture<SearchResult>> togetherOrRefused(List<SearchRequest> requests, float[][] prepared) {
+    private List<CompletableFuture<SearchResult>> togetherOrFailed(List<SearchRequest> requests) {
+        SubmitOptions options = requests.getFirst().options();
+        boolean alike = requests.stream()
+                .allMatch(request -> request.options().equals(options) && Double.isNaN(request.targetRecall()));
+        if (!alike) {
+            return requests.stream().map(this::submitOrFail).toList();
+        }
         try {
-            return searchTogether(requests, prepared);
+            return submitTogether(requests, options);
         } catch (RuntimeException refused) {
             // Searches of earlier batches have begun: the caller must get their futures.
             return requests.stream()
@@ -271,54 +254,19 @@ public final class IvfTable implements VectorTable {
         }
     }
 
-    /** Searches that arrive at once: in one batch if their options are equal and none has a target recall, else one by one. */
-    private List<CompletableFuture<SearchResult>> searchTogether(List<SearchRequest> requests, float[][] prepared) {
-        SubmitOptions options = requests.getFirst().options();
-        boolean alike = requests.stream()
-                .allMatch(request -> request.options().equals(options) && Double.isNaN(request.targetRecall()));
-        return alike
-                ? submitTogether(requests, prepared, options)
-                : requests.stream().map(this::searchOrRefuse).toList();
-    }
-
-    private CompletableFuture<SearchResult> searchOrRefuse(SearchRequest request) {
-        try {
-            return search(request);
-        } catch (RuntimeException refused) {
-            // Other searches have begun: the caller must get their futures.
-            return CompletableFuture.failedFuture(refused);
-        }
-    }
-
     @Override
-    public int effortFor(double recall, int k, float[][] sample) {
-        RecallSample.require(recall, k, sample, dimension(), metric());
-        requireOpen();
-        orchestrator.indexing().requireOpen("a measurement");
-        return measuredEffort(recall, k, sample);
-    }
-
-    private int measuredEffort(double recall, int k, float[][] sample) {
+    protected int measureEffort(double recall, int k, float[][] sample) {
         return new RecallSample(sample, query -> inBatch(query, k, nlist()))
                 .minEffort(1, nlist(), recall, probes -> query -> inBatch(query, k, probes));
     }
 
-    private CompletableFuture<Neighbors> inBatch(float[] query, int k, int probes) {
-        requireOpen();
-        float[] prepared = preparation.prepareQuery("query", query);
-        return submit(IvfRequest.nearest(prepared, k), probes, SubmitOptions.BATCH, SearchResult::neighbors);
+    private CompletableFuture<SearchResult> inBatch(float[] query, int k, int probes) {
+        return submit(IvfRequest.nearest(preparation.stored(query), k), probes, SubmitOptions.BATCH);
     }
 
-    private int effortByOwnRows(double recall, int k) {
-        float[][] sample;
-        try (var _ = use()) {
-            sample = rows.sample(SAMPLE, new Random(training.seed()));
-        }
-        if (sample.length == 0) {
-            return nprobe;
-        }
-        return RecallSample.effortByOwnRows(
-                recall, k, size(), (target, withItself) -> measuredEffort(target, withItself, sample));
+    @Override
+    protected float[][] sampleRows(int count, Random random) {
+        return rows.sample(count, random);
     }
 
     /**
@@ -330,9 +278,9 @@ public final class IvfTable implements VectorTable {
      */
     public int[] probes(float[] query, int nprobe) {
         Vectors.requireRange("nprobe", nprobe, 1, nlist());
-        float[] prepared = preparation.prepareQuery("query", query);
+        requireQuery("query", query);
         try (var _ = use()) {
-            return probes(rows.lists(), nprobe, prepared)[0];
+            return probes(rows.lists(), nprobe, preparation.stored(query))[0];
         }
     }
 
@@ -358,50 +306,52 @@ public final class IvfTable implements VectorTable {
         return scanned;
     }
 
-    /** @param answer maps the result to the type that the caller returns */
-    private <R> CompletableFuture<R> submit(
-            IvfRequest request, int probes, SubmitOptions options, Function<SearchResult, R> answer) {
+    private CompletableFuture<SearchResult> submit(IvfRequest request, int probes, SubmitOptions options) {
         View view = rows.view();
         int[] probed = scanned(view.lists(), probes, request.vector())[0];
         if (probed.length == 0) {
-            return CompletableFuture.completedFuture(answer.apply(NOTHING_PROBED));
+            return nothingProbed();
         }
-        Plan<R> plan = new Plan<>(probes, SearchCost.NONE, TIMES_AGAIN, true, answer);
-        CompletableFuture<R> found =
-                orchestrator.indexing().submitFork(scans(request, view, probed, plan), SEARCH, options);
+        Plan plan = new Plan(probes, SearchCost.NONE, TIMES_AGAIN, true);
+        CompletableFuture<SearchResult> found =
+                orchestrator().indexing().submitFork(scans(request, view, probed, plan), SEARCH, options);
         flushIfDue();
         return found;
     }
 
+    /** The answer if no list can be probed: only if the distances to all centroids overflow to NaN. */
+    private CompletableFuture<SearchResult> nothingProbed() {
+        requireOpen("a search");
+        return CompletableFuture.completedFuture(SearchResult.EMPTY);
+    }
+
     /** Queries that arrive at once, with equal options and no target recall. */
-    private List<CompletableFuture<SearchResult>> submitTogether(
-            List<SearchRequest> requests, float[][] prepared, SubmitOptions options) {
+    private List<CompletableFuture<SearchResult>> submitTogether(List<SearchRequest> requests, SubmitOptions options) {
         View view = rows.view();
-        int max = requests.stream()
-                .mapToInt(request -> request.effortOr(nprobe))
-                .max()
-                .orElseThrow();
-        int[][] probed = scanned(view.lists(), max, prepared);
-        List<Step.Fork<Object, IvfQuery<?>, Boolean, SearchResult>> forks = new ArrayList<>(prepared.length);
-        for (int i = 0; i < prepared.length; i++) {
+        int max = requests.stream().mapToInt(this::effort).max().orElseThrow();
+        float[][] queries = requests.stream()
+                .map(request -> preparation.stored(request.query()))
+                .toArray(float[][]::new);
+        int[][] probed = scanned(view.lists(), max, queries);
+        List<Step.Fork<Object, IvfQuery<?>, Boolean, SearchResult>> forks = new ArrayList<>(queries.length);
+        for (int i = 0; i < queries.length; i++) {
             if (probed[i].length > 0) {
-                SearchRequest asked = requests.get(i);
-                int probes = asked.effortOr(nprobe);
+                int probes = effort(requests.get(i));
                 // The nearest come first, after the buffer if it is scanned.
                 int[] own = Arrays.copyOf(probed[i], Math.max(0, probed[i].length - (max - probes)));
-                Plan<SearchResult> plan =
-                        new Plan<>(probes, SearchCost.NONE, TIMES_AGAIN, prepared.length == 1, Function.identity());
-                forks.add(scans(IvfRequest.of(prepared[i], asked), view, own, plan));
+                Plan plan = new Plan(probes, SearchCost.NONE, TIMES_AGAIN, queries.length == 1);
+                forks.add(scans(IvfRequest.of(queries[i], requests.get(i)), view, own, plan));
             }
         }
-        List<CompletableFuture<SearchResult>> answers = orchestrator.indexing().submitTogether(forks, SEARCH, options);
+        List<CompletableFuture<SearchResult>> answers =
+                orchestrator().indexing().submitTogether(forks, SEARCH, options);
         flushIfDue();
-        if (answers.size() == prepared.length) {
+        if (answers.size() == queries.length) {
             return answers;
         }
         Iterator<CompletableFuture<SearchResult>> inTurn = answers.iterator();
         return Arrays.stream(probed)
-                .map(lists -> lists.length == 0 ? CompletableFuture.completedFuture(NOTHING_PROBED) : inTurn.next())
+                .map(lists -> lists.length == 0 ? nothingProbed() : inTurn.next())
                 .toList();
     }
 
@@ -412,22 +362,20 @@ public final class IvfTable implements VectorTable {
      * @param before cost of its earlier scans
      * @param timesAgain how often it may still be scanned again
      * @param alone whether the query runs by itself, not with queries that are likely to probe the same lists
-     * @param answer maps the result to the type that the caller returns
      */
-    private record Plan<R>(
-            int probes, SearchCost before, int timesAgain, boolean alone, Function<SearchResult, R> answer) {
-        R answer(SearchResult found) {
-            return answer.apply(new SearchResult(found.neighbors(), before.plus(found.cost()), found.cutShort()));
+    private record Plan(int probes, SearchCost before, int timesAgain, boolean alone) {
+        SearchResult answer(SearchResult found) {
+            return found.with(before.plus(found.cost()), found.cutShort());
         }
 
-        Plan<R> again(SearchCost more) {
-            return new Plan<>(probes, before.plus(more), timesAgain - 1, true, answer);
+        Plan again(SearchCost more) {
+            return new Plan(probes, before.plus(more), timesAgain - 1, true);
         }
     }
 
     /** The scans of a query and their continuation: its answer, or the scans again if rows may be missing. */
-    private <R> Step.Fork<Object, IvfQuery<?>, Boolean, R> scans(
-            IvfRequest request, View view, int[] probed, Plan<R> plan) {
+    private Step.Fork<Object, IvfQuery<?>, Boolean, SearchResult> scans(
+            IvfRequest request, View view, int[] probed, Plan plan) {
         IvfQuery<?> query = query(request, view);
         return scans.scans(
                 query, probed, view.lists(), scanner(view.lists()), plan.alone(), (search, scanned, context) -> {
@@ -439,10 +387,10 @@ public final class IvfTable implements VectorTable {
                 });
     }
 
-    private <R> Step<Object, R> scansAgain(IvfRequest request, Plan<R> plan) {
+    private Step<Object, SearchResult> scansAgain(IvfRequest request, Plan plan) {
         View view = rows.view();
         int[] probed = scanned(view.lists(), plan.probes(), request.vector())[0];
-        return probed.length == 0 ? Step.done(plan.answer(NOTHING_PROBED)) : scans(request, view, probed, plan);
+        return probed.length == 0 ? Step.done(plan.answer(SearchResult.EMPTY)) : scans(request, view, probed, plan);
     }
 
     private IvfQuery<?> query(IvfRequest request, View view) {
@@ -478,16 +426,6 @@ public final class IvfTable implements VectorTable {
             rows.add(ids, stored);
             flushIfDue();
         }
-    }
-
-    @Override
-    public int minEffort(int k) {
-        return 1;
-    }
-
-    @Override
-    public boolean isMutable() {
-        return true;
     }
 
     /** A search that runs at the same time may find a replaced row by its old vector or by its new one, or miss it. */
@@ -570,9 +508,9 @@ public final class IvfTable implements VectorTable {
     private void maintain(int list, Supplier<IvfRows.Steps> work, Runnable putOff, Runnable failed) {
         boolean accepted = false;
         try {
-            var _ = orchestrator
+            var _ = orchestrator()
                     .indexing()
-                    .maintenance(registration.id(list), new RowMaintenance(work, putOff))
+                    .maintenance(registration().id(list), new RowMaintenance(work, putOff))
                     .whenComplete((none, failure) -> {
                         if (failure != null) {
                             failed.run();
@@ -643,7 +581,7 @@ public final class IvfTable implements VectorTable {
             if (last != null && !last.result().isDone()) {
                 return last;
             }
-            BuildWork work = new BuildWork(orchestrator, name() + " (rebuild)");
+            BuildWork work = new BuildWork(orchestrator(), name() + " (rebuild)");
             TableBuild<IvfTable> begun = work.start(this::rebuild);
             rebuild = begun;
             return begun;
@@ -691,7 +629,7 @@ public final class IvfTable implements VectorTable {
             rows.giveUp();
             throw failure;
         }
-        efforts.clear();
+        forgetEfforts();
         memory.allIsNew();
         return this;
     }
@@ -771,23 +709,13 @@ public final class IvfTable implements VectorTable {
     }
 
     @Override
-    public String name() {
-        return registration.name();
-    }
-
-    @Override
-    public int dimension() {
-        return preparation.dimension();
-    }
-
-    @Override
     public int size() {
         return rows.size();
     }
 
     /** {@return the number of lists} */
     public int nlist() {
-        return registration.size();
+        return registration().size();
     }
 
     /**
@@ -806,16 +734,6 @@ public final class IvfTable implements VectorTable {
     /** {@return the default nprobe, used by searches that do not pass one} */
     public int nprobe() {
         return nprobe;
-    }
-
-    @Override
-    public Metric metric() {
-        return preparation.metric();
-    }
-
-    @Override
-    public ElementType elementType() {
-        return training.element();
     }
 
     /**
@@ -837,13 +755,8 @@ public final class IvfTable implements VectorTable {
     }
 
     @Override
-    public Registration registration() {
-        return registration;
-    }
-
-    @Override
     public TableStats stats() {
-        long bytes = registration.isOpen() ? rows.bytes() : 0;
+        long bytes = registration().isOpen() ? rows.bytes() : 0;
         return new TableStats(name(), "ivf", size(), dimension(), metric(), elementType(), nlist(), bytes);
     }
 
@@ -860,30 +773,12 @@ public final class IvfTable implements VectorTable {
         if (underWay != null) {
             underWay.cancel();
         }
-        orchestrator.indexing().closeTable(registration, rows::release);
-    }
-
-    /** Holds the table for this thread: its memory stays until the hold is closed. */
-    private TableUse.Hold use() {
-        return registration.use().hold();
-    }
-
-    /** {@link #use} for a change; a closed orchestrator would not run the maintenance that follows. */
-    private TableUse.Hold change() {
-        requireOpen();
-        orchestrator.indexing().requireOpen("a change");
-        return use();
-    }
-
-    private void requireOpen() {
-        if (!registration.isOpen()) {
-            throw new TableClosedException(name());
-        }
+        super.close();
     }
 
     @Override
-    public String toString() {
-        return stats().toString();
+    protected void free() {
+        rows.release();
     }
 
     /** Collects the options of a table. Not thread-safe. */
@@ -905,7 +800,7 @@ public final class IvfTable implements VectorTable {
         private boolean keepFloats = true;
         private double rerank = 1.5;
         private TableMemory.Mover mover = DomainMemory::migrate;
-        private long memoryLimit = VectorTable.NO_MEMORY_LIMIT;
+        private long memoryLimit = MemoryLimited.NO_MEMORY_LIMIT;
 
         private Builder() {}
 
@@ -1112,7 +1007,7 @@ public final class IvfTable implements VectorTable {
         }
 
         /**
-         * Limits the off-heap memory of the table's rows, from the build on; see {@link VectorTable#memoryLimit(long)}. A
+         * Limits the off-heap memory of the table's rows, from the build on; see {@link MemoryLimited#memoryLimit(long)}. A
          * build fails before it begins if even its rows exceed the limit, else at its end if the whole table does.
          *
          * @param bytes at least 1; no limit by default

@@ -1,19 +1,19 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.index.ivf.kernel.ScanKernel;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.util.Arrays;
 import java.util.stream.IntStream;
 import org.agrona.collections.LongHashSet;
 
-/** Puts found rows in the order of {@link Neighbors}: by distance, ties by ascending id. */
+/** Puts found rows in the order of {@link SearchResult}: by distance, ties by ascending id. */
 final class NearestFirst {
     private NearestFirst() {}
 
     /** The nearest {@code limit} of the first {@code rows}. */
-    static Neighbors of(ScanKernel kernel, long[] ids, float[] distances, int rows, int limit) {
+    static SearchResult of(ScanKernel kernel, long[] ids, float[] distances, int rows, int limit) {
         if (rows == 0) {
-            return Neighbors.EMPTY;
+            return SearchResult.EMPTY;
         }
         int[] order = new int[rows];
         int ordered = kernel.order(distances, rows, limit, order);
@@ -25,8 +25,8 @@ final class NearestFirst {
         }
         sortTies(sortedIds, sortedDistances);
         return limit >= ordered
-                ? new Neighbors(sortedIds, sortedDistances)
-                : new Neighbors(Arrays.copyOf(sortedIds, limit), Arrays.copyOf(sortedDistances, limit));
+                ? new SearchResult(sortedIds, sortedDistances)
+                : new SearchResult(Arrays.copyOf(sortedIds, limit), Arrays.copyOf(sortedDistances, limit));
     }
 
     /** Moves the rows within a radius to the front, in their order, and returns their number. NaN is not within it. */
@@ -41,8 +41,8 @@ final class NearestFirst {
     }
 
     /** {@link #of} for rows in which an id may occur more than once: keeps the nearest row per id. */
-    static Neighbors distinct(ScanKernel kernel, long[] ids, float[] distances, int rows, int limit) {
-        Neighbors all = of(kernel, ids, distances, rows, rows);
+    static SearchResult distinct(ScanKernel kernel, long[] ids, float[] distances, int rows, int limit) {
+        SearchResult all = of(kernel, ids, distances, rows, rows);
         LongHashSet seen = new LongHashSet();
         int[] first = IntStream.range(0, all.size())
                 .filter(i -> seen.add(all.ids()[i]))
@@ -54,7 +54,7 @@ final class NearestFirst {
             distinctIds[i] = all.ids()[first[i]];
             distinctDistances[i] = all.distances()[first[i]];
         }
-        return new Neighbors(distinctIds, distinctDistances);
+        return new SearchResult(distinctIds, distinctDistances);
     }
 
     private static void sortTies(long[] ids, float[] distances) {

@@ -3,7 +3,7 @@ package io.github.roost.index.ivf;
 import io.github.roost.index.ivf.kernel.QueryGroup;
 import io.github.roost.index.ivf.kernel.Reservoir;
 import io.github.roost.index.ivf.kernel.RowRun;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -28,7 +28,7 @@ final class ProbeChoice {
     private final RowSource rows;
     private final int[] sample;
     /** The nearest rows of each query so far, including itself; guarded by itself. */
-    private final Neighbors[] nearest;
+    private final SearchResult[] nearest;
 
     private ProbeChoice(Training training, RowSource rows, int count) {
         this.training = training;
@@ -38,8 +38,8 @@ final class ProbeChoice {
                 .distinct()
                 .limit(Math.min(QUERIES, count))
                 .toArray();
-        this.nearest = new Neighbors[sample.length];
-        Arrays.fill(nearest, Neighbors.EMPTY);
+        this.nearest = new SearchResult[sample.length];
+        Arrays.fill(nearest, SearchResult.EMPTY);
     }
 
     /** The min nprobe, at least 1, whose lists hold this share of the neighbours. */
@@ -97,9 +97,9 @@ final class ProbeChoice {
         synchronized (nearest) {
             for (int query = firstQuery; query < endQuery; query++) {
                 Reservoir reservoir = reservoirs.get(query - firstQuery);
-                Neighbors found = NearestFirst.of(
+                SearchResult found = NearestFirst.of(
                         training.kernel(), reservoir.copyOfIds(), reservoir.copyOfDistances(), reservoir.size(), K + 1);
-                nearest[query] = Neighbors.merge(List.of(nearest[query], found), K + 1);
+                nearest[query] = SearchResult.merge(List.of(nearest[query], found), K + 1);
             }
         }
     }

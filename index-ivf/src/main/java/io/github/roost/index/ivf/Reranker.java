@@ -4,7 +4,7 @@ import io.github.roost.index.ivf.kernel.RowPicks;
 import io.github.roost.index.ivf.kernel.RowRun;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 
 /**
  * Computes the distances from a query to the rows of its shortlist: to the rows' floats if these are stored, else to
@@ -27,7 +27,7 @@ final class Reranker {
     }
 
     /** The nearest of the shortlist, within the radius. */
-    Neighbors nearest(Shortlist shortlist, IvfRequest request, boolean mayRepeat) {
+    SearchResult nearest(Shortlist shortlist, IvfRequest request, boolean mayRepeat) {
         RowPicks picks = Scratch.PICKS.take();
         long[] ids;
         float[] distances;

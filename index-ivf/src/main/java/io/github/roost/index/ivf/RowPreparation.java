@@ -3,7 +3,6 @@ package io.github.roost.index.ivf;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.Vectors;
-import java.util.Objects;
 
 /**
  * Checks the vectors that callers pass and brings them into stored form: unit vectors for the cosine.
@@ -59,11 +58,4 @@ record RowPreparation(Metric metric, int dimension, ElementType element) {
         return stored;
     }
 
-    /** A checked copy of a query in stored form; {@code what} names it in error messages. */
-    float[] prepareQuery(String what, float[] query) {
-        float[] copy =
-                Objects.requireNonNull(query, () -> what + " must not be null").clone();
-        Vectors.require(what, copy, dimension, metric);
-        return metric == Metric.COSINE ? Vectors.normalised(copy) : copy;
-    }
 }

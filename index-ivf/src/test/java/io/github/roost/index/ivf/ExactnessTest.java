@@ -6,13 +6,12 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.index.ivf.kernel.PlainScan;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
-import io.github.roost.testkit.Asking;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.spi.BuildWork;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -67,7 +66,7 @@ class ExactnessTest {
                         kept.builder().metric(metric).nlist(7).nprobe(7).build(ORCHESTRATOR, ids, rows)) {
                     for (float[] query : queries) {
                         int k = 1 + random.nextInt(40);
-                        float[] prepared = preparation.prepareQuery("query", query);
+                        float[] prepared = preparation.stored(query);
                         assertThat(table.search(query, k, 7).join())
                                 .as("%s, %s, %s, dimension %d, k %d", kernel, kept, metric, dimension, k)
                                 .isEqualTo(PlainScan.nearest(metric, stored, ids, prepared, k));
@@ -108,7 +107,7 @@ class ExactnessTest {
                             ? rows[random.nextInt(rows.length)]
                             : vectors(1, dimension, () -> component(kind, random))[0];
                     int k = 1 + random.nextInt(i < 3 ? 10 : 300);
-                    float[] prepared = preparation.prepareQuery("query", query);
+                    float[] prepared = preparation.stored(query);
                     assertThat(table.search(query, k, 6).join())
                             .as("%s, kind %d, dimension %d, k %d", metric, kind, dimension, k)
                             .isEqualTo(PlainScan.nearest(metric, stored, ids, prepared, k));
@@ -130,7 +129,7 @@ class ExactnessTest {
                 .nlist(2)
                 .nprobe(2)
                 .build(ORCHESTRATOR, rows)) {
-            Neighbors found =
+            SearchResult found =
                     table.search(new float[] {8e18f, 8e18f, 8e18f, 8e18f}, 3, 2).join();
             assertThat(found.ids()).containsExactly(0, 2, 4);
         }
@@ -176,22 +175,20 @@ class ExactnessTest {
                         assertThat(table.search(query, 20, 7).join())
                                 .as("%s, %s, dimension %d", kernel, metric, dimension)
                                 .isEqualTo(PlainScan.nearest(
-                                        metric, rounded, ids, preparation.prepareQuery("query", query), 20));
-                        assertThat(Asking.neighbors(
-                                                table,
-                                                SearchRequest.of(query, 20)
+                                        metric, rounded, ids, preparation.stored(query), 20));
+                        assertThat(table.search(SearchRequest.of(query, 20)
                                                         .effort(7)
                                                         .filter(IdFilter.of(id -> id % 2 == 0)))
                                         .join())
                                 .isEqualTo(
-                                        evenOnes(metric, rounded, ids, preparation.prepareQuery("query", query), 20));
+                                        evenOnes(metric, rounded, ids, preparation.stored(query), 20));
                     }
                 }
             }
         }
     }
 
-    private static Neighbors evenOnes(Metric metric, float[][] rows, long[] ids, float[] query, int k) {
+    private static SearchResult evenOnes(Metric metric, float[][] rows, long[] ids, float[] query, int k) {
         int[] even = IntStream.range(0, ids.length).filter(i -> ids[i] % 2 == 0).toArray();
         float[][] evenRows = Arrays.stream(even).mapToObj(i -> rows[i]).toArray(float[][]::new);
         return PlainScan.nearest(
@@ -229,13 +226,13 @@ class ExactnessTest {
         }
     }
 
-    private static Neighbors inTwoStages(
+    private static SearchResult inTwoStages(
             Metric metric, Kept kept, float[][] rows, long[] ids, float[] query, int k, double rerank) {
         record Candidate(int row, long id, float score) {}
         int dimension = query.length;
         RowPreparation preparation = new RowPreparation(metric, dimension, ElementType.FLOAT32);
         float[][] stored = preparation.prepareRows(rows);
-        float[] prepared = preparation.prepareQuery("query", query);
+        float[] prepared = preparation.stored(query);
         ScalarCodec codec = ScalarCodec.learn(
                 metric, new BuildWork(ORCHESTRATOR, "oracle"), row -> stored[row], rows.length, dimension);
         ScalarCodec.Weights weights = codec.weights(prepared);
@@ -313,8 +310,8 @@ class ExactnessTest {
         try (IvfTable table =
                 IvfTable.builder().metric(metric).nlist(20).nprobe(20).build(ORCHESTRATOR, ids, rows)) {
             float[] query = vectors(1, 5, () -> (float) random.nextGaussian())[0];
-            Neighbors expected = PlainScan.nearest(
-                    metric, preparation.prepareRows(rows), ids, preparation.prepareQuery("query", query), 10_000);
+            SearchResult expected = PlainScan.nearest(
+                    metric, preparation.prepareRows(rows), ids, preparation.stored(query), 10_000);
             assertThat(table.search(query, 10_000, 20).join()).isEqualTo(expected);
             assertThat(expected.size()).isEqualTo(10_000);
         }
@@ -339,7 +336,7 @@ class ExactnessTest {
     }
 
     /** Few lists, so that the answers show how the rows lie in them. */
-    private static List<Neighbors> answers(IvfTable table, float[][] queries) {
+    private static List<SearchResult> answers(IvfTable table, float[][] queries) {
         return Arrays.stream(queries)
                 .map(query -> table.search(query, 40, 2).join())
                 .toList();

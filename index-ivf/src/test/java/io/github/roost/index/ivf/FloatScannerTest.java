@@ -24,8 +24,8 @@ class FloatScannerTest {
         FloatQuery first = query(2);
         FloatQuery second = query(3);
         scanner.scan(list, List.of(first, second), context);
-        assertThat(first.result().found().neighbors().size()).isEqualTo(2);
-        assertThat(second.result().found().neighbors().size()).isEqualTo(3);
+        assertThat(first.result().found().size()).isEqualTo(2);
+        assertThat(second.result().found().size()).isEqualTo(3);
         assertThat(context.nodes()).isEqualTo(3);
         assertThat(context.bytes()).isEqualTo(3 * 8 * Float.BYTES);
     }
@@ -43,7 +43,7 @@ class FloatScannerTest {
     void aFilteredQueryReadsOnlyTheRowsItMayFind() {
         FloatQuery filtered = query(3, id -> id == 1);
         scanner.scan(list, List.of(filtered), context);
-        assertThat(filtered.result().found().neighbors().ids()).containsExactly(1);
+        assertThat(filtered.result().found().ids()).containsExactly(1);
         assertThat(context.nodes()).isEqualTo(1);
         assertThat(context.bytes()).isEqualTo(3 * Long.BYTES + 8 * Float.BYTES);
     }
@@ -53,7 +53,7 @@ class FloatScannerTest {
         List<IvfQuery<?>> queries =
                 IntStream.range(0, 150).<IvfQuery<?>>mapToObj(i -> query(1)).toList();
         scanner.scan(list, queries, context);
-        assertThat(queries).allMatch(query -> query.result().found().neighbors().size() == 1);
+        assertThat(queries).allMatch(query -> query.result().found().size() == 1);
         assertThat(context.nodes()).isEqualTo(3 * 3);
     }
 
@@ -93,7 +93,7 @@ class FloatScannerTest {
             scanner.scan(whole, List.of(query), context);
             IvfQuery.Result result = query.result();
             assertThat(result.lacks()).isFalse();
-            assertThat(result.found().neighbors().ids()).hasSize(Math.min(k, 2)).startsWith(0);
+            assertThat(result.found().ids()).hasSize(Math.min(k, 2)).startsWith(0);
         }
     }
 

@@ -8,7 +8,7 @@ import io.github.roost.testkit.Damage;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.file.Checksum;
 import java.io.IOException;
@@ -55,7 +55,7 @@ class FuzzedCodesTest {
      * @param blocks where that of each list begins, and the end
      * @param answer of all lists
      */
-    private record Saved(String what, byte[] bytes, int codec, int ids, int checksum, int[] blocks, Neighbors answer) {
+    private record Saved(String what, byte[] bytes, int codec, int ids, int checksum, int[] blocks, SearchResult answer) {
         @Override
         public String toString() {
             return what;
@@ -101,7 +101,7 @@ class FuzzedCodesTest {
         int checksum = ids + ROWS * Long.BYTES;
         assertThat(blocks[0]).isBetween(checksum + Long.BYTES, checksum + Long.BYTES + 63);
         try (IvfTable table = IvfTable.open(orchestrator, "good", file)) {
-            Neighbors answer = table.search(QUERY, K, LISTS).join();
+            SearchResult answer = table.search(QUERY, K, LISTS).join();
             SAVED.add(new Saved(what, bytes, codec, ids, checksum, blocks, answer));
         }
     }
@@ -165,12 +165,12 @@ class FuzzedCodesTest {
     }
 
     /** @param right what is found, or null if nobody knows */
-    private static void searchedOrRefused(@Nullable Neighbors right) throws IOException {
+    private static void searchedOrRefused(@Nullable SearchResult right) throws IOException {
         try (IvfTable table = IvfTable.open(orchestrator, "fuzzed", file)) {
             boolean isWhole = isWhole(table);
             float[] query = Arrays.copyOf(QUERY, table.dimension());
             try {
-                Neighbors found = table.search(query, K, LISTS).join();
+                SearchResult found = table.search(query, K, LISTS).join();
                 assertThat(isWhole).as("a table whose every list was searched").isTrue();
                 assertThat(found.size()).isEqualTo(Math.min(K, table.size()));
                 if (right != null) {

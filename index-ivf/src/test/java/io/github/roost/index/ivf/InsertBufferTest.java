@@ -6,12 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
 import io.github.roost.index.ivf.kernel.ScanKernels;
-import io.github.roost.testkit.Asking;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.lang.foreign.Arena;
@@ -62,8 +61,7 @@ class InsertBufferTest {
         }
         table.update(ROWS, vector(random));
         table.remove(ROWS + 1);
-        Neighbors added = Asking.neighbors(
-                        table, SearchRequest.of(vector(random), 10).effort(1).filter(IdFilter.of(id -> id >= ROWS)))
+        SearchResult added = table.search(SearchRequest.of(vector(random), 10).effort(1).filter(IdFilter.of(id -> id >= ROWS)))
                 .join();
         assertThat(added.ids()).contains(ROWS + 2, ROWS + 3, ROWS + 4).doesNotContain(ROWS + 1);
         assertThat(table.size()).isEqualTo(ROWS + 4);
@@ -73,9 +71,7 @@ class InsertBufferTest {
             assertThat(++searches).isLessThan(100_000);
         }
         assertThat(searches).isGreaterThan(10);
-        Neighbors all = Asking.neighbors(
-                        table,
-                        SearchRequest.of(vector(random), 10).effort(NLIST).filter(IdFilter.of(id -> id >= ROWS)))
+        SearchResult all = table.search(SearchRequest.of(vector(random), 10).effort(NLIST).filter(IdFilter.of(id -> id >= ROWS)))
                 .join();
         assertThat(all.ids()).containsExactlyInAnyOrder(ROWS, ROWS + 2, ROWS + 3, ROWS + 4);
     }
@@ -232,7 +228,7 @@ class InsertBufferTest {
                     for (int last = 0; last < adds; last = added.get()) {
                         int row = Math.max(0, last - 1 - random.nextInt(300));
                         if (last > 0) {
-                            Neighbors found = table.search(rows[row], 20, 1).join();
+                            SearchResult found = table.search(rows[row], 20, 1).join();
                             assertThat(found.ids()).as("%d of %d", row, last).startsWith(ROWS + row);
                             assertThat(found.ids()).doesNotHaveDuplicates();
                         }
@@ -262,8 +258,8 @@ class InsertBufferTest {
         return IntStream.range(0, table.nlist()).map(table::listSize).sum();
     }
 
-    private static Neighbors one(long id) {
-        return new Neighbors(new long[] {id}, new float[1]);
+    private static SearchResult one(long id) {
+        return new SearchResult(new long[] {id}, new float[1]);
     }
 
     private static float[][] vectors(int count, Random random) {

@@ -10,8 +10,8 @@ import io.github.roost.testkit.Exact;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.TableBuild;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -114,9 +114,7 @@ class IvfMutationTest {
         expected.keySet().removeIf(id -> id % oneIn != 0);
         for (int i = 0; i < 20; i++) {
             float[] query = vector(random);
-            Neighbors found = Asking.neighbors(
-                            table,
-                            SearchRequest.of(query, 10)
+            SearchResult found = table.search(SearchRequest.of(query, 10)
                                     .effort(table.nlist())
                                     .filter(IdFilter.of(id -> id % oneIn == 0)))
                     .join();
@@ -130,8 +128,7 @@ class IvfMutationTest {
         Random random = new Random(12);
         Map<Long, float[]> expected = new TreeMap<>();
         IvfTable table = table(kept, Metric.SQUARED_L2, 100, random, expected);
-        CompletableFuture<Neighbors> failing = Asking.neighbors(
-                table, SearchRequest.of(vector(random), 5).effort(table.nlist()).filter(IdFilter.of(id -> {
+        CompletableFuture<SearchResult> failing = table.search(SearchRequest.of(vector(random), 5).effort(table.nlist()).filter(IdFilter.of(id -> {
                     throw new IllegalStateException("filter");
                 })));
         assertThatThrownBy(failing::join).hasRootCauseMessage("filter");
@@ -149,11 +146,9 @@ class IvfMutationTest {
             IvfTable table =
                     kept.builder().nlist(1).build(one, new float[][] {constant(40), constant(41), constant(42)});
             BusyWorker busy = new BusyWorker(one, table);
-            CompletableFuture<Neighbors> all = table.search(new float[DIMENSION], 1_000, 1);
-            CompletableFuture<Neighbors> some = table.search(new float[DIMENSION], 100, 1);
-            CompletableFuture<Neighbors> within = Asking.neighbors(
-                    table,
-                    SearchRequest.of(new float[DIMENSION], 1_000)
+            CompletableFuture<SearchResult> all = table.search(new float[DIMENSION], 1_000, 1);
+            CompletableFuture<SearchResult> some = table.search(new float[DIMENSION], 100, 1);
+            CompletableFuture<SearchResult> within = table.search(SearchRequest.of(new float[DIMENSION], 1_000)
                             .radius(Float.POSITIVE_INFINITY)
                             .effort(1));
             // So many at once go to their list; others would wait in a buffer that the searches did not see.
@@ -387,7 +382,7 @@ class IvfMutationTest {
             });
             try {
                 for (int i = 0; i < 700; i++) {
-                    Neighbors all = table.search(new float[DIMENSION], rows).join();
+                    SearchResult all = table.search(new float[DIMENSION], rows).join();
                     Set<Long> ids = new HashSet<>();
                     for (int n = 0; n < all.size(); n++) {
                         double component = Math.sqrt(all.distances()[n] / DIMENSION);
@@ -456,7 +451,7 @@ class IvfMutationTest {
                             before[id] = changes.get(id);
                             then[id] = rows.get(id);
                         }
-                        Neighbors found = table.search(query, k, 4).join();
+                        SearchResult found = table.search(query, k, 4).join();
                         Map<Long, Float> distances = new TreeMap<>();
                         for (int i = 0; i < found.size(); i++) {
                             assertThat(distances.put(found.ids()[i], found.distances()[i]))
@@ -492,7 +487,7 @@ class IvfMutationTest {
         return next;
     }
 
-    private static void assertRight(Neighbors found, @Nullable Float distance, int k, float[] query, float[] row) {
+    private static void assertRight(SearchResult found, @Nullable Float distance, int k, float[] query, float[] row) {
         if (row.length == 0) {
             assertThat(distance).isNull();
         } else if (distance != null) {
@@ -559,7 +554,7 @@ class IvfMutationTest {
 
     private static void assertSearchesAreExact(IvfTable table, Map<Long, float[]> expected, Random random) {
         List<float[]> queries = List.of(vector(random), vector(random));
-        List<CompletableFuture<Neighbors>> answers = queries.stream()
+        List<CompletableFuture<SearchResult>> answers = queries.stream()
                 .map(query -> table.search(query, 10, table.nlist()))
                 .toList();
         for (int i = 0; i < answers.size(); i++) {

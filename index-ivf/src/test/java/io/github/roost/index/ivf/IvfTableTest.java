@@ -14,14 +14,13 @@ import io.github.roost.core.SubmitOptions;
 import io.github.roost.core.TableClosedException;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
-import io.github.roost.testkit.Asking;
 import io.github.roost.topology.Topology;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -78,7 +77,7 @@ class IvfTableTest {
                 float[][] rows = gaussian(300, dimension, random);
                 try (IvfTable table = IvfTable.builder().metric(metric).nlist(7).build(orchestrator, rows)) {
                     for (float[] query : gaussian(5, dimension, random)) {
-                        Neighbors found = table.search(query, 10, 7).join();
+                        SearchResult found = table.search(query, 10, 7).join();
                         assertExact(found, metric, rows, query, 10);
                     }
                 }
@@ -92,7 +91,7 @@ class IvfTableTest {
         Random random = new Random(8);
         float[][] rows = gaussian(2_000, 24, random);
         IvfTable table = IvfTable.builder().elementType(element).nlist(20).build(orchestrator, rows);
-        SearchFunction<float[], Neighbors> search = table.searchFunction(30, 6);
+        SearchFunction<float[], SearchResult> search = table.searchFunction(30, 6);
         LongAdder touched = new LongAdder();
         SearchContext context = SearchContext.outside((nodes, bytes) -> touched.add(nodes));
         for (float[] query : gaussian(20, 24, random)) {
@@ -111,7 +110,7 @@ class IvfTableTest {
     void everyKernelGivesTheSameNeighbours() {
         float[][] rows = gaussian(500, 37, new Random(2));
         float[][] queries = gaussian(20, 37, new Random(3));
-        List<List<Neighbors>> answers = new ArrayList<>();
+        List<List<SearchResult>> answers = new ArrayList<>();
         for (String kernel : kernels()) {
             System.setProperty(ScanKernels.PROPERTY, kernel);
             try (IvfTable table = IvfTable.builder().nlist(9).build(orchestrator, rows)) {
@@ -214,12 +213,12 @@ class IvfTableTest {
                         .ringCapacity(1 << 14)
                         .build();
                 IvfTable table = IvfTable.builder().nlist(16).build(roomy, rows)) {
-            List<Neighbors> alone = new ArrayList<>();
+            List<SearchResult> alone = new ArrayList<>();
             for (int i = 0; i < queries.length; i++) {
                 alone.add(table.search(queries[i], 1 + i % 30, 1 + i % 16).join());
             }
             for (int round = 0; round < 20; round++) {
-                List<CompletableFuture<Neighbors>> together = new ArrayList<>();
+                List<CompletableFuture<SearchResult>> together = new ArrayList<>();
                 try (ExecutorService callers = Executors.newFixedThreadPool(4)) {
                     for (int i = 0; i < queries.length; i++) {
                         together.add(CompletableFuture.completedFuture(i)
@@ -243,8 +242,8 @@ class IvfTableTest {
                         .ringCapacity(1)
                         .build();
                 IvfTable table = IvfTable.builder().nlist(10).build(cramped, rows)) {
-            Neighbors alone = exactly(rows);
-            List<CompletableFuture<Neighbors>> answers = new ArrayList<>();
+            SearchResult alone = exactly(rows);
+            List<CompletableFuture<SearchResult>> answers = new ArrayList<>();
             int refused = 0;
             for (int i = 0; i < 500; i++) {
                 try {
@@ -254,13 +253,13 @@ class IvfTableTest {
                 }
             }
             assertThat(refused).isPositive();
-            for (CompletableFuture<Neighbors> answer : answers) {
+            for (CompletableFuture<SearchResult> answer : answers) {
                 assertThat(answer.orTimeout(30, TimeUnit.SECONDS).join()).isEqualTo(alone);
             }
         }
     }
 
-    private static Neighbors exactly(float[][] rows) {
+    private static SearchResult exactly(float[][] rows) {
         try (IvfTable table = IvfTable.builder().nlist(1).build(orchestrator, rows)) {
             return table.search(rows[3], 5, 1).join();
         }
@@ -284,10 +283,10 @@ class IvfTableTest {
                         .build();
                 IvfTable table = IvfTable.builder().nlist(2).build(cramped, rows)) {
             BusyWorker busy = new BusyWorker(cramped, table);
-            CompletableFuture<Neighbors> first = table.search(rows[3], 1, 1);
+            CompletableFuture<SearchResult> first = table.search(rows[3], 1, 1);
             var _ = cramped.submit((none, context) -> 0, 0, table.registration().id(0));
             assertThatThrownBy(() -> table.search(rows[3], 50, 2)).isInstanceOf(RejectedSearchException.class);
-            CompletableFuture<Neighbors> third = table.search(rows[3], 1, 1);
+            CompletableFuture<SearchResult> third = table.search(rows[3], 1, 1);
             assertThat(first).isNotDone();
             busy.close();
             assertThat(first.orTimeout(30, TimeUnit.SECONDS).join().ids()).containsExactly(3);
@@ -303,13 +302,11 @@ class IvfTableTest {
                         .build();
                 IvfTable table = IvfTable.builder().nlist(2).build(one, rows)) {
             BusyWorker busy = new BusyWorker(one, table);
-            CompletableFuture<Neighbors> late = Asking.neighbors(
-                    table,
-                    SearchRequest.of(rows[3], 1)
+            CompletableFuture<SearchResult> late = table.search(SearchRequest.of(rows[3], 1)
                             .effort(2)
                             .options(SubmitOptions.DEFAULT.withTimeout(Duration.ofNanos(1))));
-            CompletableFuture<Neighbors> patient = table.search(rows[3], 1, 2);
-            CompletableFuture<Neighbors> given = table.search(rows[3], 1, 2);
+            CompletableFuture<SearchResult> patient = table.search(rows[3], 1, 2);
+            CompletableFuture<SearchResult> given = table.search(rows[3], 1, 2);
             given.cancel(false);
             busy.close();
             assertThatThrownBy(late::join).hasCauseInstanceOf(DeadlineExceededException.class);
@@ -323,7 +320,7 @@ class IvfTableTest {
         float[][] rows = gaussian(200, 6, new Random(12));
         try (IvfTable table = IvfTable.builder().nlist(3).build(orchestrator, rows)) {
             float[] query = rows[5].clone();
-            CompletableFuture<Neighbors> found = table.search(query, 1, 3);
+            CompletableFuture<SearchResult> found = table.search(query, 1, 3);
             Arrays.fill(query, 1e6f);
             assertThat(found.join().ids()).containsExactly(5);
         }
@@ -389,7 +386,7 @@ class IvfTableTest {
     }
 
     /** Distances must be right in double precision, and no row left out may be nearer than the last. */
-    private static void assertExact(Neighbors found, Metric metric, float[][] rows, float[] query, int k) {
+    private static void assertExact(SearchResult found, Metric metric, float[][] rows, float[] query, int k) {
         double[] exact = Arrays.stream(rows)
                 .mapToDouble(row -> distance(metric, query, row))
                 .toArray();
@@ -457,12 +454,10 @@ class IvfTableTest {
                                 .read())
                         .build();
                 IvfTable table = kept.builder().nlist(2).build(one, rows)) {
-            Neighbors expected = Asking.neighbors(
-                            table, SearchRequest.of(rows[0], 20).effort(2).filter(IdFilter.of(id -> id % 2 == 0)))
+            SearchResult expected = table.search(SearchRequest.of(rows[0], 20).effort(2).filter(IdFilter.of(id -> id % 2 == 0)))
                     .get();
             AtomicInteger asked = new AtomicInteger();
-            Neighbors found = Asking.neighbors(
-                            table, SearchRequest.of(rows[0], 20).effort(2).filter(IdFilter.of(id -> {
+            SearchResult found = table.search(SearchRequest.of(rows[0], 20).effort(2).filter(IdFilter.of(id -> {
                                 if (asked.getAndIncrement() % 50 == 0) {
                                     assertThat(table.search(rows[(int) id], 1, 2)
                                                     .join()

@@ -12,7 +12,7 @@ import io.github.roost.core.SearchContext;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.topology.TopologyReader;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -61,8 +61,8 @@ class ListSearchTest {
             awaitFree(one);
             BusyWorker busy = new BusyWorker(one, table);
             OrchestratorStats before = one.stats();
-            CompletableFuture<Neighbors> first = table.search(new float[DIMENSION], 10, NLIST);
-            CompletableFuture<Neighbors> second = table.search(new float[DIMENSION], 10, NLIST);
+            CompletableFuture<SearchResult> first = table.search(new float[DIMENSION], 10, NLIST);
+            CompletableFuture<SearchResult> second = table.search(new float[DIMENSION], 10, NLIST);
             busy.close();
             assertThat(first.join()).isEqualTo(second.join());
             awaitFree(one);
@@ -122,7 +122,7 @@ class ListSearchTest {
             Random random = new Random(8);
             for (int i = 0; i < 30; i++) {
                 float[] query = gaussian(1, DIMENSION, random)[0];
-                Neighbors expected =
+                SearchResult expected =
                         table.searchFunction(10, NLIST).search(query, SearchContext.outside((nodes, bytes) -> {}));
                 awaitFree(three);
                 CountDownLatch release = new CountDownLatch(1);
@@ -139,7 +139,7 @@ class ListSearchTest {
                     }
                 }
                 assertThat(begun.await(60, TimeUnit.SECONDS)).isTrue();
-                CompletableFuture<Neighbors> answer = table.search(query, 10, NLIST);
+                CompletableFuture<SearchResult> answer = table.search(query, 10, NLIST);
                 if (busy == 3) {
                     assertThat(answer).isNotDone();
                 }
@@ -155,7 +155,7 @@ class ListSearchTest {
                 Orchestrator two = orchestrator("pack:1 l3:2 core:2 pu:1");
                 IvfTable table = table(two, Kept.CODED_FLOATS)) {
             float[][] queries = gaussian(100, DIMENSION, new Random(9));
-            List<Neighbors> alone = Arrays.stream(queries)
+            List<SearchResult> alone = Arrays.stream(queries)
                     .map(query -> table.search(query, 10, 20).join())
                     .toList();
             for (int callers = 1; callers <= 4; callers++) {
@@ -191,7 +191,7 @@ class ListSearchTest {
                         .isEqualTo(10);
             }
             BusyWorker busy = new BusyWorker(cramped, table);
-            CompletableFuture<Neighbors> waits = table.search(new float[DIMENSION], 10, 1);
+            CompletableFuture<SearchResult> waits = table.search(new float[DIMENSION], 10, 1);
             assertThatThrownBy(() -> table.search(new float[DIMENSION], 10, NLIST))
                     .isInstanceOf(RejectedSearchException.class);
             busy.close();
@@ -216,7 +216,7 @@ class ListSearchTest {
                     busy.close();
                     awaitFree(one);
                 }
-                CompletableFuture<Neighbors> failing = opened.search(new float[DIMENSION], 10, NLIST);
+                CompletableFuture<SearchResult> failing = opened.search(new float[DIMENSION], 10, NLIST);
                 busy.close();
                 assertThatThrownBy(failing::join).hasStackTraceContaining("is damaged");
             }

@@ -7,8 +7,8 @@ import io.github.roost.core.OverloadPolicy;
 import io.github.roost.testkit.Asking;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.IdFilter;
-import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
 import java.io.BufferedReader;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -82,11 +82,10 @@ class MemoryLimitTest {
             int answered = 0;
             for (int i = 0; i < 100; i++) {
                 float[] query = rows[i];
-                for (CompletableFuture<Neighbors> answer : List.of(
+                for (CompletableFuture<SearchResult> answer : List.of(
                         table.search(query, 5),
                         table.search(query, 100, NLIST),
-                        Asking.neighbors(
-                                table, SearchRequest.of(query, 5).effort(40).filter(IdFilter.of(id -> id % 3 == 0))),
+                        table.search(SearchRequest.of(query, 5).effort(40).filter(IdFilter.of(id -> id % 3 == 0))),
                         Asking.all(table, List.of(query, query), 5, 20).getLast())) {
                     answered += answer.join().size() > 0 ? 1 : 0;
                 }

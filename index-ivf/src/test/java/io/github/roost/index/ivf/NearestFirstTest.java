@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
@@ -49,7 +49,7 @@ class NearestFirstTest {
                         .toList();
                 for (ScanKernel kernel : ScanKernels.available()) {
                     // Zeros follow that are not among the rows.
-                    Neighbors found = NearestFirst.of(
+                    SearchResult found = NearestFirst.of(
                             kernel, Arrays.copyOf(ids, rows + 3), Arrays.copyOf(distances, rows + 3), rows, limit);
                     assertThat(found.ids())
                             .as("%s, kind %d: %s", kernel.name(), kind, Arrays.toString(distances))

@@ -12,8 +12,8 @@ import io.github.roost.testkit.Asking;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -54,39 +54,33 @@ class RangeSearchTest {
         RowPreparation preparation = new RowPreparation(metric, DIMENSION, ElementType.FLOAT32);
         try (IvfTable table = kept.builder().metric(metric).nlist(12).build(orchestrator, ids, rows)) {
             for (float[] query : gaussian(10, DIMENSION, random)) {
-                Neighbors all = PlainScan.nearest(
-                        metric, preparation.prepareRows(rows), ids, preparation.prepareQuery("query", query), ROWS);
+                SearchResult all = PlainScan.nearest(
+                        metric, preparation.prepareRows(rows), ids, preparation.stored(query), ROWS);
                 for (int within : new int[] {0, 1, 7, 200, ROWS - 1}) {
                     float radius = all.distances()[within];
-                    assertThat(Asking.neighbors(
-                                            table,
-                                            SearchRequest.of(query, ROWS)
+                    assertThat(table.search(SearchRequest.of(query, ROWS)
                                                     .radius(radius)
                                                     .effort(12))
                                     .join())
                             .isEqualTo(first(all, within + 1));
                 }
-                assertThat(Asking.neighbors(
-                                        table,
-                                        SearchRequest.of(query, 10_000)
+                assertThat(table.search(SearchRequest.of(query, 10_000)
                                                 .radius(Float.POSITIVE_INFINITY)
                                                 .effort(12))
                                 .join())
                         .isEqualTo(all);
                 float nearer = Math.nextDown(all.distances()[0]);
-                assertThat(Asking.neighbors(
-                                        table,
-                                        SearchRequest.of(query, 10)
+                assertThat(table.search(SearchRequest.of(query, 10)
                                                 .radius(nearer)
                                                 .effort(12))
                                 .join())
-                        .isEqualTo(Neighbors.EMPTY);
+                        .isEqualTo(SearchResult.EMPTY);
             }
         }
     }
 
-    private static Neighbors first(Neighbors all, int count) {
-        return new Neighbors(Arrays.copyOf(all.ids(), count), Arrays.copyOf(all.distances(), count));
+    private static SearchResult first(SearchResult all, int count) {
+        return new SearchResult(Arrays.copyOf(all.ids(), count), Arrays.copyOf(all.distances(), count));
     }
 
     @Test
@@ -96,15 +90,11 @@ class RangeSearchTest {
             rows[i][0] = Math.floorDiv(i, 2);
         }
         try (IvfTable table = IvfTable.builder().nlist(9).build(orchestrator, rows)) {
-            Neighbors found = Asking.neighbors(
-                            table,
-                            SearchRequest.of(new float[1], 5).radius(100 * 100).effort(9))
+            SearchResult found = table.search(SearchRequest.of(new float[1], 5).radius(100 * 100).effort(9))
                     .join();
             assertThat(found.ids()).containsExactly(0, 1, 2, 3, 4);
             assertThat(found.distances()).containsExactly(0, 0, 1, 1, 4);
-            assertThat(Asking.neighbors(
-                                    table,
-                                    SearchRequest.of(new float[1], 300)
+            assertThat(table.search(SearchRequest.of(new float[1], 300)
                                             .radius(100 * 100)
                                             .effort(9))
                             .join()
@@ -137,18 +127,18 @@ class RangeSearchTest {
         try (IvfTable table = IvfTable.builder().nlist(4).nprobe(4).build(orchestrator, rows)) {
             float[] far = new float[DIMENSION];
             Arrays.fill(far, 100);
-            assertThat(Asking.neighbors(table, SearchRequest.of(far, 10).radius(4))
+            assertThat(table.search(SearchRequest.of(far, 10).radius(4))
                             .join()
                             .size())
                     .isZero();
             table.add(1_000, far);
             table.update(7, far);
-            assertThat(Asking.neighbors(table, SearchRequest.of(far, 10).radius(4))
+            assertThat(table.search(SearchRequest.of(far, 10).radius(4))
                             .join()
                             .ids())
                     .containsExactly(7, 1_000);
             table.remove(7);
-            assertThat(Asking.neighbors(table, SearchRequest.of(far, 10).radius(4))
+            assertThat(table.search(SearchRequest.of(far, 10).radius(4))
                             .join()
                             .ids())
                     .containsExactly(1_000);
@@ -163,14 +153,12 @@ class RangeSearchTest {
         float[][] queries = gaussian(60, DIMENSION, random);
         long[] ids = IntStream.range(0, ROWS).asLongStream().toArray();
         try (IvfTable table = IvfTable.builder().nlist(3).build(orchestrator, rows)) {
-            List<Neighbors> expected = Arrays.stream(queries)
+            List<SearchResult> expected = Arrays.stream(queries)
                     .map(query -> PlainScan.nearest(Metric.SQUARED_L2, rows, ids, query, 300))
                     .toList();
             for (int round = 0; round < 5; round++) {
                 var ranges = IntStream.range(0, queries.length)
-                        .mapToObj(i -> Asking.neighbors(
-                                table,
-                                SearchRequest.of(queries[i], 300)
+                        .mapToObj(i -> table.search(SearchRequest.of(queries[i], 300)
                                         .radius(expected.get(i).distances()[i])
                                         .effort(3)))
                         .toList();
@@ -188,19 +176,16 @@ class RangeSearchTest {
         float[][] rows = gaussian(20, DIMENSION, new Random(44));
         try (IvfTable table = IvfTable.builder().nlist(2).build(orchestrator, rows)) {
             assertThatThrownBy(() ->
-                            Asking.neighbors(table, SearchRequest.of(rows[0], 5).radius(Float.NaN)))
+                            table.search(SearchRequest.of(rows[0], 5).radius(Float.NaN)))
                     .hasMessage("radius must be a number, got NaN");
             assertThatThrownBy(() ->
-                            Asking.neighbors(table, SearchRequest.of(rows[0], 0).radius(1)))
+                            table.search(SearchRequest.of(rows[0], 0).radius(1)))
                     .hasMessage("k must be between 1 and 10,000, got 0");
-            assertThatThrownBy(() -> Asking.neighbors(
-                            table, SearchRequest.of(rows[0], 10_001).radius(1)))
+            assertThatThrownBy(() -> table.search(SearchRequest.of(rows[0], 10_001).radius(1)))
                     .hasMessage("k must be between 1 and 10,000, got 10,001");
-            assertThatThrownBy(() -> Asking.neighbors(
-                            table, SearchRequest.of(rows[0], 1).radius(1).effort(3)))
+            assertThatThrownBy(() -> table.search(SearchRequest.of(rows[0], 1).radius(1).effort(3)))
                     .hasMessage("nprobe must be between 1 and 2, got 3");
-            assertThatThrownBy(() -> Asking.neighbors(
-                            table, SearchRequest.of(new float[1], 1).radius(1)))
+            assertThatThrownBy(() -> table.search(SearchRequest.of(new float[1], 1).radius(1)))
                     .hasMessageContaining("got 1");
             assertThatThrownBy(() -> Asking.all(table, List.of(rows[0], new float[1]), 1, 1))
                     .hasMessageContaining("query 1 must have 11 dimensions, got 1");

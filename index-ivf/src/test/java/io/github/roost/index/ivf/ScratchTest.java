@@ -7,11 +7,10 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.SearchFunction;
-import io.github.roost.testkit.Asking;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.IdFilter;
-import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.spi.ScratchMemory;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -59,9 +58,9 @@ class ScratchTest {
     @EnumSource(Kept.class)
     void aThreadPerSearchAllocatesNothingForIt(Kept kept) throws Exception {
         try (IvfTable table = kept.builder().nlist(NLIST).build(orchestrator, rows)) {
-            SearchFunction<float[], Neighbors> here = table.searchFunction(10, 4);
+            SearchFunction<float[], SearchResult> here = table.searchFunction(10, 4);
             int searches = 2_000;
-            List<Future<Neighbors>> answers = new ArrayList<>();
+            List<Future<SearchResult>> answers = new ArrayList<>();
             long before = ScratchMemory.allocations();
             try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
                 for (int i = 0; i < searches; i++) {
@@ -69,15 +68,13 @@ class ScratchTest {
                     answers.add(threads.submit(
                             i % 2 == 0
                                     ? () -> here.search(query, SearchContext.outside((nodes, bytes) -> {}))
-                                    : () -> Asking.neighbors(
-                                                    table,
-                                                    SearchRequest.of(query, 10)
+                                    : () -> table.search(SearchRequest.of(query, 10)
                                                             .effort(4)
                                                             .filter(IdFilter.of(id -> id % 2 == 0)))
                                             .join()));
                 }
             }
-            for (Future<Neighbors> answer : answers) {
+            for (Future<SearchResult> answer : answers) {
                 assertThat(answer.get().size()).isPositive();
             }
             // A kind of scratch for each thread that may run at once has a handful of pieces, some of which grow.
@@ -94,11 +91,9 @@ class ScratchTest {
         try (IvfTable table = kept.builder().nlist(4).build(orchestrator, Arrays.copyOf(rows, 200))) {
             LongPredicate searching =
                     id -> table.search(rows[(int) id], 1, 4).join().ids()[0] == id && id % 2 == 1;
-            Neighbors found = Asking.neighbors(
-                            table, SearchRequest.of(rows[7], 5).effort(4).filter(IdFilter.of(searching)))
+            SearchResult found = table.search(SearchRequest.of(rows[7], 5).effort(4).filter(IdFilter.of(searching)))
                     .join();
-            Neighbors expected = Asking.neighbors(
-                            table, SearchRequest.of(rows[7], 5).effort(4).filter(IdFilter.of(id -> id % 2 == 1)))
+            SearchResult expected = table.search(SearchRequest.of(rows[7], 5).effort(4).filter(IdFilter.of(id -> id % 2 == 1)))
                     .join();
             assertThat(found).isEqualTo(expected);
         }
@@ -108,13 +103,11 @@ class ScratchTest {
     @EnumSource(Kept.class)
     void filtersThatThrowCostNoScratch(Kept kept) {
         try (IvfTable table = kept.builder().nlist(4).build(orchestrator, Arrays.copyOf(rows, 200))) {
-            Asking.neighbors(table, SearchRequest.of(rows[0], 5).effort(4).filter(IdFilter.of(id -> true)))
+            table.search(SearchRequest.of(rows[0], 5).effort(4).filter(IdFilter.of(id -> true)))
                     .join();
             long before = ScratchMemory.allocations();
             for (int i = 0; i < 300; i++) {
-                assertThatThrownBy(() -> Asking.neighbors(
-                                        table,
-                                        SearchRequest.of(rows[0], 5).effort(4).filter(IdFilter.of(id -> {
+                assertThatThrownBy(() -> table.search(SearchRequest.of(rows[0], 5).effort(4).filter(IdFilter.of(id -> {
                                             throw new IllegalStateException("filter");
                                         })))
                                 .join())

@@ -6,7 +6,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
 import io.github.roost.testkit.Asking;
 import io.github.roost.topology.TopologyReader;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -45,9 +45,9 @@ class SiblingAnswersTest {
         try {
             IvfTable table = kept.builder().nlist(NLIST).build(one, rows);
             BusyWorker busy = new BusyWorker(one, table);
-            List<CompletableFuture<Neighbors>> answers = Asking.all(table, List.of(rows[3], rows[3]), 5, NLIST);
-            CompletableFuture<Neighbors> other = answers.get(1 - waiting);
-            CompletableFuture<Neighbors> both = answers.get(waiting).thenApply(ownAnswer -> other.join());
+            List<CompletableFuture<SearchResult>> answers = Asking.all(table, List.of(rows[3], rows[3]), 5, NLIST);
+            CompletableFuture<SearchResult> other = answers.get(1 - waiting);
+            CompletableFuture<SearchResult> both = answers.get(waiting).thenApply(ownAnswer -> other.join());
             // Before this all lists wait for the worker, so the queries lie in the same batch queues.
             busy.close();
             assertThat(both.get(5, TimeUnit.SECONDS))

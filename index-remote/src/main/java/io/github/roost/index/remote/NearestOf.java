@@ -1,6 +1,5 @@
 package io.github.roost.index.remote;
 
-import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchCost;
 import io.github.roost.vector.SearchResult;
 import java.util.ArrayList;
@@ -21,10 +20,8 @@ final class NearestOf {
      * @param radius maximum distance
      * @param fewer whether the answer may lack rows for another reason: fewer partitions visited than asked for, or rows that kept moving
      */
-    static RemoteAnswer of(List<? extends @Nullable Found> found, int k, float radius, boolean fewer) {
-        List<Neighbors> neighbors = new ArrayList<>(found.size());
-        SearchCost cost = SearchCost.NONE;
-        boolean cutShort = fewer;
+    static SearchResult of(List<? extends @Nullable Found> found, int k, float radius, boolean fewer) {
+        List<SearchResult> results = new ArrayList<>(found.size());
         int missing = 0;
         int total = 0;
         for (Found one : found) {
@@ -32,19 +29,20 @@ final class NearestOf {
                 missing++;
             }
             SearchResult result = one == null ? null : one.result();
-            if (result == null) {
-                continue;
+            if (result != null) {
+                results.add(result);
+                total += result.size();
             }
-            neighbors.add(result.neighbors());
-            total += result.neighbors().size();
-            cost = cost.plus(result.cost());
-            cutShort |= result.cutShort();
         }
-        Neighbors nearest = distinct(Neighbors.merge(neighbors, total), k).within(radius);
-        return new RemoteAnswer(new SearchResult(nearest, cost, cutShort || missing > 0), found.size(), missing);
+        SearchResult merged = SearchResult.merge(results, total);
+        return distinct(merged, k)
+                .within(radius)
+                .with(
+                        merged.cost().plus(new SearchCost(0, 0, 0, 0, found.size(), missing)),
+                        merged.cutShort() || fewer || missing > 0);
     }
 
-    private static Neighbors distinct(Neighbors all, int k) {
+    private static SearchResult distinct(SearchResult all, int k) {
         LongHashSet seen = new LongHashSet();
         long[] ids = new long[Math.min(k, all.size())];
         float[] distances = new float[ids.length];
@@ -55,6 +53,6 @@ final class NearestOf {
                 distances[size++] = all.distances()[i];
             }
         }
-        return new Neighbors(Arrays.copyOf(ids, size), Arrays.copyOf(distances, size));
+        return new SearchResult(Arrays.copyOf(ids, size), Arrays.copyOf(distances, size));
     }
 }

@@ -4,7 +4,6 @@ import io.github.roost.core.SearchContext;
 import io.github.roost.index.hnsw.HnswGraph;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.spi.BuildWork;
 import java.util.ArrayList;
@@ -47,12 +46,12 @@ final class NeighborRanks {
             List<SearchResult> found =
                     graph.scanTogether(queries.subList(from, to), K + 1, IdFilter.all(), IdFilter.all(), OUTSIDE);
             for (int query = from; query < to; query++) {
-                merge(query, partition, found.get(query - from).neighbors());
+                merge(query, partition, found.get(query - from));
             }
         });
     }
 
-    private void merge(int query, int partition, Neighbors found) {
+    private void merge(int query, int partition, SearchResult found) {
         List<Neighbor> all = nearest.get(query);
         for (int i = 0; i < found.size(); i++) {
             if (own == null || found.ids()[i] != own[query]) {

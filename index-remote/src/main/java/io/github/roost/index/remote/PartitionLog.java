@@ -2,7 +2,7 @@ package io.github.roost.index.remote;
 
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -139,7 +139,7 @@ final class PartitionLog {
     }
 
     /** The nearest rows of the log by exhaustive comparison. The query must be {@linkplain Partitioner#inSpace in space}. */
-    Neighbors nearest(float[] query, int k, Metric metric, IdFilter wanted) {
+    SearchResult nearest(float[] query, int k, Metric metric, IdFilter wanted) {
         List<LogRecord> looked = new ArrayList<>(rows.size());
         for (LogRecord row : rows.values()) {
             if (wanted.allows(row.id())) {
@@ -152,7 +152,7 @@ final class PartitionLog {
             ids[i] = looked.get(i).id();
             distances[i] = RowDistance.of(metric, query, looked.get(i).vector());
         }
-        Neighbors all = Neighbors.sorted(ids, distances);
-        return all.size() <= k ? all : new Neighbors(Arrays.copyOf(all.ids(), k), Arrays.copyOf(all.distances(), k));
+        SearchResult all = SearchResult.sorted(ids, distances);
+        return all.size() <= k ? all : new SearchResult(Arrays.copyOf(all.ids(), k), Arrays.copyOf(all.distances(), k));
     }
 }

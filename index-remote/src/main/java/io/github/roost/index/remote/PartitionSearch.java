@@ -1,12 +1,10 @@
 package io.github.roost.index.remote;
 
-import io.github.roost.core.DeadlineExceededException;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.spi.GroupSearch;
 import io.github.roost.core.spi.Pending;
 import io.github.roost.core.spi.Step;
 import io.github.roost.index.hnsw.HnswGraph;
-import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchCost;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
@@ -15,7 +13,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -36,7 +33,7 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
     /** If the directory differs at each of this many reads, the pool is not written by tables. */
     private static final int MAX_REFRESHES = 100;
 
-    private static final SearchResult NOTHING = new SearchResult(Neighbors.EMPTY, SearchCost.NONE, false);
+    private static final SearchResult NOTHING = SearchResult.EMPTY;
 
     private final OpenPool pool;
     private final PartitionCache cache;
@@ -332,35 +329,22 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
         }
         SearchRequest request = asked.request();
         PoolHead head = pool.head();
-        Neighbors ofLog = log.nearest(
+        SearchResult ofLog = log.nearest(
                 Partitioner.inSpace(head.metric(), request.query()), request.k(), head.metric(), request.filter());
         int looked = log.rows().size();
         context.touched(looked, (long) looked * head.recordBytes());
-        return new SearchResult(
-                Neighbors.merge(List.of(ofGraph.neighbors(), ofLog), request.k()),
-                ofGraph.cost().plus(new SearchCost(looked, 1)),
-                ofGraph.cutShort());
+        return SearchResult.merge(List.of(ofGraph, ofLog.with(new SearchCost(looked, 1), false)), request.k());
     }
 
     /** A pinned partition and its state; to be released. */
     private record Here(CachedPartition image, Found.Seen seen) {}
-
-    /** Searches in the calling thread, which waits for the bytes until the context expires. */
-    Found searchHere(Asked asked, SearchContext context) throws RemoteMemoryException {
-        Here here = awaitHere(context::expired);
-        try {
-            return new Found(find(here.image().graph(), here.seen().log(), asked, context), here.seen());
-        } finally {
-            cache.release(here.image());
-        }
-    }
 
     private RemoteMemoryException changesAllTheTime() {
         return new RemoteMemoryException(
                 pool.region().name(), "has no logs of partition " + partition + " that go with its directory");
     }
 
-    private Here awaitHere(BooleanSupplier expired) throws RemoteMemoryException {
+    private Here awaitHere() throws RemoteMemoryException {
         boolean again = false;
         for (int refreshes = 0; refreshes <= MAX_REFRESHES; refreshes++) {
             Directory directory = pool.directory();
@@ -371,7 +355,7 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
                 pool.refresh();
                 continue;
             }
-            CachedPartition image = awaitBytes(directory, tail, expired);
+            CachedPartition image = awaitBytes(directory, tail);
             if (image == null) {
                 pool.refresh();
                 continue;
@@ -403,19 +387,15 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
     }
 
     /** Waits for a partition and pins it; null if it was rebuilt meanwhile. */
-    private @Nullable CachedPartition awaitBytes(Directory directory, int tail, BooleanSupplier expired)
-            throws RemoteMemoryException {
+    private @Nullable CachedPartition awaitBytes(Directory directory, int tail) throws RemoteMemoryException {
         while (true) {
-            if (expired.getAsBoolean()) {
-                throw new DeadlineExceededException();
-            }
             Waiting waiting = new Waiting(tail);
             CachedPartition image = cache.acquire(partition, directory, waiting, true);
             if (image != null) {
                 return image;
             }
             try {
-                waiting.await(expired);
+                waiting.await();
             } catch (SupersededException builtAnew) {
                 return null;
             }
@@ -424,7 +404,7 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
 
     /** Fetches and verifies the partition unless it is in the cache. Blocks. */
     void verify() throws RemoteMemoryException {
-        cache.release(awaitHere(() -> false).image());
+        cache.release(awaitHere().image());
     }
 
     /**
@@ -437,7 +417,7 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
 
     /** Looks up a row by id. Blocks. */
     Row row(long id) throws RemoteMemoryException {
-        Here here = awaitHere(() -> false);
+        Here here = awaitHere();
         try {
             return new Row(here.image().vector(id, here.seen().log()), here.seen());
         } finally {

@@ -288,7 +288,7 @@ public final class PartitionedIndex {
      * @return the build in progress; its result must be closed
      * @throws IllegalArgumentException if ids, dimension or an option is invalid
      */
-    public TableBuild<RemoteTable> start(
+    public TableBuild<MutableRemoteTable> start(
             Orchestrator orchestrator,
             String name,
             long[] ids,

@@ -4,7 +4,7 @@ import io.github.roost.core.SearchContext;
 import io.github.roost.index.hnsw.HnswGraph;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.Vectors;
 import io.github.roost.vector.spi.BuildWork;
@@ -87,7 +87,7 @@ final class Partitioner {
         work.run(count, STEP, (from, to) -> {
             for (int number = from; number < to; number++) {
                 work.yieldToSearches();
-                Neighbors found = nearest(centroids, vectors.apply(number), near);
+                SearchResult found = nearest(centroids, vectors.apply(number), near);
                 for (int i = 0; i < near; i++) {
                     nearest[number * near + i] = (int) found.ids()[i];
                     distances[number * near + i] = found.distances()[i];
@@ -106,17 +106,15 @@ final class Partitioner {
     }
 
     /** The nearest centroids; their ids are the partitions' numbers. */
-    static Neighbors nearest(HnswGraph centroids, float[] vector, int count) {
+    static SearchResult nearest(HnswGraph centroids, float[] vector, int count) {
         if (centroids.rows() <= MAX_SCANNED) {
             return centroids
                     .scanTogether(List.of(vector), count, IdFilter.all(), IdFilter.all(), OUTSIDE)
-                    .getFirst()
-                    .neighbors();
+                    .getFirst();
         }
         int width = Math.max(count, MAX_SCANNED);
         return centroids
-                .search(vector, count, width, IdFilter.all(), IdFilter.all(), Long.MAX_VALUE, OUTSIDE)
-                .neighbors();
+                .search(vector, count, width, IdFilter.all(), IdFilter.all(), Long.MAX_VALUE, OUTSIDE);
     }
 
     private float[] vector(int row) {

@@ -1,30 +1,18 @@
 package io.github.roost.index.remote;
 
-import io.github.roost.core.DeadlineExceededException;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.OrchestratorClosedException;
-import io.github.roost.core.Registration;
-import io.github.roost.core.SearchContext;
-import io.github.roost.core.SearchFunction;
 import io.github.roost.core.SubmitOptions;
-import io.github.roost.core.TableClosedException;
 import io.github.roost.core.spi.BatchQueue;
 import io.github.roost.core.spi.GroupRule;
 import io.github.roost.core.spi.Step;
-import io.github.roost.core.spi.TableUse;
 import io.github.roost.vector.ElementType;
-import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchCost;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
-import io.github.roost.vector.TableBuild;
-import io.github.roost.vector.TableFullException;
 import io.github.roost.vector.TableStats;
-import io.github.roost.vector.VectorTable;
 import io.github.roost.vector.Vectors;
 import io.github.roost.vector.file.WholeFile;
-import io.github.roost.vector.spi.BuildWork;
-import io.github.roost.vector.spi.RecallEfforts;
+import io.github.roost.vector.spi.AbstractVectorTable;
 import io.github.roost.vector.spi.RecallSample;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -32,19 +20,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
-import java.util.concurrent.CancellationException;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A vector table whose partitions are in remote memory. A query visits the few partitions whose centroids are nearest. A partition is fetched
@@ -54,7 +36,7 @@ import org.slf4j.LoggerFactory;
  * <pre>{@code
  * RemoteTable table = RemoteTable.builder()
  *         .cacheBytes(256L << 20)
- *         .open(orchestrator, "products", new MappedMemory(Path.of("/dev/shm")), "products.pool");
+ *         .openReadOnly(orchestrator, "products", new MappedMemory(Path.of("/dev/shm")), "products.pool");
  * List<CompletableFuture<SearchResult>> answers = table.searchAll(requests);
  * }</pre>
  *
@@ -67,11 +49,12 @@ import org.slf4j.LoggerFactory;
  * {@link RemoteMemoryException}: a {@link MemoryNodeLostException} if the memory node is lost, a {@link DamagedPartitionException} if bytes are
  * wrong. With {@link Builder#partialAnswers} it answers from the readable partitions and from the cache instead.
  *
- * <p>Rows are inserted, replaced and removed by log records written straight into the region; see {@link #put}. A search sees every change that
+ * <p>A table that {@link Builder#open} opened can be changed, see {@link MutableRemoteTable}. A search sees every change that
  * any process made before the search began. A row that moves between partitions during a search is found too: the record that removes it names
- * its new partition, and the search visits that partition again. After eight such rounds the result is marked as cut short. Thread-safe.
+ * its new partition, and the search visits that partition again. After eight such rounds the result is marked as cut short. Closing waits for
+ * a transfer in progress, but not longer than {@link Builder#transferTimeout}. Thread-safe.
  */
-public final class RemoteTable implements VectorTable {
+public sealed class RemoteTable extends AbstractVectorTable permits MutableRemoteTable {
     /** Multiplier of ef for the ground-truth searches of effort measurements. */
     private static final int EXACT_WIDTHS = 8;
     /**
@@ -85,56 +68,35 @@ public final class RemoteTable implements VectorTable {
     private static final int TIMES_AGAIN = 8;
 
     private static final int MAX_TIMES_LOOKED = 1_000;
-    /** How often a change waits for the rebuild of a full log that other writers fill again. */
-    private static final int MAX_REBUILDS = 8;
-
-    private static final Logger LOG = LoggerFactory.getLogger(RemoteTable.class);
-
-    private final Orchestrator orchestrator;
-    private final Registration registration;
     private final OpenPool pool;
     private final ReaderHold hold;
     private final PartitionCache cache;
-    private final PoolWriter writer;
-    private final PairRebuild rebuild;
-    private final boolean rebuildsFullLogs;
-    /**
-     * Pairs being rebuilt because of their logs. A pair whose rebuild failed stays here for one lease term, so that it is not retried with each
-     * change.
-     */
-    private final Map<Integer, CompletableFuture<Void>> rebuilding = new ConcurrentHashMap<>();
-
-    /** Rebuilds under way that callers have asked for; {@link #close} cancels them. */
-    private final Set<BuildWork> rebuilds = ConcurrentHashMap.newKeySet();
-
-    private volatile boolean isClosing;
     private final PartitionSearch[] searches;
     private final List<BatchQueue<Asked, Found>> queues;
     private final int ef;
     private final LongAdder damaged = new LongAdder();
     private final LongAdder partial = new LongAdder();
-    private final RecallEfforts efforts;
     /** Fetches partitions; frees pool and cache when it ends. */
     private final Thread loader;
 
-    private RemoteTable(Orchestrator orchestrator, String name, OpenPool pool, ReaderHold hold, Builder options) {
-        this.orchestrator = orchestrator;
-        this.efforts = new RecallEfforts(orchestrator, this::effortByOwnRows, this::size);
+    RemoteTable(Orchestrator orchestrator, String name, OpenPool pool, ReaderHold hold, Builder options) {
+        PoolHead head = pool.head();
+        super(
+                orchestrator,
+                orchestrator.register(name, head.partitions()),
+                head.metric(),
+                ElementType.FLOAT32,
+                head.dimension());
         this.pool = pool;
         this.hold = hold;
         this.ef = options.ef;
-        this.writer = new PoolWriter(pool, options.transferTimeout.toNanos(), this::rebuildLater);
-        this.rebuild = new PairRebuild(pool, writer);
-        this.rebuildsFullLogs = options.rebuildsFullLogs;
-        PoolHead head = pool.head();
-        this.registration = orchestrator.register(name, head.partitions());
         this.cache = new PartitionCache(
-                pool, options.cacheBytes, () -> orchestrator.indexing().trafficBytes(registration));
+                pool, options.cacheBytes, () -> orchestrator.indexing().trafficBytes(registration()));
         this.searches = new PartitionSearch[head.partitions()];
         this.queues = new ArrayList<>(searches.length);
         for (int partition = 0; partition < searches.length; partition++) {
             searches[partition] = new PartitionSearch(pool, cache, partition, options.partialAnswers, damaged);
-            queues.add(orchestrator.indexing().batchQueue(registration.id(partition), searches[partition], GROUPS));
+            queues.add(orchestrator.indexing().batchQueue(registration().id(partition), searches[partition], GROUPS));
         }
         this.loader = new Thread(
                 new PartitionLoader(cache, pool, hold, options.readsPerDoorbell, options.transferTimeout.toNanos()),
@@ -149,100 +111,36 @@ public final class RemoteTable implements VectorTable {
     }
 
     @Override
-    public CompletableFuture<SearchResult> search(SearchRequest request) {
-        check("query", request);
-        requireOpen();
-        orchestrator.indexing().requireOpen();
-        return efforts.search(request, asked -> submit(asked, RemoteAnswer::result));
-    }
-
-    /**
-     * Searches like {@link #search(SearchRequest)} and also reports how many partitions are missing from a partial answer. Target recalls are
-     * supported by {@link #search(SearchRequest)} only.
-     *
-     * @param request the query; its effort is the number of partitions to visit
-     * @return completes with the nearest rows found
-     * @throws IllegalArgumentException if the request has a target recall, or is invalid
-     */
-    public CompletableFuture<RemoteAnswer> answer(SearchRequest request) {
-        check("query", request);
-        if (!Double.isNaN(request.targetRecall())) {
-            throw new IllegalArgumentException(
-                    "a search for an answer must give its effort, got a target recall of " + request.targetRecall());
-        }
-        requireOpen();
-        return submit(request, answer -> answer);
+    protected int defaultEffort(int k) {
+        return pool.head().visited();
     }
 
     @Override
-    public CompletableFuture<Neighbors> search(float[] query, int k) {
-        return search(query, k, pool.head().visited());
+    public int minEffort(int k) {
+        return 1;
     }
 
     @Override
-    public CompletableFuture<Neighbors> search(float[] query, int k, int effort) {
-        SearchRequest request = requestOf(query, k, effort, SubmitOptions.DEFAULT);
-        requireOpen();
-        return submit(request, this::whole);
+    public int maxEffort() {
+        return searches.length;
     }
 
-    private SearchRequest requestOf(float[] query, int k, int effort, SubmitOptions options) {
-        requireQuery("query", query);
-        requireVisited(effort);
-        return SearchRequest.of(query, k).effort(effort).options(options);
+    @Override
+    protected String effortName() {
+        return "visited partitions";
     }
 
-    private void check(String what, SearchRequest request) {
-        Objects.requireNonNull(request, "request must not be null");
-        requireQuery(what, request.query());
-        requireVisited(visited(request));
+    @Override
+    protected CompletableFuture<SearchResult> submit(SearchRequest request) {
+        return submit(asked(request));
     }
 
-    private void requireQuery(String what, float[] query) {
-        Vectors.require(what, query, dimension(), metric());
-    }
-
-    private void requireVisited(int visited) {
-        Vectors.requireRange("visited partitions", visited, 1, searches.length);
-    }
-
-    private int visited(SearchRequest request) {
-        return request.effortOr(pool.head().visited());
-    }
-
-    private void requireOpen() {
-        if (!registration.isOpen()) {
-            throw new TableClosedException(name());
-        }
-    }
-
-    /** What a caller gets of an answer. */
-    private interface Result<R> {
-        R of(RemoteAnswer answer) throws RemoteMemoryException;
-    }
-
-    /** The rows of an answer, for callers that cannot be told that it is partial. */
-    private Neighbors whole(RemoteAnswer answer) throws RemoteMemoryException {
-        if (answer.isPartial()) {
-            throw new RemoteMemoryException(
-                    pool.region().name(),
-                    "could not be read in " + answer.missing() + " of " + answer.partitions()
-                            + " partitions; only searches that return a SearchResult or RemoteAnswer give partial answers");
-        }
-        return answer.result().neighbors();
-    }
-
-    private <R> CompletableFuture<R> submit(SearchRequest request, Result<R> result) {
-        return submit(asked(request, visited(request), ef), result);
-    }
-
-    private <R> CompletableFuture<R> submit(Asked asked, Result<R> result) {
-        CompletableFuture<R> answer;
+    private CompletableFuture<SearchResult> submit(Asked asked) {
+        CompletableFuture<SearchResult> answer;
         try {
-            Step.Fork<Asked, Asked, Found, R> fork = fork(asked, true, result);
-            answer = orchestrator
+            answer = orchestrator()
                     .indexing()
-                    .submitFork(fork, asked, asked.request().options());
+                    .submitFork(fork(asked), asked, asked.request().options());
         } catch (Throwable refused) {
             asked.over(cache);
             throw refused;
@@ -251,21 +149,19 @@ public final class RemoteTable implements VectorTable {
         return answer;
     }
 
-    private Asked asked(SearchRequest request, int visited, int width) {
-        return new Asked(request, width, visited);
+    private Asked asked(SearchRequest request) {
+        return new Asked(request, ef, effort(request));
     }
 
     /** The parts take the query from {@code asked}, so the fork's own query type is free. */
-    private <Q, R> Step.Fork<Q, Asked, Found, R> fork(Asked asked, boolean kept, Result<R> result) {
+    private <Q> Step.Fork<Q, Asked, Found, SearchResult> fork(Asked asked) {
         int[] partitions = pool.nearest(asked.request().query(), asked.visited());
-        if (kept) {
-            asked.needs(partitions, cache);
-        }
-        return visit(asked, partitions, new Visits(partitions), TIMES_AGAIN, result);
+        asked.needs(partitions, cache);
+        return visit(asked, partitions, new Visits(partitions), TIMES_AGAIN);
     }
 
-    private <Q, R> Step.Fork<Q, Asked, Found, R> visit(
-            Asked asked, int[] partitions, Visits visits, int timesAgain, Result<R> result) {
+    private <Q> Step.Fork<Q, Asked, Found, SearchResult> visit(
+            Asked asked, int[] partitions, Visits visits, int timesAgain) {
         List<BatchQueue<Asked, Found>> joined = new ArrayList<>(partitions.length);
         for (int partition : partitions) {
             joined.add(queues.get(partition));
@@ -276,18 +172,18 @@ public final class RemoteTable implements VectorTable {
             }
             int[] again = visits.tooEarly();
             return again.length > 0 && timesAgain > 0
-                    ? visit(asked, again, visits, timesAgain - 1, result)
-                    : Step.done(result.of(merge(asked, visits, again.length > 0)));
+                    ? visit(asked, again, visits, timesAgain - 1)
+                    : Step.done(merge(asked, visits, again.length > 0));
         });
     }
 
-    private RemoteAnswer merge(Asked asked, Visits visits, boolean mayLackRows) {
-        RemoteAnswer answer = NearestOf.of(
+    private SearchResult merge(Asked asked, Visits visits, boolean mayLackRows) {
+        SearchResult result = NearestOf.of(
                 visits.found(), asked.request().k(), asked.request().radius(), asked.cutShort() || mayLackRows);
-        if (answer.isPartial()) {
+        if (result.cost().missingPartitions() > 0) {
             partial.increment();
         }
-        return answer;
+        return result;
     }
 
     /**
@@ -295,13 +191,7 @@ public final class RemoteTable implements VectorTable {
      * once. Queries with equal options (priority and timeout) form one batch; each query with a target recall runs on its own.
      */
     @Override
-    public List<CompletableFuture<SearchResult>> searchAll(List<SearchRequest> requests) {
-        List<SearchRequest> all = SearchRequest.copyOf(requests);
-        for (int i = 0; i < all.size(); i++) {
-            check("query " + i, all.get(i));
-        }
-        requireOpen();
-        orchestrator.indexing().requireOpen();
+    protected List<CompletableFuture<SearchResult>> submitAll(List<SearchRequest> all) {
         List<@Nullable CompletableFuture<SearchResult>> answers = new ArrayList<>();
         all.forEach(request -> answers.add(null));
         for (int first = 0; first < all.size(); first++) {
@@ -312,7 +202,7 @@ public final class RemoteTable implements VectorTable {
             if (Double.isNaN(request.targetRecall())) {
                 searchTogether(all, answers, request.options());
             } else {
-                answers.set(first, searchOrRefuse(request));
+                answers.set(first, submitOrFail(request));
             }
         }
         return answers.stream().map(Objects::requireNonNull).toList();
@@ -329,12 +219,11 @@ public final class RemoteTable implements VectorTable {
         try {
             List<Step.Fork<Object, Asked, Found, SearchResult>> forks = new ArrayList<>();
             for (int i : together) {
-                SearchRequest request = all.get(i);
-                Asked one = asked(request, visited(request), ef);
+                Asked one = asked(all.get(i));
                 asked.add(one);
-                forks.add(fork(one, true, RemoteAnswer::result));
+                forks.add(fork(one));
             }
-            begun = orchestrator.indexing().submitTogether(forks, name(), options);
+            begun = orchestrator().indexing().submitTogether(forks, name(), options);
         } catch (RuntimeException | Error refused) {
             asked.forEach(one -> one.over(cache));
             if (answers.stream().allMatch(Objects::isNull)) {
@@ -353,266 +242,33 @@ public final class RemoteTable implements VectorTable {
         }
     }
 
-    private CompletableFuture<SearchResult> searchOrRefuse(SearchRequest request) {
-        try {
-            return search(request);
-        } catch (RuntimeException refused) {
-            // Other searches have begun: the caller must get their futures.
-            return CompletableFuture.failedFuture(refused);
-        }
-    }
-
-    /**
-     * {@inheritDoc} On a worker, it searches like {@link #search(float[], int, int)}, with the deadline and priority of the enclosing request. On
-     * any other thread it fetches and searches the partitions one after another, and throws a {@link DeadlineExceededException} once its context
-     * has expired.
-     */
-    @Override
-    public SearchFunction<float[], Neighbors> searchFunction(int k, int effort) {
-        Vectors.requireRange("k", k, 1, Vectors.MAX_NEIGHBORS);
-        requireVisited(effort);
-        return new SearchFunction<>() {
-            @Override
-            public Step<float[], Neighbors> step(float[] query, SearchContext context) {
-                Asked asked = asked(requestOf(query, k, effort, SubmitOptions.DEFAULT), effort, ef);
-                // It may have been accepted before the table was closed.
-                try (var _ = registration.use().holdFromInside()) {
-                    // Nothing reports the end of this search, so no partition is kept in the cache for it.
-                    return fork(asked, false, RemoteTable.this::whole);
-                }
-            }
-
-            @Override
-            public Neighbors search(float[] query, SearchContext context) throws RemoteMemoryException {
-                Asked asked = asked(requestOf(query, k, effort, SubmitOptions.DEFAULT), effort, ef);
-                // The caller need not be a task of this table.
-                try (var _ = registration.use().holdFromInside()) {
-                    return whole(searchHere(asked, context));
-                }
-            }
-        };
-    }
-
-    private RemoteAnswer searchHere(Asked asked, SearchContext context) throws RemoteMemoryException {
-        int[] partitions = pool.nearest(asked.request().query(), asked.visited());
-        Visits visits = new Visits(partitions);
-        int[] left = partitions;
-        for (int times = 0; left.length > 0 && times <= TIMES_AGAIN; times++) {
-            for (int partition : left) {
-                visits.put(partition, searches[partition].searchHere(asked, context));
-            }
-            left = visits.tooEarly();
-        }
-        return merge(asked, visits, left.length > 0);
-    }
-
     /** {@inheritDoc} The ground truth comes from searches of all partitions with a larger ef. */
     @Override
-    public int effortFor(double recall, int k, float[][] sample) {
-        RecallSample.require(recall, k, sample, dimension(), metric());
-        requireOpen();
-        orchestrator.indexing().requireOpen("a measurement");
-        return measuredEffort(recall, k, sample);
-    }
-
-    private int measuredEffort(double recall, int k, float[][] sample) {
+    protected int measureEffort(double recall, int k, float[][] sample) {
         int wide = Math.min(Vectors.MAX_EF, EXACT_WIDTHS * Math.max(ef, k));
         return new RecallSample(sample, query -> inBatch(query, k, searches.length, wide))
                 .minEffort(1, searches.length, recall, visited -> query -> inBatch(query, k, visited, ef));
     }
 
-    private CompletableFuture<Neighbors> inBatch(float[] query, int k, int visited, int width) {
-        requireOpen();
-        Asked asked = asked(requestOf(query, k, visited, SubmitOptions.BATCH), visited, width);
-        return submit(asked, this::whole);
+    private CompletableFuture<SearchResult> inBatch(float[] query, int k, int visited, int width) {
+        SearchRequest request = SearchRequest.of(query, k).effort(visited).options(SubmitOptions.BATCH);
+        return submit(new Asked(request, width, visited)).thenApply(this::whole);
     }
 
-    private int effortByOwnRows(double recall, int k) {
-        float[][] sample = pool.sample();
-        return RecallSample.effortByOwnRows(
-                recall, k, size(), (target, withItself) -> measuredEffort(target, withItself, sample));
+    /** A measurement with partitions missing would give a wrong effort. */
+    private SearchResult whole(SearchResult result) {
+        if (result.cost().missingPartitions() > 0) {
+            throw new CompletionException(new RemoteMemoryException(
+                    pool.region().name(),
+                    "could not be read in " + result.cost().missingPartitions() + " of "
+                            + result.cost().partitions() + " partitions"));
+        }
+        return result;
     }
 
     @Override
-    public int minEffort(int k) {
-        return 1;
-    }
-
-    /** {@return whether this process may write to the region} */
-    @Override
-    public boolean isMutable() {
-        return pool.region().isWritable();
-    }
-
-    /**
-     * {@inheritDoc} Writes a record into the log of the partition whose centroid is nearest; of all processes one writer at a time. The first
-     * change made by a table reads the whole pool, to learn the partition of each row. If the log is full, the pair is rebuilt first, unless
-     * {@link Builder#rebuildsFullLogs} is off. Blocks: do not call it on a worker.
-     *
-     * @throws TableFullException if the log is full and is not or cannot be emptied; nothing has changed
-     * @throws UncheckedIOException with a {@link RemoteMemoryException}: {@link WriterFencedException} if another writer has taken over; if the
-     *     region fails, the row may have its old or its new state
-     */
-    @Override
-    public boolean put(long id, float[] vector) {
-        requireQuery("vector", vector);
-        return change(writer -> writer.put(id, Partitioner.inSpace(metric(), vector)));
-    }
-
-    /**
-     * {@inheritDoc} Writes a record like {@link #put}. Blocks: do not call it on a worker.
-     *
-     * @throws TableFullException as for {@link #put}
-     * @throws UncheckedIOException as for {@link #put}
-     */
-    @Override
-    public boolean remove(long id) {
-        return change(writer -> writer.remove(id));
-    }
-
-    /**
-     * Rebuilds the pair of a partition from its live rows: its logs are empty then, and the next epoch begins. Runs as batch work, concurrently
-     * with searches and changes. By default tables do this by themselves as logs fill, see {@link Builder#rebuildsFullLogs}. Blocks: do not call
-     * it on a worker; {@link #startRebuild} does not block.
-     *
-     * @param partition its number, from 0
-     * @return true if the pair was rebuilt; false if another table has rebuilt it meanwhile
-     * @throws UncheckedIOException with a {@link RemoteMemoryException} if the region fails, all its spare space is used or held by readers, or
-     *     another writer has taken over; the pair is unchanged then
-     */
-    public boolean rebuild(int partition) {
-        return rebuild(rebuildOf(partition), partition / 2);
-    }
-
-    /**
-     * Starts to rebuild the pair of a partition, as {@link #rebuild(int)} does.
-     *
-     * @param partition its number, from 0
-     * @return the running rebuild. Its result is this table, once the pair has been rebuilt, by this or another table; it fails as
-     *     {@link #rebuild(int)} does, and with a {@link TableClosedException} if the table is closed meanwhile. If it is cancelled, the pair is
-     *     unchanged, unless it was being published at that moment
-     * @throws TableClosedException if the table is closed
-     * @throws OrchestratorClosedException if the orchestrator is closed
-     */
-    public TableBuild<RemoteTable> startRebuild(int partition) {
-        return rebuildOf(partition).start(work -> {
-            rebuild(work, partition / 2);
-            return this;
-        });
-    }
-
-    private BuildWork rebuildOf(int partition) {
-        Vectors.requireRange("partition", partition, 0, searches.length - 1L);
-        requireMutable();
-        requireOpen();
-        return new BuildWork(orchestrator, name() + " (rebuild)");
-    }
-
-    /**
-     * A rebuild enters the set and then looks whether the table closes; closing is first set and then cancels what is in the set. So at least one of
-     * them sees the other, and closing does not wait for the graphs of a rebuild.
-     */
-    private boolean rebuild(BuildWork work, int pair) {
-        rebuilds.add(work);
-        try (var _ = use()) {
-            requireNotClosing();
-            boolean rebuilt = rebuild.run(work, pair);
-            work.finish();
-            return rebuilt;
-        } catch (CancellationException cancelled) {
-            requireNotClosing();
-            throw cancelled;
-        } catch (RemoteMemoryException failed) {
-            throw new UncheckedIOException(failed);
-        } finally {
-            rebuilds.remove(work);
-        }
-    }
-
-    private void requireNotClosing() {
-        if (isClosing) {
-            throw new TableClosedException(name());
-        }
-    }
-
-    /** Called while the lease is held, so the rebuild runs in another thread. */
-    private void rebuildLater(int pair) {
-        CompletableFuture<Void> rebuilt = new CompletableFuture<>();
-        if (!rebuildsFullLogs || rebuilding.putIfAbsent(pair, rebuilt) != null) {
-            return;
-        }
-        Thread.ofVirtual().name("roost-rebuild-" + name()).start(() -> {
-            // A change that was accepted before the table was closed may be waiting for this rebuild.
-            try (var _ = registration.use().holdFromInside()) {
-                // Not cancelled when the table is closed, for the same reason.
-                rebuild.run(new BuildWork(orchestrator, name() + " (rebuild)"), pair);
-                rebuilding.remove(pair);
-                rebuilt.complete(null);
-                return;
-            } catch (TableClosedException | OrchestratorClosedException closed) {
-                LOG.debug("pair {} of {} is not rebuilt: {}", pair, name(), closed.getMessage());
-                rebuilt.completeExceptionally(closed);
-            } catch (Throwable failed) {
-                LOG.warn("pair {} of {} could not be rebuilt: {}", pair, name(), failed.getMessage());
-                rebuilt.completeExceptionally(failed);
-            }
-            // Otherwise each change would retry it.
-            LockSupport.parkNanos(pool.head().leaseMillis() * 1_000_000L);
-            rebuilding.remove(pair);
-        });
-    }
-
-    private interface Change {
-        boolean by(PoolWriter writer) throws RemoteMemoryException;
-    }
-
-    private boolean change(Change change) {
-        requireMutable();
-        // After shutdown no worker would rebuild a pair whose log fills up.
-        orchestrator.indexing().requireOpen("a change");
-        try (var _ = use()) {
-            for (int rebuilds = 0; ; rebuilds++) {
-                try {
-                    return change.by(writer);
-                } catch (PartitionLogFullException full) {
-                    awaitRoom(full, rebuilds);
-                }
-            }
-        } catch (RemoteMemoryException failed) {
-            throw new UncheckedIOException(failed);
-        }
-    }
-
-    /** Waits for the rebuild of a pair with a full log; it was requested when the log was found full. */
-    private void awaitRoom(PartitionLogFullException full, int rebuilds) throws RemoteMemoryException {
-        if (!rebuildsFullLogs || rebuilds == MAX_REBUILDS) {
-            throw new TableFullException(
-                    name(),
-                    full.getMessage() + ", as by rebuild(" + full.partition() + ")"
-                            + (rebuilds == 0 ? "" : "; it was so " + rebuilds + " times, and the log filled each time"),
-                    full);
-        }
-        CompletableFuture<Void> rebuilt = rebuilding.get(full.partition() / 2);
-        if (rebuilt != null) {
-            try {
-                rebuilt.join();
-            } catch (CompletionException failed) {
-                if (failed.getCause() instanceof OrchestratorClosedException closed) {
-                    throw closed;
-                }
-                if (failed.getCause() instanceof NoSpaceException none) {
-                    throw new TableFullException(name(), full.getMessage() + ", but " + none.getMessage(), none);
-                }
-                throw OpenPool.failure(pool.region().name(), failed);
-            }
-        }
-    }
-
-    private void requireMutable() {
-        if (!isMutable()) {
-            throw new UnsupportedOperationException(
-                    "the rows of remote table " + name() + " cannot be changed: this process may only read its region");
-        }
+    protected float[][] sampleRows(int count, Random random) {
+        return pool.sample();
     }
 
     /** {@inheritDoc} Fetches each partition that is not in the cache. Blocks: do not call it on a worker. */
@@ -658,33 +314,13 @@ public final class RemoteTable implements VectorTable {
     @Override
     public void save(Path file) throws IOException {
         try (var _ = use()) {
-            WholeFile.replace(file, new PoolCopy(pool, isMutable() ? writer : null, hold)::write);
+            WholeFile.replace(file, new PoolCopy(pool, writer(), hold)::write);
         }
-    }
-
-    @Override
-    public String name() {
-        return registration.name();
     }
 
     @Override
     public int size() {
         return pool.rows();
-    }
-
-    @Override
-    public int dimension() {
-        return pool.head().dimension();
-    }
-
-    @Override
-    public Metric metric() {
-        return pool.head().metric();
-    }
-
-    @Override
-    public ElementType elementType() {
-        return ElementType.FLOAT32;
     }
 
     /** {@return the table's current state; its bytes are the size of this process's cache, as in {@link #remoteStats}, not of the pool} */
@@ -730,30 +366,22 @@ public final class RemoteTable implements VectorTable {
      */
     public int[] partitionsOf(float[] query, int visited) {
         requireQuery("query", query);
-        requireVisited(visited);
+        Vectors.requireRange(effortName(), visited, 1, maxEffort());
         return pool.nearest(query, visited);
     }
 
+    /** The writer of the region; null if the table was opened read-only. */
+    @Nullable
+    PoolWriter writer() {
+        return null;
+    }
+
+    OpenPool pool() {
+        return pool;
+    }
+
     @Override
-    public Registration registration() {
-        return registration;
-    }
-
-    /** Holds the table open for this thread: its memory stays valid until the hold is closed. */
-    private TableUse.Hold use() {
-        return registration.use().hold();
-    }
-
-    /** {@inheritDoc} Waits for a transfer in progress, but not longer than {@link Builder#transferTimeout}. */
-    @Override
-    public void close() {
-        isClosing = true;
-        rebuilds.forEach(BuildWork::cancel);
-        orchestrator.indexing().closeTable(registration, this::free);
-    }
-
-    private void free() {
-        writer.close();
+    protected void free() {
         cache.close(new RemoteMemoryException(pool.region().name(), "is closed"));
         boolean interrupted = false;
         while (loader.isAlive()) {
@@ -768,11 +396,6 @@ public final class RemoteTable implements VectorTable {
         }
     }
 
-    @Override
-    public String toString() {
-        return stats().toString();
-    }
-
     /** Collects the options of a table. Not thread-safe. */
     public static final class Builder {
         private static final long DEFAULT_CACHE = 1L << 30;
@@ -780,9 +403,9 @@ public final class RemoteTable implements VectorTable {
         private long cacheBytes = DEFAULT_CACHE;
         private int readsPerDoorbell = 16;
         private int ef = 64;
-        private Duration transferTimeout = Duration.ofSeconds(5);
+        Duration transferTimeout = Duration.ofSeconds(5);
         private boolean partialAnswers;
-        private boolean rebuildsFullLogs = true;
+        boolean rebuildsFullLogs = true;
 
         private Builder() {}
 
@@ -839,7 +462,7 @@ public final class RemoteTable implements VectorTable {
         /**
          * Sets whether a search that cannot read a partition answers from the other partitions, and from the cached bytes of the missing one,
          * which may be out of date. Such an answer is marked as {@linkplain SearchResult#cutShort cut short} and has the number of missing
-         * partitions. Searches that return {@link Neighbors}, which have no such mark, fail.
+         * partitions in its {@linkplain SearchCost#missingPartitions cost}.
          *
          * @param value default false: the search fails
          * @return this builder
@@ -862,7 +485,7 @@ public final class RemoteTable implements VectorTable {
         }
 
         /**
-         * Opens a pool. Its head, centroids and directory are read and checked now; partitions are checked when they are read.
+         * Opens a pool for searches. Its head, centroids and directory are read and checked now; partitions are checked when they are read.
          *
          * @param orchestrator runs the table's searches
          * @param name name of the table in reports
@@ -872,7 +495,41 @@ public final class RemoteTable implements VectorTable {
          * @throws IOException if the region cannot be read or holds no complete pool; the message says what is wrong
          * @throws IllegalArgumentException if the cache is smaller than a partition with its gap
          */
-        public RemoteTable open(Orchestrator orchestrator, String name, RemoteMemory memory, String region)
+        public RemoteTable openReadOnly(Orchestrator orchestrator, String name, RemoteMemory memory, String region)
+                throws IOException {
+            return open(orchestrator, name, memory, region, RemoteTable::new);
+        }
+
+        /**
+         * Opens a pool for searches and changes, otherwise as {@link #openReadOnly}.
+         *
+         * @param orchestrator runs the table's searches
+         * @param name name of the table in reports
+         * @param memory provider of the region; must be closed after the table
+         * @param region name of the region at the provider
+         * @return the table, to be closed
+         * @throws IOException if the region cannot be read or written or holds no complete pool; the message says what is wrong
+         * @throws IllegalArgumentException if the cache is smaller than a partition with its gap
+         */
+        public MutableRemoteTable open(Orchestrator orchestrator, String name, RemoteMemory memory, String region)
+                throws IOException {
+            return open(orchestrator, name, memory, region, (places, same, pool, hold, options) -> {
+                if (!pool.region().isWritable()) {
+                    throw new RemoteMemoryException(region, "cannot be written by this process: open it read-only");
+                }
+                return new MutableRemoteTable(places, same, pool, hold, options);
+            });
+        }
+
+        /** Makes a table of an open pool. */
+        @FunctionalInterface
+        private interface Opening<T extends RemoteTable> {
+            T of(Orchestrator orchestrator, String name, OpenPool pool, ReaderHold hold, Builder options)
+                    throws IOException;
+        }
+
+        private <T extends RemoteTable> T open(
+                Orchestrator orchestrator, String name, RemoteMemory memory, String region, Opening<T> opening)
                 throws IOException {
             OpenPool pool = OpenPool.open(memory.open(region), transferTimeout);
             boolean opened = false;
@@ -888,7 +545,7 @@ public final class RemoteTable implements VectorTable {
                                 + " bytes, the size of partition " + i + " with its log, got " + cacheBytes);
                     }
                 }
-                RemoteTable table = new RemoteTable(orchestrator, name, pool, hold, this);
+                T table = opening.of(orchestrator, name, pool, hold, this);
                 opened = true;
                 return table;
             } finally {

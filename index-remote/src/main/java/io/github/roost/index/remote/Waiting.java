@@ -2,14 +2,10 @@ package io.github.roost.index.remote;
 
 import io.github.roost.core.spi.Pending;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** A waiter for a partition's bytes. The failure is written before the pending is completed, which publishes it to the continuation. */
 final class Waiting {
-    private static final long LOOKS_MILLIS = 10;
-
     private final Pending pending = new Pending();
     /** Slots of the log that must be loaded. */
     private final int records;
@@ -40,15 +36,16 @@ final class Waiting {
         }
     }
 
-    /** Waits in the calling thread, which must not be a worker, until the wait is over or {@code expired} returns true. */
-    void await(BooleanSupplier expired) throws RemoteMemoryException {
+    /** Waits in the calling thread, which must not be a worker, until the wait is over. */
+    void await() throws RemoteMemoryException {
         CountDownLatch latch = new CountDownLatch(1);
         if (pending.await(latch::countDown)) {
             boolean interrupted = false;
             boolean ended = false;
-            while (!ended && !expired.getAsBoolean()) {
+            while (!ended) {
                 try {
-                    ended = latch.await(LOOKS_MILLIS, TimeUnit.MILLISECONDS);
+                    latch.await();
+                    ended = true;
                 } catch (InterruptedException e) {
                     interrupted = true;
                 }

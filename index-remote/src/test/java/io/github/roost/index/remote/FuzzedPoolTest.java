@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.testkit.Damage;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.Vectors;
 import io.github.roost.vector.file.Checksum;
 import java.io.IOException;
@@ -67,7 +67,7 @@ class FuzzedPoolTest {
                 PartitionedIndex.builder().partitions(PARTITIONS).visited(2).lease(Duration.ofMillis(50)),
                 Arrays.copyOf(rows, ROWS),
                 file);
-        try (RemoteTable table = open()) {
+        try (MutableRemoteTable table = open()) {
             for (int row = ROWS; row < rows.length; row++) {
                 table.put(2L * row, rows[row]);
             }
@@ -83,7 +83,7 @@ class FuzzedPoolTest {
         Files.delete(folder);
     }
 
-    private static RemoteTable open() throws IOException {
+    private static MutableRemoteTable open() throws IOException {
         return RemoteTable.builder()
                 .transferTimeout(Duration.ofSeconds(5))
                 .open(orchestrator, "fuzzed", memory, file.getFileName().toString());
@@ -116,14 +116,14 @@ class FuzzedPoolTest {
         }
         write(bytes);
         notFor(LONG_SECONDS, () -> {
-            try (RemoteTable table = open()) {
+            try (MutableRemoteTable table = open()) {
                 for (int row = 0; row < rows.length; row++) {
                     float[] found = table.vector(2L * row);
                     if (found != null) {
                         assertThat(found).isEqualTo(rows[row]);
                     }
                 }
-                Neighbors found = table.search(rows[3], K, PARTITIONS).join();
+                SearchResult found = table.search(rows[3], K, PARTITIONS).join();
                 assertThat(found.size()).isEqualTo(K);
                 for (int i = 0; i < K; i++) {
                     int row = Math.toIntExact(found.ids()[i] / 2);
@@ -213,7 +213,7 @@ class FuzzedPoolTest {
 
     private static void usedOrRefused() throws Exception {
         notFor(LONG_SECONDS, () -> {
-            try (RemoteTable table = open()) {
+            try (MutableRemoteTable table = open()) {
                 refused(table::verify);
                 refused(() -> table.vector(4));
                 refused(() -> table.vector(1));

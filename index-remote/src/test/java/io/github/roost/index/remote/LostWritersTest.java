@@ -72,14 +72,14 @@ class LostWritersTest {
         pool.close();
     }
 
-    private RemoteTable open(RemoteMemory memory) throws IOException {
-        RemoteTable table =
+    private MutableRemoteTable open(RemoteMemory memory) throws IOException {
+        MutableRemoteTable table =
                 RemoteTable.builder().ef(300).rebuildsFullLogs(false).open(orchestrator, "lost", memory, POOL);
         tables.add(table);
         return table;
     }
 
-    private RemoteTable open() throws IOException {
+    private MutableRemoteTable open() throws IOException {
         return open(new MappedMemory(folder));
     }
 
@@ -150,8 +150,8 @@ class LostWritersTest {
 
     @Test
     void aWriterThatWasFencedOffDoesNotNameItsSpaceOverThatOfThePresentOne() throws Exception {
-        RemoteTable late = open(stepped);
-        RemoteTable present = open(other);
+        MutableRemoteTable late = open(stepped);
+        MutableRemoteTable present = open(other);
         CountDownLatch stopped = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);
         stepped.beforeEachSwap(stopsAtFilling(stopped, goOn));
@@ -190,7 +190,7 @@ class LostWritersTest {
     }
 
     /** Leaves so many slots in the logs of a partition's pair. */
-    private void fill(RemoteTable table, int partition, int left) throws RemoteMemoryException {
+    private void fill(MutableRemoteTable table, int partition, int left) throws RemoteMemoryException {
         float[] vector = in(partition).getFirst();
         long id = 20_000;
         while (freeSlots(partition) > Math.max(left, 4)) {
@@ -202,7 +202,7 @@ class LostWritersTest {
     }
 
     /** Puts a row that does not concern a partition; false where that is refused since its log is full. */
-    private boolean putsUnlessFull(RemoteTable table, int partition) {
+    private boolean putsUnlessFull(MutableRemoteTable table, int partition) {
         try {
             table.put(ID + 1, in(0).getFirst());
             return true;
@@ -222,7 +222,7 @@ class LostWritersTest {
         for (int dies = 1; dies <= 9; dies++) {
             close();
             fresh();
-            RemoteTable writer = open(stepped);
+            MutableRemoteTable writer = open(stepped);
             stepped.beforeEach(number -> {});
             writer.put(ID, old);
             fill(writer, 4, 1);
@@ -232,7 +232,7 @@ class LostWritersTest {
             } catch (UncheckedIOException dead) {
                 // At which step is what the loop is about.
             }
-            RemoteTable next = open();
+            MutableRemoteTable next = open();
             if (!putsUnlessFull(next, 4)) {
                 lockedOut++;
                 assertThat(putsUnlessFull(next, 4)).isFalse();
@@ -242,7 +242,7 @@ class LostWritersTest {
             assertThat(next.rebuild(4)).isTrue();
             assertThat(putsUnlessFull(next, 4)).isTrue();
             assertThat(next.rebuild(0)).isTrue();
-            RemoteTable later = open();
+            MutableRemoteTable later = open();
             float[] there = Objects.requireNonNull(later.vector(ID));
             assertThat(Arrays.equals(there, old) || Arrays.equals(there, moved)).isTrue();
             float[] gone = Arrays.equals(there, old) ? moved : old;
@@ -266,7 +266,7 @@ class LostWritersTest {
 
     @Test
     void theBlockThatAStoppedWriterMayStillWriteToIsNeverUsedAgain() throws Exception {
-        RemoteTable late = open(stepped);
+        MutableRemoteTable late = open(stepped);
         late.put(ID, in(4).getFirst());
         Directory.Gap block = pool.directory().gapOf(4);
         CountDownLatch stopped = new CountDownLatch(1);
@@ -286,7 +286,7 @@ class LostWritersTest {
         });
         CompletableFuture<Void> change = begin(() -> late.put(ID + 1, in(4).getLast()));
         await(stopped);
-        RemoteTable present = open();
+        MutableRemoteTable present = open();
         assertThat(present.put(ID + 2, in(4).getFirst())).isTrue();
         assertThat(present.rebuild(4)).isTrue();
         Directory.Gap second = pool.refresh().gapOf(4);
@@ -307,7 +307,7 @@ class LostWritersTest {
         for (int rebuilds = 0; rebuilds <= 2; rebuilds++) {
             close();
             fresh();
-            RemoteTable late = open(stepped);
+            MutableRemoteTable late = open(stepped);
             late.put(ID, in(4).getFirst());
             CountDownLatch stopped = new CountDownLatch(1);
             CountDownLatch goOn = new CountDownLatch(1);
@@ -320,7 +320,7 @@ class LostWritersTest {
             });
             CompletableFuture<Void> change = begin(() -> late.put(ID + 1, in(4).getLast()));
             await(stopped);
-            RemoteTable present = open();
+            MutableRemoteTable present = open();
             assertThat(present.put(ID + 2, in(0).getFirst())).isTrue();
             for (int i = 0; i < rebuilds; i++) {
                 assertThat(present.rebuild(4)).isTrue();
@@ -336,7 +336,7 @@ class LostWritersTest {
 
     @Test
     void aStoppedWriterDoesNotCountItsRowTwiceWhereTheNumberIsAgainWhatItWas() throws Exception {
-        RemoteTable late = open(stepped);
+        MutableRemoteTable late = open(stepped);
         late.put(ID, in(0).getFirst());
         int rows = late.size();
         CountDownLatch stopped = new CountDownLatch(1);
@@ -350,7 +350,7 @@ class LostWritersTest {
         });
         CompletableFuture<Void> change = begin(() -> late.put(ID + 1, in(0).getLast()));
         await(stopped);
-        RemoteTable present = open();
+        MutableRemoteTable present = open();
         assertThat(present.remove(ID)).isTrue();
         assertThat(present.size()).isEqualTo(rows);
         goOn.countDown();
@@ -379,7 +379,7 @@ class LostWritersTest {
 
     @Test
     void thePairThatWasWithoutRowsGetsAGapLikeTheOthers() throws Exception {
-        RemoteTable table = RemoteTable.builder().ef(300).open(orchestrator, "gaps", new MappedMemory(folder), POOL);
+        MutableRemoteTable table = RemoteTable.builder().ef(300).open(orchestrator, "gaps", new MappedMemory(folder), POOL);
         tables.add(table);
         for (long id = 0; id < 600; id += 2) {
             table.remove(id);
@@ -411,8 +411,8 @@ class LostWritersTest {
 
     @Test
     void aCopyFailsIfAnEpochBeganWhileItsHoldWasLost() throws Exception {
-        RemoteTable copied = open(stepped);
-        RemoteTable present = open();
+        MutableRemoteTable copied = open(stepped);
+        MutableRemoteTable present = open();
         boolean[] loses = {false};
         AtomicInteger pieces = new AtomicInteger();
         stepped.beforeEachRead(transfers -> {

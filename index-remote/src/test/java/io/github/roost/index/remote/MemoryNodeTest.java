@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.testkit.OtherJvm;
 import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -90,17 +91,17 @@ class MemoryNodeTest {
                 RemoteTable partial = open(RemoteTable.builder().partialAnswers(true))) {
             SearchRequest request = SearchRequest.of(rows[7], K).effort(6);
             assertThat(table.search(rows[7], K, 6).join().ids()[0]).isEqualTo(14);
-            assertThat(partial.answer(request).join().missing()).isZero();
+            assertThat(partial.search(request).join().cost().missingPartitions()).isZero();
             signal(first, "STOP");
             searchUntilLost(table);
             // The last beat that this table has seen may be younger: it needs a term of its own.
-            RemoteAnswer answer = partial.answer(request).join();
-            while (answer.missing() < 6) {
-                answer = partial.answer(request).join();
+            SearchResult answer = partial.search(request).join();
+            while (answer.cost().missingPartitions() < 6) {
+                answer = partial.search(request).join();
             }
             // All partitions are in the cache: they answer, and the answer says that nobody knows what has changed.
-            assertThat(answer.result().neighbors().ids()[0]).isEqualTo(14);
-            assertThat(answer.result().cutShort()).isTrue();
+            assertThat(answer.ids()[0]).isEqualTo(14);
+            assertThat(answer.cutShort()).isTrue();
             signal(first, "CONT");
             awaitAnswer(table);
             first.destroyForcibly().waitFor();

@@ -73,7 +73,7 @@ class OtherProcessesTest {
         return Pools.rows(1, 1_000 + id)[0];
     }
 
-    private static RemoteTable open(Path folder) throws IOException {
+    private static MutableRemoteTable open(Path folder) throws IOException {
         return RemoteTable.builder().ef(300).open(orchestrator, "shared", new MappedMemory(folder), POOL);
     }
 
@@ -94,7 +94,7 @@ class OtherProcessesTest {
     static final class Writer {
         public static void main(String[] arguments) throws Exception {
             try (Orchestrator here = Pools.orchestrator();
-                    RemoteTable table =
+                    MutableRemoteTable table =
                             RemoteTable.builder().open(here, "writer", new MappedMemory(Path.of(arguments[0])), POOL)) {
                 for (long id = Long.parseLong(arguments[1]); ; ) {
                     try {
@@ -113,7 +113,7 @@ class OtherProcessesTest {
         public static void main(String[] arguments) throws Exception {
             BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
             try (Orchestrator here = Pools.orchestrator();
-                    RemoteTable table = RemoteTable.builder()
+                    MutableRemoteTable table = RemoteTable.builder()
                             .ef(300)
                             .open(here, "reader", new MappedMemory(Path.of(arguments[0])), POOL)) {
                 for (String line = in.readLine(); line != null; line = in.readLine()) {
@@ -158,7 +158,7 @@ class OtherProcessesTest {
         Random random = new Random(3);
         long next = 10_000;
         List<Long> all = new ArrayList<>();
-        try (RemoteTable table = open(folder)) {
+        try (MutableRemoteTable table = open(folder)) {
             for (int round = 0; round < 4; round++) {
                 Process writer = start(Writer.class, folder.toString(), Long.toString(next));
                 // While it writes, or builds a pair anew: that begins after some hundred rows.
@@ -200,7 +200,7 @@ class OtherProcessesTest {
         signal(second, "KILL");
         ofFirst.addAll(acknowledged(first.inputReader(), Integer.MAX_VALUE));
         ofSecond.addAll(acknowledged(second.inputReader(), Integer.MAX_VALUE));
-        try (RemoteTable table = open(folder)) {
+        try (MutableRemoteTable table = open(folder)) {
             assertThat(table.put(1_000_000, vector(1_000_000))).isTrue();
             for (long id : ofFirst) {
                 assertThat(table.vector(id)).as("row %d", id).isEqualTo(vector(id));
@@ -219,7 +219,7 @@ class OtherProcessesTest {
     void aReaderThatIsStoppedLosesItsHoldAndFindsWhatIsThereWhenItGoesOn() throws Exception {
         fresh();
         Process reader = start(Reader.class, folder.toString());
-        try (RemoteTable table = open(folder)) {
+        try (MutableRemoteTable table = open(folder)) {
             requireSame(reader, table, 5);
             signal(reader, "STOP");
             // More rebuilds than there is room for beside an epoch that somebody holds.
@@ -238,7 +238,7 @@ class OtherProcessesTest {
         }
     }
 
-    private static void requireSame(Process reader, RemoteTable table, long query) throws IOException {
+    private static void requireSame(Process reader, MutableRemoteTable table, long query) throws IOException {
         reader.outputWriter().write(query + "\n");
         reader.outputWriter().flush();
         assertThat(reader.inputReader().readLine())
@@ -251,7 +251,7 @@ class OtherProcessesTest {
         fresh();
         Process node = start(Node.class, folder.toString());
         assertThat(node.inputReader().readLine()).isEqualTo("serving " + PARTITIONS);
-        try (RemoteTable table = open(folder)) {
+        try (MutableRemoteTable table = open(folder)) {
             assertThat(table.put(50_000, vector(50_000))).isTrue();
             node.destroyForcibly().waitFor();
             long[] next = {50_001};

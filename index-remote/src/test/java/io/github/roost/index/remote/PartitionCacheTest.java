@@ -216,7 +216,7 @@ class PartitionCacheTest {
             if (there != null) {
                 return there;
             }
-            waiting.await(() -> false);
+            waiting.await();
         }
     }
 

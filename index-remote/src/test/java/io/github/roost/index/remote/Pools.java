@@ -5,7 +5,7 @@ import io.github.roost.core.OverloadPolicy;
 import io.github.roost.testkit.Exact;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.VectorSource;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -83,8 +83,8 @@ final class Pools {
     }
 
     /** By looking at all rows; ids as {@link #build} gives them. */
-    static Neighbors exact(float[][] rows, float[] query, int k, Metric metric) {
-        Neighbors nearest = Exact.exact(rows, query, k, metric);
-        return new Neighbors(LongStream.of(nearest.ids()).map(row -> row * 2).toArray(), nearest.distances());
+    static SearchResult exact(float[][] rows, float[] query, int k, Metric metric) {
+        SearchResult nearest = Exact.exact(rows, query, k, metric);
+        return new SearchResult(LongStream.of(nearest.ids()).map(row -> row * 2).toArray(), nearest.distances());
     }
 }

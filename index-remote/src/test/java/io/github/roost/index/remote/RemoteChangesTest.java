@@ -8,6 +8,7 @@ import io.github.roost.core.OrchestratorClosedException;
 import io.github.roost.core.TableClosedException;
 import io.github.roost.testkit.Exact;
 import io.github.roost.vector.Metric;
+import io.github.roost.vector.MutableVectorTable;
 import io.github.roost.vector.TableBuild;
 import io.github.roost.vector.TableFullException;
 import java.io.ByteArrayOutputStream;
@@ -91,7 +92,7 @@ class RemoteChangesTest {
         }
     }
 
-    private static RemoteTable open(RemoteMemory memory) throws IOException {
+    private static MutableRemoteTable open(RemoteMemory memory) throws IOException {
         return RemoteTable.builder().ef(300).rebuildsFullLogs(false).open(orchestrator, "changed", memory, POOL);
     }
 
@@ -100,7 +101,7 @@ class RemoteChangesTest {
     }
 
     /** Searches of all partitions find exactly what the rows say. */
-    private static void requireSame(RemoteTable table, Map<Long, float[]> rows) {
+    private static void requireSame(MutableRemoteTable table, Map<Long, float[]> rows) {
         for (int i = 0; i < 12; i++) {
             float[] query = others[others.length - 1 - i];
             assertThat(table.search(query, K, PARTITIONS).join().ids()).isEqualTo(exact(rows, query));
@@ -121,18 +122,18 @@ class RemoteChangesTest {
         return near;
     }
 
-    private void put(RemoteTable table, long id, float[] vector) {
+    private void put(MutableRemoteTable table, long id, float[] vector) {
         assertThat(table.put(id, vector)).isEqualTo(model.put(id, vector) == null);
     }
 
     @Test
     void randomChangesOfTwoWritersAreSeenByBothAndByAReader() throws IOException {
         Random random = new Random(5);
-        try (RemoteTable one = open(plain);
-                RemoteTable two = open(plain);
-                RemoteTable reader = open(plain)) {
+        try (MutableRemoteTable one = open(plain);
+                MutableRemoteTable two = open(plain);
+                MutableRemoteTable reader = open(plain)) {
             for (int i = 0; i < 120; i++) {
-                RemoteTable writer = random.nextBoolean() ? one : two;
+                MutableRemoteTable writer = random.nextBoolean() ? one : two;
                 long id = random.nextInt(ROWS * 2 + 40);
                 if (random.nextInt(3) == 0) {
                     assertThat(writer.remove(id)).isEqualTo(model.remove(id) != null);
@@ -148,16 +149,15 @@ class RemoteChangesTest {
             }
             requireSame(one, model);
             requireSame(two, model);
-            assertThat(one.isMutable()).isTrue();
         }
-        try (RemoteTable later = open(plain)) {
+        try (MutableRemoteTable later = open(plain)) {
             requireSame(later, model);
         }
     }
 
     /** One change of a table: of a row, or without a vector its removal. */
     private record Change(long id, float @Nullable [] vector) {
-        void make(RemoteTable table) {
+        void make(MutableRemoteTable table) {
             if (vector == null) {
                 table.remove(id);
             } else {
@@ -184,7 +184,7 @@ class RemoteChangesTest {
                 new Change(9_001, others[0]), new Change(20, others[1]), new Change(40, null), new Change(60, near));
     }
 
-    private static boolean isSame(RemoteTable table, Map<Long, float[]> rows) {
+    private static boolean isSame(MutableRemoteTable table, Map<Long, float[]> rows) {
         boolean same = table.size() == rows.size();
         for (int i = 0; i < 12; i++) {
             float[] query = others[others.length - 1 - i];
@@ -206,7 +206,7 @@ class RemoteChangesTest {
             boolean died = true;
             for (int dies = 1; died; dies++) {
                 fresh();
-                try (RemoteTable writer = open(stepped)) {
+                try (MutableRemoteTable writer = open(stepped)) {
                     stepped.beforeEach(number -> {});
                     put(writer, 9_000, others[5]);
                     stepped.dieBefore(dies);
@@ -216,7 +216,7 @@ class RemoteChangesTest {
                     } catch (UncheckedIOException dead) {
                         deaths++;
                     }
-                    try (RemoteTable next = open(plain)) {
+                    try (MutableRemoteTable next = open(plain)) {
                         // A reader may see the row twice until somebody writes, but nothing else.
                         put(next, 9_002, others[7]);
                         boolean made = isSame(next, change.in(model));
@@ -241,8 +241,8 @@ class RemoteChangesTest {
         for (Change change : changes()) {
             for (int stop = 1; stop > 0; stop++) {
                 fresh();
-                try (RemoteTable writer = open(stepped);
-                        RemoteTable next = open(plain)) {
+                try (MutableRemoteTable writer = open(stepped);
+                        MutableRemoteTable next = open(plain)) {
                     stepped.beforeEach(number -> {});
                     put(writer, 9_000, others[5]);
                     CountDownLatch stopped = new CountDownLatch(1);
@@ -315,7 +315,7 @@ class RemoteChangesTest {
 
     @Test
     void aFullLogRefusesByNameAndOthersGoOn() throws IOException {
-        try (RemoteTable table = open(plain)) {
+        try (MutableRemoteTable table = open(plain)) {
             int full = table.partitionsOf(rows[0], 1)[0];
             long id = 10_000;
             TableFullException refused = null;
@@ -349,11 +349,11 @@ class RemoteChangesTest {
     @Test
     void pairsAreBuiltAnewAgainAndAgainBesideChangesOfOthersAndSearches() throws Exception {
         Random random = new Random(9);
-        try (RemoteTable one = open(plain);
-                RemoteTable two = open(plain);
-                RemoteTable reader = open(plain)) {
+        try (MutableRemoteTable one = open(plain);
+                MutableRemoteTable two = open(plain);
+                MutableRemoteTable reader = open(plain)) {
             for (int i = 0; i < 260; i++) {
-                RemoteTable writer = random.nextBoolean() ? one : two;
+                MutableRemoteTable writer = random.nextBoolean() ? one : two;
                 long id = random.nextInt(ROWS * 2);
                 if (random.nextInt(4) == 0) {
                     assertThat(writer.remove(id)).isEqualTo(model.remove(id) != null);
@@ -372,15 +372,15 @@ class RemoteChangesTest {
             requireSame(one, model);
             requireSame(two, model);
         }
-        try (RemoteTable later = open(plain)) {
+        try (MutableRemoteTable later = open(plain)) {
             requireSame(later, model);
         }
     }
 
     @Test
     void aTableThatFillsItsLogsEmptiesThemByItself() throws Exception {
-        try (RemoteTable table = RemoteTable.builder().ef(300).open(orchestrator, "changed", plain, POOL);
-                RemoteTable reader = open(plain)) {
+        try (MutableRemoteTable table = RemoteTable.builder().ef(300).open(orchestrator, "changed", plain, POOL);
+                MutableRemoteTable reader = open(plain)) {
             Random random = new Random(11);
             for (int i = 0; i < 600; i++) {
                 long id = 10_000L + i % 90;
@@ -400,7 +400,7 @@ class RemoteChangesTest {
         ByteArrayOutputStream log = new ByteArrayOutputStream();
         System.setErr(new PrintStream(log, true, StandardCharsets.UTF_8));
         try (Orchestrator own = Pools.orchestrator();
-                RemoteTable table = RemoteTable.builder().open(own, "changed", stepped, POOL)) {
+                MutableRemoteTable table = RemoteTable.builder().open(own, "changed", stepped, POOL)) {
             CompletableFuture<Thread> rebuild = new CompletableFuture<>();
             stepped.beforeEachRead(transfers -> {
                 if (Thread.currentThread().getName().startsWith("roost-rebuild-")) {
@@ -434,7 +434,7 @@ class RemoteChangesTest {
                         .lease(LEASE),
                 rows,
                 file);
-        try (RemoteTable table = RemoteTable.builder().open(orchestrator, "no-spare", plain, "no-spare.pool")) {
+        try (MutableRemoteTable table = RemoteTable.builder().open(orchestrator, "no-spare", plain, "no-spare.pool")) {
             int full = table.partitionsOf(rows[0], 1)[0];
             assertThatThrownBy(() -> {
                         for (long id = 10_000; ; id++) {
@@ -457,7 +457,7 @@ class RemoteChangesTest {
         int deaths = 0;
         for (int dies = 1; died; dies++) {
             fresh();
-            try (RemoteTable writer = open(stepped)) {
+            try (MutableRemoteTable writer = open(stepped)) {
                 stepped.beforeEach(number -> {});
                 put(writer, 9_000, others[5]);
                 put(writer, 60, others[6]);
@@ -469,7 +469,7 @@ class RemoteChangesTest {
                 } catch (UncheckedIOException dead) {
                     deaths++;
                 }
-                try (RemoteTable next = open(plain)) {
+                try (MutableRemoteTable next = open(plain)) {
                     requireSame(next, model);
                     put(next, 9_001, others[7]);
                     assertThat(next.remove(9_000)).isTrue();
@@ -478,7 +478,7 @@ class RemoteChangesTest {
                     requireSame(next, model);
                     next.save(folder.resolve("copy.pool"));
                 }
-                try (RemoteTable copy = RemoteTable.builder().ef(300).open(orchestrator, "copy", plain, "copy.pool")) {
+                try (MutableRemoteTable copy = RemoteTable.builder().ef(300).open(orchestrator, "copy", plain, "copy.pool")) {
                     requireSame(copy, model);
                     put(copy, 9_002, others[8]);
                     requireSame(copy, model);
@@ -494,8 +494,8 @@ class RemoteChangesTest {
     void aWriterThatIsStoppedWhileItBuildsAPairAnewAndGoesOnHarmsNothing() throws Exception {
         for (int stop = 1; stop > 0; stop++) {
             fresh();
-            try (RemoteTable writer = open(stepped);
-                    RemoteTable next = open(plain)) {
+            try (MutableRemoteTable writer = open(stepped);
+                    MutableRemoteTable next = open(plain)) {
                 stepped.beforeEach(number -> {});
                 put(writer, 9_000, others[5]);
                 int pair = writer.partitionsOf(others[5], 1)[0];
@@ -554,11 +554,11 @@ class RemoteChangesTest {
 
     @Test
     void aRebuildThatWasStartedIsAwaitedOrCancelledAndEndsWithItsTable() throws Exception {
-        try (RemoteTable table = open(stepped)) {
+        try (MutableRemoteTable table = open(stepped)) {
             stepped.beforeEach(number -> {});
             put(table, 9_000, others[5]);
             int partition = table.partitionsOf(others[5], 1)[0];
-            TableBuild<RemoteTable> rebuild = table.startRebuild(partition);
+            TableBuild<MutableRemoteTable> rebuild = table.startRebuild(partition);
             assertThat(rebuild.join()).isSameAs(table);
             assertThat(rebuild.progress()).isEqualTo(1);
             assertThat(rebuild.cancel()).isFalse();
@@ -567,7 +567,7 @@ class RemoteChangesTest {
 
             CountDownLatch reading = new CountDownLatch(1);
             CompletableFuture<Void> goOn = holdReads(reading);
-            TableBuild<RemoteTable> cancelled = table.startRebuild(partition);
+            TableBuild<MutableRemoteTable> cancelled = table.startRebuild(partition);
             await(reading);
             assertThat(cancelled.cancel()).isTrue();
             goOn.complete(null);
@@ -577,7 +577,7 @@ class RemoteChangesTest {
 
             CountDownLatch readingAgain = new CountDownLatch(1);
             CompletableFuture<Void> goOnAgain = holdReads(readingAgain);
-            TableBuild<RemoteTable> ended = table.startRebuild(partition);
+            TableBuild<MutableRemoteTable> ended = table.startRebuild(partition);
             await(readingAgain);
             Thread closing = Thread.ofVirtual().start(table::close);
             while (table.registration().isOpen()) {
@@ -590,14 +590,14 @@ class RemoteChangesTest {
         } finally {
             stepped.beforeEachRead(transfers -> CompletableFuture.completedFuture(null));
         }
-        try (RemoteTable table = open(plain)) {
+        try (MutableRemoteTable table = open(plain)) {
             requireSame(table, model);
         }
     }
 
     @Test
     void aRecordThatIsNotWholeIsNeverSearched() throws IOException {
-        try (RemoteTable table = open(plain)) {
+        try (MutableRemoteTable table = open(plain)) {
             put(table, 9_000, others[0]);
             int partition = table.partitionsOf(others[0], 1)[0];
             try (RemoteRegion region = plain.open(POOL);
@@ -613,7 +613,7 @@ class RemoteChangesTest {
                     region.get(List.of(flip)).join();
                     one.set(ValueLayout.JAVA_BYTE, 0, (byte) (one.get(ValueLayout.JAVA_BYTE, 0) ^ 16));
                     region.put(List.of(flip)).join();
-                    try (RemoteTable reader = open(plain)) {
+                    try (MutableRemoteTable reader = open(plain)) {
                         assertThatThrownBy(() -> reader.search(others[0], K, 1).join())
                                 .hasCauseInstanceOf(DamagedPartitionException.class)
                                 .hasMessageContaining("slot 0 of its log holds no whole record");
@@ -631,12 +631,13 @@ class RemoteChangesTest {
         Path file = folder.resolve("read-only.pool");
         Files.copy(folder.resolve("first.pool"), file, StandardCopyOption.REPLACE_EXISTING);
         RemoteMemory readOnly = new ReadOnlyMemory(plain);
-        try (RemoteTable table = RemoteTable.builder().open(orchestrator, "read-only", readOnly, "read-only.pool")) {
-            assertThat(table.isMutable()).isFalse();
-            assertThatThrownBy(() -> table.put(1, rows[0]))
-                    .isInstanceOf(UnsupportedOperationException.class)
-                    .hasMessageContaining("may only read its region");
-            assertThatThrownBy(() -> table.remove(1)).isInstanceOf(UnsupportedOperationException.class);
+        assertThatThrownBy(() -> RemoteTable.builder().open(orchestrator, "read-only", readOnly, "read-only.pool"))
+                .isInstanceOf(RemoteMemoryException.class)
+                .hasMessageContaining("cannot be written by this process");
+        try (RemoteTable table =
+                RemoteTable.builder().openReadOnly(orchestrator, "read-only", readOnly, "read-only.pool")) {
+            assertThat(table).isNotInstanceOf(MutableVectorTable.class);
+            assertThat(table.search(rows[0], 1, 1).join().ids()).containsExactly(0);
         }
     }
 }

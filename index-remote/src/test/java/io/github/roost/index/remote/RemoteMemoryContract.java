@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -230,13 +230,13 @@ abstract class RemoteMemoryContract {
                     file);
             Provided provided = provide(file);
             closing(provided.memory());
-            try (RemoteTable mapped = RemoteTable.builder()
+            try (MutableRemoteTable mapped = RemoteTable.builder()
                             .open(orchestrator, "mapped", new MappedMemory(folder), "some.region");
-                    RemoteTable table =
+                    MutableRemoteTable table =
                             RemoteTable.builder().open(orchestrator, "other", provided.memory(), provided.region())) {
                 for (int i = 0; i < more.length; i++) {
-                    RemoteTable writer = i % 3 == 0 ? mapped : table;
-                    RemoteTable reader = i % 3 == 0 ? table : mapped;
+                    MutableRemoteTable writer = i % 3 == 0 ? mapped : table;
+                    MutableRemoteTable reader = i % 3 == 0 ? table : mapped;
                     assertThat(writer.put(10_000 + i, more[i])).isTrue();
                     assertThat(reader.vector(10_000 + i)).isEqualTo(more[i]);
                     assertThat(reader.search(more[i], 1, 4).join().ids()[0]).isEqualTo(10_000 + i);
@@ -307,15 +307,15 @@ abstract class RemoteMemoryContract {
             Provided provided = provide(file);
             // A cache that has not room for all: partitions are fetched again and again.
             long bytes;
-            try (RemoteTable mapped =
+            try (MutableRemoteTable mapped =
                     RemoteTable.builder().open(orchestrator, "mapped", new MappedMemory(folder), "some.region")) {
                 bytes = Pools.partitionBytes(file);
-                try (RemoteTable table = RemoteTable.builder()
+                try (MutableRemoteTable table = RemoteTable.builder()
                         .cacheBytes(bytes / 2)
                         .open(orchestrator, "other", provided.memory(), provided.region())) {
                     for (float[] query : Pools.rows(60, 4)) {
-                        Neighbors found = table.search(query, 5, 3).join();
-                        Neighbors expected = mapped.search(query, 5, 3).join();
+                        SearchResult found = table.search(query, 5, 3).join();
+                        SearchResult expected = mapped.search(query, 5, 3).join();
                         assertThat(found.ids()).isEqualTo(expected.ids());
                         assertThat(found.distances()).isEqualTo(expected.distances());
                     }

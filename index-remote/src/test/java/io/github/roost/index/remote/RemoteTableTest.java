@@ -6,12 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.DeadlineExceededException;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats;
-import io.github.roost.core.SearchContext;
-import io.github.roost.core.SubmitOptions;
 import io.github.roost.core.TableClosedException;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.VectorSource;
@@ -32,7 +29,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
@@ -92,7 +88,7 @@ class RemoteTableTest {
         return union;
     }
 
-    private static double recall(Neighbors found, Neighbors truth) {
+    private static double recall(SearchResult found, SearchResult truth) {
         return IntStream.range(0, found.size())
                         .filter(i -> found.distances()[i] <= truth.distances()[K - 1] * 1.000001f)
                         .count()
@@ -120,7 +116,7 @@ class RemoteTableTest {
             double all = 0;
             double few = 0;
             for (float[] query : queries) {
-                Neighbors truth = Pools.exact(rows, query, K, Metric.SQUARED_L2);
+                SearchResult truth = Pools.exact(rows, query, K, Metric.SQUARED_L2);
                 all += recall(table.search(query, K, PARTITIONS).join(), truth);
                 few += recall(table.search(query, K, 5).join(), truth);
             }
@@ -140,7 +136,7 @@ class RemoteTableTest {
         try (RemoteTable table = open(RemoteTable.builder())) {
             List<CompletableFuture<SearchResult>> answers = table.searchAll(requests);
             for (int i = 0; i < queries.length; i++) {
-                Neighbors found = answers.get(i).join().neighbors();
+                SearchResult found = answers.get(i).join();
                 // Ids are twice the row's number: of those that the filter allows, every second row.
                 int allowed = i % 2;
                 long[] expected = LongStream.of(Pools.exact(rows, queries[i], 8 * K, Metric.SQUARED_L2)
@@ -187,7 +183,7 @@ class RemoteTableTest {
             assertThat(table.visitedByDefault()).isEqualTo(pool.visited());
             double found = 0;
             for (float[] query : queries) {
-                Neighbors truth = Pools.exact(rows, query, K, Metric.SQUARED_L2);
+                SearchResult truth = Pools.exact(rows, query, K, Metric.SQUARED_L2);
                 found += recall(table.search(query, K).join(), truth);
             }
             // These queries are others than the sample.
@@ -215,7 +211,7 @@ class RemoteTableTest {
             awaitParked(union.size());
             memory.letGo();
             for (int i = 0; i < queries.length; i++) {
-                assertThat(answers.get(i).join().neighbors().size()).isEqualTo(K);
+                assertThat(answers.get(i).join().size()).isEqualTo(K);
             }
             assertThat(memory.partitionReads.get()).isEqualTo(union.size());
             assertThat(table.remoteStats().reads()).isEqualTo(union.size());
@@ -246,7 +242,7 @@ class RemoteTableTest {
             Set<Integer> union = union(table, 4);
             List<CompletableFuture<SearchResult>> answers = table.searchAll(batch(4));
             for (int i = 0; i < queries.length; i++) {
-                assertThat(answers.get(i).join().neighbors())
+                assertThat(answers.get(i).join())
                         .isEqualTo(large.search(queries[i], K, 4).join());
             }
             RemoteStats stats = table.remoteStats();
@@ -257,26 +253,16 @@ class RemoteTableTest {
     }
 
     @Test
-    void answersAreThoseOfTheSearchInOnePieceAndOfOthersWithTheSameOptions() throws Exception {
+    void answersAreThoseOfOthersWithTheSameOptions() throws Exception {
         try (RemoteTable table = open(RemoteTable.builder())) {
-            SearchContext outside = SearchContext.outside((nodes, bytes) -> {});
             for (int i = 0; i < 20; i++) {
-                Neighbors found = table.search(queries[i], K, 4).join();
-                assertThat(table.searchFunction(K, 4).search(queries[i], outside))
-                        .isEqualTo(found);
-                assertThat(orchestrator
-                                .submit(
-                                        table.searchFunction(K, 4),
-                                        queries[i],
-                                        table.registration().id(3))
-                                .join())
-                        .isEqualTo(found);
+                SearchResult found = table.search(queries[i], K, 4).join();
                 SearchResult filtered = table.search(SearchRequest.of(queries[i], K)
                                 .effort(4)
                                 .filter(IdFilter.of(id -> id % 4 == 0))
                                 .radius(found.distances()[K - 1]))
                         .join();
-                assertThat(filtered.neighbors().ids())
+                assertThat(filtered.ids())
                         .isEqualTo(Arrays.stream(found.ids())
                                 .filter(id -> id % 4 == 0)
                                 .toArray());
@@ -302,43 +288,10 @@ class RemoteTableTest {
                 SearchRequest.of(queries[1], K).targetRecall(.9),
                 request.timeout(Duration.ofMinutes(1)),
                 request));
-        assertThat(answers.get(0).join().neighbors().size()).isEqualTo(K);
-        assertThat(answers.get(3).join().neighbors().size()).isEqualTo(K);
+        assertThat(answers.get(0).join().size()).isEqualTo(K);
+        assertThat(answers.get(3).join().size()).isEqualTo(K);
         assertThatThrownBy(() -> answers.get(2).join()).hasCauseInstanceOf(TableClosedException.class);
         assertThatThrownBy(() -> table.searchAll(List.of(request))).isInstanceOf(TableClosedException.class);
-    }
-
-    @Test
-    void aSearchInOnePieceEndsWithWhatItIsPartOf() throws Exception {
-        try (RemoteTable table = open(RemoteTable.builder())) {
-            AtomicBoolean over = new AtomicBoolean();
-            SearchContext context = SearchContext.outside((nodes, bytes) -> {}, over::get);
-            memory.hold();
-            CompletableFuture<Neighbors> found = new CompletableFuture<>();
-            Thread.ofVirtual().start(() -> {
-                try {
-                    found.complete(table.searchFunction(K, 3).search(queries[0], context));
-                } catch (Exception failed) {
-                    found.completeExceptionally(failed);
-                }
-            });
-            while (memory.partitionReads.get() == 0) {
-                Thread.onSpinWait();
-            }
-            over.set(true);
-            assertThatThrownBy(found::join).hasCauseInstanceOf(DeadlineExceededException.class);
-            // On a worker the parts have the deadline of the whole.
-            CompletableFuture<Neighbors> late = orchestrator.submit(
-                    table.searchFunction(K, 3),
-                    queries[1],
-                    table.registration().id(0),
-                    SubmitOptions.DEFAULT.withTimeout(Duration.ofMillis(20)));
-            assertThatThrownBy(late::join).hasCauseInstanceOf(DeadlineExceededException.class);
-            memory.letGo();
-            over.set(false);
-            assertThat(table.searchFunction(K, 3).search(queries[0], context).size())
-                    .isEqualTo(K);
-        }
     }
 
     @Test
@@ -346,7 +299,7 @@ class RemoteTableTest {
         try (RemoteTable table = open(RemoteTable.builder());
                 RemoteTable clean = open(RemoteTable.builder())) {
             memory.toFlip.set(1);
-            Neighbors found = table.search(queries[0], K, 1).join();
+            SearchResult found = table.search(queries[0], K, 1).join();
             assertThat(table.remoteStats().damaged()).isEqualTo(1);
             assertThat(table.remoteStats().reads()).isEqualTo(2);
             assertThat(found).isEqualTo(clean.search(queries[0], K, 1).join());
@@ -377,28 +330,19 @@ class RemoteTableTest {
             assertThatThrownBy(() -> strict.search(queries[0], K, 2).join())
                     .hasCauseInstanceOf(RemoteMemoryException.class)
                     .hasMessageContaining("is unplugged");
-            RemoteAnswer answer =
-                    partial.answer(SearchRequest.of(queries[0], K).effort(2)).join();
-            assertThatThrownBy(() -> partial.search(queries[0], K, 2).join())
-                    .hasCauseInstanceOf(RemoteMemoryException.class)
-                    .hasMessageContaining("could not be read in 1 of 2 partitions");
-            assertThatThrownBy(() -> orchestrator
-                            .submit(
-                                    partial.searchFunction(K, 2),
-                                    queries[0],
-                                    partial.registration().id(0))
-                            .join())
-                    .hasCauseInstanceOf(RemoteMemoryException.class);
-            assertThat(answer.isPartial()).isTrue();
-            assertThat(answer.missing()).isEqualTo(1);
-            assertThat(answer.partitions()).isEqualTo(2);
-            assertThat(answer.result().cutShort()).isTrue();
-            assertThat(answer.result().neighbors().size()).isEqualTo(K);
+            SearchResult answer = partial.search(queries[0], K, 2).join();
+            assertThatThrownBy(() -> partial.effortFor(.9, K, queries))
+                    .hasRootCauseInstanceOf(RemoteMemoryException.class)
+                    .hasMessageContaining("could not be read in ");
+            assertThat(answer.cost().missingPartitions()).isEqualTo(1);
+            assertThat(answer.cost().partitions()).isEqualTo(2);
+            assertThat(answer.cutShort()).isTrue();
+            assertThat(answer.size()).isEqualTo(K);
             assertThat(partial.partitionsOf(queries[0], 1)).containsExactly(cached);
-            assertThat(partial.remoteStats().partial()).isEqualTo(2);
+            assertThat(partial.remoteStats().partial()).isPositive();
             memory.fail(false);
             assertThat(strict.search(queries[0], K, 2).join().size()).isEqualTo(K);
-            assertThat(answer.result().neighbors())
+            assertThat(answer)
                     .isEqualTo(strict.search(queries[0], K, 1).join());
         }
     }
@@ -407,22 +351,23 @@ class RemoteTableTest {
     void aPartialAnswerIsOfWhatTheCacheHasWhereNothingCanBeRead() throws Exception {
         SteppedMemory stepped = new SteppedMemory(new MappedMemory(folder));
         try (RemoteTable table = RemoteTable.builder().partialAnswers(true).open(orchestrator, "cut", stepped, POOL)) {
-            List<Neighbors> whole = new ArrayList<>();
+            List<SearchResult> whole = new ArrayList<>();
             for (SearchRequest request : batch(1)) {
-                whole.add(table.search(request).join().neighbors());
+                whole.add(table.search(request).join());
             }
             stepped.beforeEachRead(
                     transfers -> CompletableFuture.failedFuture(new RemoteMemoryException(POOL, "is unplugged")));
             List<CompletableFuture<SearchResult>> answers = table.searchAll(batch(1));
             for (int i = 0; i < whole.size(); i++) {
                 SearchResult answer = answers.get(i).join();
-                assertThat(answer.neighbors()).isEqualTo(whole.get(i));
+                assertThat(answer).isEqualTo(whole.get(i));
                 assertThat(answer.cutShort()).isTrue();
             }
-            RemoteAnswer answer = table.answer(batch(3).getFirst()).join();
-            assertThat(answer.missing()).isEqualTo(3);
+            SearchResult answer = table.search(batch(3).getFirst()).join();
+            assertThat(answer.cost().missingPartitions()).isEqualTo(3);
             stepped.beforeEachRead(transfers -> CompletableFuture.completedFuture(null));
-            assertThat(table.answer(batch(3).getFirst()).join().isPartial()).isFalse();
+            assertThat(table.search(batch(3).getFirst()).join().cost().missingPartitions())
+                    .isZero();
         }
     }
 
@@ -462,7 +407,7 @@ class RemoteTableTest {
             assertThat(isAnswered.isDone()).isFalse();
             isAnswered.complete(null);
             for (CompletableFuture<SearchResult> answer : answers) {
-                assertThat(answer.get(20, TimeUnit.SECONDS).neighbors().size()).isEqualTo(K);
+                assertThat(answer.get(20, TimeUnit.SECONDS).size()).isEqualTo(K);
             }
             assertThat(asked).hasValue(3);
         } finally {
@@ -493,7 +438,7 @@ class RemoteTableTest {
                     .hasCauseInstanceOf(RemoteMemoryException.class)
                     .hasMessageContaining("does not answer");
             memory.letGo();
-            assertThat(table.search(request).join().neighbors().size()).isEqualTo(K);
+            assertThat(table.search(request).join().size()).isEqualTo(K);
         }
     }
 
@@ -569,7 +514,7 @@ class RemoteTableTest {
             for (int i = 0; i < answers.size(); i++) {
                 CompletableFuture<SearchResult> answer = answers.get(i);
                 if (i % 5 != 0 && i % 7 != 0) {
-                    assertThat(answer.join().neighbors())
+                    assertThat(answer.join())
                             .isEqualTo(large.search(queries[i % queries.length], K, 3)
                                     .join());
                 }
@@ -589,7 +534,7 @@ class RemoteTableTest {
             double without = 0;
             double with = 0;
             for (float[] query : queries) {
-                Neighbors truth = Pools.exact(rows, query, K, Metric.SQUARED_L2);
+                SearchResult truth = Pools.exact(rows, query, K, Metric.SQUARED_L2);
                 without += recall(plain.search(query, K, 1).join(), truth);
                 with += recall(copied.search(query, K, 1).join(), truth);
                 long[] ids = copied.search(query, K, 6).join().ids();
@@ -615,7 +560,7 @@ class RemoteTableTest {
                 .anyMatch(place -> place.rows() == 0)
                 .anyMatch(place -> place.rows() > 0);
         try (RemoteTable table = RemoteTable.builder().open(orchestrator, "few", memory, "few.pool")) {
-            Neighbors found = table.search(few[1], 10, 10).join();
+            SearchResult found = table.search(few[1], 10, 10).join();
             assertThat(found.size()).isEqualTo(10);
             assertThat(Arrays.stream(found.ids()).filter(id -> id % 4 == 1).count())
                     .isEqualTo(10);
@@ -710,7 +655,7 @@ class RemoteTableTest {
         memory.letGo();
         second.join();
         assertThat(answer).isDone();
-        assertThat(answer.join().neighbors().size()).isEqualTo(K);
+        assertThat(answer.join().size()).isEqualTo(K);
         assertThat(table.stats().bytes()).isZero();
         assertThat(memory.openRegions()).isZero();
         first.join();
@@ -724,7 +669,7 @@ class RemoteTableTest {
             return true;
         });
         SearchRequest request = SearchRequest.of(queries[0], K).effort(2).filter(closes);
-        assertThat(table.search(request).join().neighbors().size()).isEqualTo(K);
+        assertThat(table.search(request).join().size()).isEqualTo(K);
         table.close();
         assertThat(memory.openRegions()).isZero();
     }
@@ -749,7 +694,7 @@ class RemoteTableTest {
         table.close();
         table.close();
         for (CompletableFuture<SearchResult> answer : answers) {
-            assertThat(answer.join().neighbors().size()).isEqualTo(K);
+            assertThat(answer.join().size()).isEqualTo(K);
         }
         assertThatThrownBy(() -> table.search(queries[0], K)).isInstanceOf(TableClosedException.class);
         assertThatThrownBy(() -> table.vector(1)).isInstanceOf(TableClosedException.class);

@@ -8,7 +8,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.index.remote.ucx.UcxMemory;
 import io.github.roost.index.remote.ucx.UcxNode;
 import io.github.roost.testkit.OtherJvm;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -101,7 +101,7 @@ class UcxProcessesTest {
     }
 
     /** With room for two partitions: nearly every search fetches. */
-    private static RemoteTable open(Running node, String transports, Duration timeout) throws IOException {
+    private static MutableRemoteTable open(Running node, String transports, Duration timeout) throws IOException {
         long largest = largest();
         return RemoteTable.builder()
                 .cacheBytes(2 * largest)
@@ -113,10 +113,10 @@ class UcxProcessesTest {
         return Pools.partitionBytes(folder.resolve("some.pool")) / 2;
     }
 
-    private static Neighbors[] expected() throws IOException {
-        try (RemoteTable table =
+    private static SearchResult[] expected() throws IOException {
+        try (MutableRemoteTable table =
                 RemoteTable.builder().open(orchestrator, "mapped", new MappedMemory(folder), "some.pool")) {
-            Neighbors[] found = new Neighbors[QUERIES.length];
+            SearchResult[] found = new SearchResult[QUERIES.length];
             for (int i = 0; i < found.length; i++) {
                 found[i] = table.search(QUERIES[i], K, 3).join();
             }
@@ -135,10 +135,10 @@ class UcxProcessesTest {
     @ValueSource(strings = {"tcp", "posix"})
     void aNodeThatIsKilledDuringGetsIsLostAndNoAnswerIsShort(String transports) throws Exception {
         Running node = start(transports);
-        Neighbors[] expected = expected();
-        try (RemoteTable table = open(node, transports, Duration.ofSeconds(30))) {
+        SearchResult[] expected = expected();
+        try (MutableRemoteTable table = open(node, transports, Duration.ofSeconds(30))) {
             CompletableFuture<Void> killed = new CompletableFuture<>();
-            List<CompletableFuture<Neighbors>> answers = new ArrayList<>();
+            List<CompletableFuture<SearchResult>> answers = new ArrayList<>();
             int right = 0;
             Throwable failure = null;
             for (int i = 0; failure == null; i++) {
@@ -168,7 +168,7 @@ class UcxProcessesTest {
         }
         // A node that is started again is opened anew.
         Running again = start(transports);
-        try (RemoteTable table = open(again, transports, Duration.ofSeconds(30))) {
+        try (MutableRemoteTable table = open(again, transports, Duration.ofSeconds(30))) {
             assertThat(table.search(QUERIES[0], K, 3).join().ids()).isEqualTo(expected[0].ids());
         }
     }
@@ -177,8 +177,8 @@ class UcxProcessesTest {
     @ValueSource(strings = {"tcp", "posix"})
     void aNodeThatIsStoppedFailsSearchesByTheTimeoutAndGoesOnWhenItDoes(String transports) throws Exception {
         Running node = start(transports);
-        Neighbors[] expected = expected();
-        try (RemoteTable table = open(node, transports, Duration.ofMillis(700))) {
+        SearchResult[] expected = expected();
+        try (MutableRemoteTable table = open(node, transports, Duration.ofMillis(700))) {
             assertThat(table.search(QUERIES[0], K, 3).join().ids()).isEqualTo(expected[0].ids());
             signal(node.process(), "STOP");
             // Its threads stop when they would run next.
@@ -192,7 +192,7 @@ class UcxProcessesTest {
             assertThat(failure).isInstanceOf(RemoteMemoryException.class).hasMessageContaining(node.address());
             signal(node.process(), "CONT");
             // What is late comes first; then the node is there again.
-            Neighbors found = null;
+            SearchResult found = null;
             while (found == null) {
                 found = table.search(QUERIES[2], K, 3)
                         .exceptionally(late -> null)
@@ -238,7 +238,7 @@ class UcxProcessesTest {
         float[][] more = Pools.rows(2_000, 12);
         Running node = start(transports, changed);
         int acknowledged = 0;
-        try (RemoteTable table = open(node, transports, Duration.ofSeconds(30))) {
+        try (MutableRemoteTable table = open(node, transports, Duration.ofSeconds(30))) {
             Throwable failure = null;
             while (failure == null) {
                 if (acknowledged == 30) {
@@ -256,7 +256,7 @@ class UcxProcessesTest {
         }
         assertThat(acknowledged).isGreaterThanOrEqualTo(30);
         Running again = start(transports, changed);
-        try (RemoteTable table = open(again, transports, Duration.ofSeconds(30))) {
+        try (MutableRemoteTable table = open(again, transports, Duration.ofSeconds(30))) {
             for (int i = 0; i < acknowledged; i++) {
                 assertThat(table.vector(1_000_000 + i)).as("row %d", i).isEqualTo(more[i]);
             }
@@ -271,7 +271,7 @@ class UcxProcessesTest {
         float[][] more = Pools.rows(20, 12);
         Running node = start(transports, changed);
         CompletableFuture<Integer> rebuilds = new CompletableFuture<>();
-        try (RemoteTable table = open(node, transports, Duration.ofSeconds(30));
+        try (MutableRemoteTable table = open(node, transports, Duration.ofSeconds(30));
                 RemoteRegion mapped =
                         new MappedMemory(folder).open(changed.getFileName().toString())) {
             for (int i = 0; i < more.length; i++) {
@@ -299,7 +299,7 @@ class UcxProcessesTest {
                     .hasCauseInstanceOf(MemoryNodeLostException.class);
         }
         Running again = start(transports, changed);
-        try (RemoteTable table = open(again, transports, Duration.ofSeconds(30))) {
+        try (MutableRemoteTable table = open(again, transports, Duration.ofSeconds(30))) {
             assertThat(table.size()).isEqualTo(ROWS + more.length);
             for (int i = 0; i < more.length; i++) {
                 assertThat(table.vector(1_000_000 + i)).as("row %d", i).isEqualTo(more[i]);

@@ -1,6 +1,6 @@
 package io.github.roost.simulator.replay;
 
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.util.concurrent.CompletableFuture;
 
 /** One way to run a workload's searches. Thread-safe. */
@@ -8,7 +8,7 @@ interface Contender extends AutoCloseable {
     String name();
 
     /** Starts the search of one target of one table. */
-    CompletableFuture<Neighbors> search(int table, int target);
+    CompletableFuture<SearchResult> search(int table, int target);
 
     /** Its scheduling counters since its creation. */
     Scheduled scheduled();

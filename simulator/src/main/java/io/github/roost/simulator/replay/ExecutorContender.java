@@ -1,7 +1,7 @@
 package io.github.roost.simulator.replay;
 
 import io.github.roost.core.SearchContext;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
@@ -26,7 +26,7 @@ final class ExecutorContender implements Contender {
     }
 
     @Override
-    public CompletableFuture<Neighbors> search(int table, int target) {
+    public CompletableFuture<SearchResult> search(int table, int target) {
         return CompletableFuture.supplyAsync(
                 () -> {
                     try {

@@ -10,7 +10,7 @@ import io.github.roost.core.spi.GroupRule;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.topology.Topology;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -79,7 +79,7 @@ final class OrchestratorContender implements Contender {
     }
 
     @Override
-    public CompletableFuture<Neighbors> search(int table, int target) {
+    public CompletableFuture<SearchResult> search(int table, int target) {
         float[] query = tables.target(table, target);
         if (tables.isIvf()) {
             return ivf.get(table).search(query, tables.spec(table).k());

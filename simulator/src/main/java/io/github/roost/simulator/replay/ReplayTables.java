@@ -12,7 +12,7 @@ import io.github.roost.simulator.workload.WorkloadSpec.Index;
 import io.github.roost.simulator.workload.WorkloadTables;
 import io.github.roost.testkit.ExactSearch;
 import io.github.roost.topology.Topology;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.VectorTable;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -31,7 +31,7 @@ final class ReplayTables implements AutoCloseable {
     private final WorkloadSpec workload;
     private final List<TableSpec> specs;
     private final List<TableSpec.Vectors> vectors = new ArrayList<>();
-    private final List<SearchFunction<float[], Neighbors>> searches = new ArrayList<>();
+    private final List<SearchFunction<float[], SearchResult>> searches = new ArrayList<>();
     private final List<Path> files = new ArrayList<>();
     private final Orchestrator builder;
     private final Path folder;
@@ -78,7 +78,7 @@ final class ReplayTables implements AutoCloseable {
     }
 
     /** A whole search as one function, which any thread can run. */
-    SearchFunction<float[], Neighbors> searchFunction(int table) {
+    SearchFunction<float[], SearchResult> searchFunction(int table) {
         return searches.get(table);
     }
 
@@ -104,9 +104,9 @@ final class ReplayTables implements AutoCloseable {
     }
 
     /** The share of the true neighbours in an answer. */
-    double recall(int table, int target, Neighbors found) {
+    double recall(int table, int target, SearchResult found) {
         int k = specs.get(table).k();
-        Neighbors truth = new ExactSearch(vectors.get(table).rows()).search(target(table, target), k);
+        SearchResult truth = new ExactSearch(vectors.get(table).rows()).search(target(table, target), k);
         long[] ids = found.ids().clone();
         Arrays.sort(ids);
         long hits = Arrays.stream(truth.ids())

@@ -1,6 +1,6 @@
 package io.github.roost.simulator.replay;
 
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * is done. Thread-safe.
  */
 final class SerialContender implements Contender {
-    private record Waiting(int table, int target, CompletableFuture<Neighbors> answer) {}
+    private record Waiting(int table, int target, CompletableFuture<SearchResult> answer) {}
 
     private final Contender parallel;
     private final Queue<Waiting> waiting = new ConcurrentLinkedQueue<>();
@@ -32,8 +32,8 @@ final class SerialContender implements Contender {
     }
 
     @Override
-    public CompletableFuture<Neighbors> search(int table, int target) {
-        CompletableFuture<Neighbors> answer = new CompletableFuture<>();
+    public CompletableFuture<SearchResult> search(int table, int target) {
+        CompletableFuture<SearchResult> answer = new CompletableFuture<>();
         waiting.add(new Waiting(table, target, answer));
         if (pending.getAndIncrement() == 0) {
             begin();

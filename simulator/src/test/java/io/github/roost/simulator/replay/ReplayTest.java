@@ -15,7 +15,7 @@ import io.github.roost.simulator.workload.WorkloadSpec;
 import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.Topology;
 import io.github.roost.topology.TopologyReader;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -174,12 +174,12 @@ class ReplayTest {
 
     @Test
     void oneAtATimeBeginsTheNextSearchWhenTheLastIsDone() {
-        List<CompletableFuture<Neighbors>> begun = new ArrayList<>();
+        List<CompletableFuture<SearchResult>> begun = new ArrayList<>();
         try (Contender one = new SerialContender(new Recorded(begun))) {
-            CompletableFuture<Neighbors> first = one.search(0, 0);
-            CompletableFuture<Neighbors> second = one.search(1, 0);
+            CompletableFuture<SearchResult> first = one.search(0, 0);
+            CompletableFuture<SearchResult> second = one.search(1, 0);
             assertThat(begun).hasSize(1);
-            begun.getFirst().complete(Neighbors.EMPTY);
+            begun.getFirst().complete(SearchResult.EMPTY);
             assertThat(first).isDone();
             assertThat(second).isNotDone();
             assertThat(begun).hasSize(2);
@@ -190,14 +190,14 @@ class ReplayTest {
         }
     }
 
-    private record Recorded(List<CompletableFuture<Neighbors>> begun) implements Contender {
+    private record Recorded(List<CompletableFuture<SearchResult>> begun) implements Contender {
         @Override
         public String name() {
             return "recorded";
         }
 
         @Override
-        public CompletableFuture<Neighbors> search(int table, int target) {
+        public CompletableFuture<SearchResult> search(int table, int target) {
             begun.add(new CompletableFuture<>());
             return begun.getLast();
         }

@@ -1,17 +1,18 @@
 package io.github.roost.vector.spi;
 
+import io.github.roost.vector.MemoryLimited;
 import io.github.roost.vector.TableFullException;
 import io.github.roost.vector.VectorTable;
 import java.util.function.LongSupplier;
 
 /** The maximum memory of a table in bytes. Thread-safe; may be changed at any time. */
 public final class MemoryLimit {
-    private volatile long bytes = VectorTable.NO_MEMORY_LIMIT;
+    private volatile long bytes = MemoryLimited.NO_MEMORY_LIMIT;
 
     /** Creates an object without a limit. */
     public MemoryLimit() {}
 
-    /** {@return the maximum in bytes, or {@link VectorTable#NO_MEMORY_LIMIT}} */
+    /** {@return the maximum in bytes, or {@link MemoryLimited#NO_MEMORY_LIMIT}} */
     public long bytes() {
         return bytes;
     }
@@ -47,7 +48,7 @@ public final class MemoryLimit {
      */
     public void admit(String table, LongSupplier wanted) {
         long max = bytes;
-        if (max != VectorTable.NO_MEMORY_LIMIT) {
+        if (max != MemoryLimited.NO_MEMORY_LIMIT) {
             admit(table, max, wanted.getAsLong());
         }
     }

@@ -2,7 +2,7 @@ package io.github.roost.vector.spi;
 
 import io.github.roost.core.RejectedSearchException;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.Vectors;
 import java.util.ArrayDeque;
 import java.util.Objects;
@@ -74,7 +74,7 @@ public final class RecallSample {
      * @param queries the sample queries, at least one
      * @param exact an exact search for the k nearest rows of a query
      */
-    public RecallSample(float[][] queries, Function<float[], CompletableFuture<Neighbors>> exact) {
+    public RecallSample(float[][] queries, Function<float[], CompletableFuture<SearchResult>> exact) {
         this.queries = queries;
         this.reach = new float[queries.length];
         long[] found = {0};
@@ -87,17 +87,17 @@ public final class RecallSample {
 
     @FunctionalInterface
     private interface Answers {
-        void take(int query, Neighbors found);
+        void take(int query, SearchResult found);
     }
 
-    private void forEach(Function<float[], CompletableFuture<Neighbors>> search, Answers answers) {
-        Queue<CompletableFuture<Neighbors>> underWay = new ArrayDeque<>(IN_FLIGHT);
+    private void forEach(Function<float[], CompletableFuture<SearchResult>> search, Answers answers) {
+        Queue<CompletableFuture<SearchResult>> underWay = new ArrayDeque<>(IN_FLIGHT);
         int answered = 0;
         for (float[] query : queries) {
             if (underWay.size() == IN_FLIGHT) {
                 answers.take(answered++, underWay.remove().join());
             }
-            CompletableFuture<Neighbors> answer = begin(search, query);
+            CompletableFuture<SearchResult> answer = begin(search, query);
             while (isRejected(answer) && !underWay.isEmpty()) {
                 // The sample's own searches fill the queues, at least in part: with fewer in flight there is room.
                 answers.take(answered++, underWay.remove().join());
@@ -110,8 +110,8 @@ public final class RecallSample {
         }
     }
 
-    private static CompletableFuture<Neighbors> begin(
-            Function<float[], CompletableFuture<Neighbors>> search, float[] query) {
+    private static CompletableFuture<SearchResult> begin(
+            Function<float[], CompletableFuture<SearchResult>> search, float[] query) {
         try {
             return search.apply(query);
         } catch (RejectedSearchException full) {
@@ -119,7 +119,7 @@ public final class RecallSample {
         }
     }
 
-    private static boolean isRejected(CompletableFuture<Neighbors> answer) {
+    private static boolean isRejected(CompletableFuture<SearchResult> answer) {
         return answer.state() == Future.State.FAILED && answer.exceptionNow() instanceof RejectedSearchException;
     }
 
@@ -129,7 +129,7 @@ public final class RecallSample {
      * @param search an approximate search for the k nearest rows of a query
      * @return the recall over all queries, from 0 to 1
      */
-    public double recall(Function<float[], CompletableFuture<Neighbors>> search) {
+    public double recall(Function<float[], CompletableFuture<SearchResult>> search) {
         long[] hits = {0};
         forEach(search, (query, found) -> {
             for (float distance : found.distances()) {
@@ -149,7 +149,7 @@ public final class RecallSample {
      * @return from {@code min} to {@code max}
      */
     public int minEffort(
-            int min, int max, double target, IntFunction<Function<float[], CompletableFuture<Neighbors>>> search) {
+            int min, int max, double target, IntFunction<Function<float[], CompletableFuture<SearchResult>>> search) {
         return min(min, max, target, effort -> recall(search.apply(effort)));
     }
 

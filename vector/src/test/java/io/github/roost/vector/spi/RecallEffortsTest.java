@@ -11,7 +11,6 @@ import io.github.roost.core.RejectedSearchException;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.core.SubmitOptions;
 import io.github.roost.topology.TopologyReader;
-import io.github.roost.vector.Neighbors;
 import io.github.roost.vector.SearchCost;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
@@ -52,7 +51,7 @@ class RecallEffortsTest {
         return (int) efforts.search(
                         request,
                         asked -> CompletableFuture.completedFuture(
-                                new SearchResult(Neighbors.EMPTY, new SearchCost(asked.effortOr(-1), 0), false)))
+                                SearchResult.EMPTY.with(new SearchCost(asked.effortOr(-1), 0), false)))
                 .join()
                 .cost()
                 .visited();
@@ -121,7 +120,7 @@ class RecallEffortsTest {
         AtomicReference<SearchRequest> submitted = new AtomicReference<>();
         CompletableFuture<SearchResult> patient = slow.search(REQUEST.timeout(Duration.ofHours(1)), asked -> {
             submitted.set(asked);
-            return CompletableFuture.completedFuture(new SearchResult(Neighbors.EMPTY, SearchCost.NONE, false));
+            return CompletableFuture.completedFuture(SearchResult.EMPTY);
         });
         CompletableFuture<SearchResult> late =
                 slow.search(REQUEST.timeout(Duration.ofMillis(2)), asked -> new CompletableFuture<>());
@@ -193,7 +192,7 @@ class RecallEffortsTest {
             var _ = onWorker.search(
                             REQUEST,
                             asked -> CompletableFuture.completedFuture(
-                                    new SearchResult(Neighbors.EMPTY, SearchCost.NONE, false)))
+                                    SearchResult.EMPTY))
                     .join();
             return Thread.currentThread();
         };

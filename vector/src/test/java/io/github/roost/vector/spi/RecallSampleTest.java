@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.RejectedSearchException;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.Vectors;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,7 +36,7 @@ class RecallSampleTest {
         RecallSample sample = new RecallSample(queries, query -> nearest(query[0], 10));
         assertThat(sample.recall(query -> nearest(query[0], 10))).isEqualTo(1);
         assertThat(sample.recall(query -> nearest(query[0], 7))).isEqualTo(.7);
-        assertThat(sample.recall(query -> CompletableFuture.completedFuture(Neighbors.EMPTY)))
+        assertThat(sample.recall(query -> CompletableFuture.completedFuture(SearchResult.EMPTY)))
                 .isZero();
     }
 
@@ -111,12 +111,12 @@ class RecallSampleTest {
         assertThat(Vectors.normalised(new float[] {1e30f, 0})).containsExactly(1, 0);
     }
 
-    private static CompletableFuture<Neighbors> nearest(float query, int k) {
+    private static CompletableFuture<SearchResult> nearest(float query, int k) {
         long[] ids = LongStream.range((long) query, (long) query + k).toArray();
         float[] distances = new float[k];
         for (int i = 0; i < k; i++) {
             distances[i] = i;
         }
-        return CompletableFuture.completedFuture(new Neighbors(ids, distances));
+        return CompletableFuture.completedFuture(new SearchResult(ids, distances));
     }
 }

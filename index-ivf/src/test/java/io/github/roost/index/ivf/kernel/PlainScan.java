@@ -1,7 +1,7 @@
 package io.github.roost.index.ivf.kernel;
 
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -13,7 +13,7 @@ public final class PlainScan {
     private PlainScan() {}
 
     /** The nearest k of the rows, ties by ascending id. */
-    public static Neighbors nearest(Metric metric, float[][] rows, long[] ids, float[] query, int k) {
+    public static SearchResult nearest(Metric metric, float[][] rows, long[] ids, float[] query, int k) {
         List<Row> nearest = IntStream.range(0, rows.length)
                 .mapToObj(i -> new Row(ids[i], distance(metric, rows[i], query)))
                 .sorted(Comparator.comparing(Row::distance).thenComparing(Row::id))
@@ -23,7 +23,7 @@ public final class PlainScan {
         for (int i = 0; i < distances.length; i++) {
             distances[i] = nearest.get(i).distance();
         }
-        return new Neighbors(nearest.stream().mapToLong(Row::id).toArray(), distances);
+        return new SearchResult(nearest.stream().mapToLong(Row::id).toArray(), distances);
     }
 
     /** Fused in sixteen lanes, which are folded by halves. */

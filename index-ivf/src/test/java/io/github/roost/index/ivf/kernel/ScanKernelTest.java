@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.Neighbors;
+import io.github.roost.vector.SearchResult;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -321,7 +321,7 @@ class ScanKernelTest {
     }
 
     private static List<Row> plainly(Metric metric, float[][] rows, float[] query, int k) {
-        Neighbors nearest = PlainScan.nearest(metric, rows, ordinals(rows.length), query, k);
+        SearchResult nearest = PlainScan.nearest(metric, rows, ordinals(rows.length), query, k);
         return IntStream.range(0, nearest.size())
                 .mapToObj(i -> new Row(nearest.ids()[i], nearest.distances()[i]))
                 .toList();

@@ -10,7 +10,7 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-class NeighborsTest {
+class SearchResultTest {
     @Test
     void sortedIsByDistanceThenIdAlsoForNegativeAndEqualDistances() {
         Random random = new Random(1);
@@ -26,7 +26,7 @@ class NeighborsTest {
                     .sorted(Comparator.<Integer>comparingDouble(i -> distances[i])
                             .thenComparingLong(i -> ids[i]))
                     .toList();
-            Neighbors sorted = Neighbors.sorted(ids, distances);
+            SearchResult sorted = SearchResult.sorted(ids, distances);
             assertThat(sorted.ids())
                     .containsExactly(order.stream().mapToLong(i -> ids[i]).toArray());
             for (int i = 0; i < size; i++) {
@@ -37,13 +37,13 @@ class NeighborsTest {
 
     @Test
     void bothZerosAreOneDistance() {
-        assertThat(Neighbors.sorted(new long[] {3, 1, 2}, new float[] {-0f, 0f, -0f})
+        assertThat(SearchResult.sorted(new long[] {3, 1, 2}, new float[] {-0f, 0f, -0f})
                         .ids())
                 .containsExactly(1, 2, 3);
-        assertThat(Neighbors.merge(
+        assertThat(SearchResult.merge(
                                 List.of(
-                                        new Neighbors(new long[] {1, 3}, new float[] {0f, -0f}),
-                                        new Neighbors(new long[] {2}, new float[] {-0f})),
+                                        new SearchResult(new long[] {1, 3}, new float[] {0f, -0f}),
+                                        new SearchResult(new long[] {2}, new float[] {-0f})),
                                 3)
                         .ids())
                 .containsExactly(1, 2, 3);
@@ -52,7 +52,7 @@ class NeighborsTest {
     @Test
     void mergedAreTheNearestOfAll() {
         Random random = new Random(2);
-        List<Neighbors> parts = new ArrayList<>();
+        List<SearchResult> parts = new ArrayList<>();
         long[] allIds = new long[60];
         float[] allDistances = new float[60];
         for (int part = 0; part < 3; part++) {
@@ -62,14 +62,14 @@ class NeighborsTest {
                 ids[i] = allIds[20 * part + i] = 20L * part + i;
                 distances[i] = allDistances[20 * part + i] = random.nextInt(10);
             }
-            parts.add(Neighbors.sorted(ids, distances));
+            parts.add(SearchResult.sorted(ids, distances));
         }
-        Neighbors all = Neighbors.sorted(allIds, allDistances);
+        SearchResult all = SearchResult.sorted(allIds, allDistances);
         for (int k : new int[] {0, 1, 7, 60, 100}) {
-            Neighbors merged = Neighbors.merge(parts, k);
+            SearchResult merged = SearchResult.merge(parts, k);
             assertThat(merged.size()).isEqualTo(Math.min(k, 60));
             assertThat(merged.ids()).isEqualTo(Arrays.copyOf(all.ids(), merged.size()));
         }
-        assertThat(Neighbors.merge(List.of(), 5)).isEqualTo(Neighbors.EMPTY);
+        assertThat(SearchResult.merge(List.of(), 5)).isEqualTo(SearchResult.EMPTY);
     }
 }

@@ -1,0 +1,163 @@
+package io.github.roost.index.disk;
+
+import io.github.roost.core.Orchestrator;
+import io.github.roost.io.BlockIo;
+import io.github.roost.vector.MemoryLimited;
+import io.github.roost.vector.MutableVectorTable;
+import io.github.roost.vector.spi.MemoryLimit;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+/**
+ * A table on disk whose rows can be changed: an update is written to a log, then applied to the graph as maintenance, in pieces of some
+ * microseconds, and acknowledged when it is durable and visible to searches. Pages are never overwritten in place: a checkpoint
+ * writes changed pages to free blocks. After any crash, a reopened table has every acknowledged update, and each other update as a
+ * whole or not at all. Only one opener at a time, across processes, may update a table; other openers are refused. Thread-safe.
+ */
+public final class MutableDiskTable extends DiskTable implements MutableVectorTable, MemoryLimited {
+    private final MemoryLimit limit;
+
+    private volatile UpdateThread updateThread;
+
+    MutableDiskTable(
+            Orchestrator orchestrator,
+            BlockIo io,
+            String name,
+            DiskGraph graph,
+            int maxChangedPages,
+            int maxLogBlocks,
+            UpdateLock lock)
+            throws IOException {
+        // First, because the logged updates are applied while the table is opened.
+        this.limit = new MemoryLimit();
+        this.updateThread = UpdateThread.WORKERS;
+        super(orchestrator, io, name, graph, true, maxChangedPages, maxLogBlocks, lock);
+    }
+
+    /**
+     * {@inheritDoc} Waits until the update is durable; {@link #putLater} does not.
+     *
+     * @throws UncheckedIOException if it cannot be written; when the table is opened again, it may have the old row or the new one
+     */
+    @Override
+    public boolean put(long id, float[] vector) {
+        return wait(putLater(id, vector));
+    }
+
+    /**
+     * {@inheritDoc} Waits until the update is durable; {@link #removeLater} does not.
+     *
+     * @throws UncheckedIOException if it cannot be written; when the table is opened again, it may have the row or not
+     */
+    @Override
+    public boolean remove(long id) {
+        return wait(removeLater(id));
+    }
+
+    /**
+     * Inserts a row, or replaces the row of the same id. Updates of one id are applied in call order. Blocks only while about a
+     * thousand updates are pending.
+     *
+     * @param id any
+     * @param vector of the table's dimension, finite, not zero for cosine; copied
+     * @return completes when the update is durable and visible to searches that begin afterwards, with whether there was no row of
+     *     this id; or with an {@link UncheckedIOException}, as {@link #put} throws it
+     * @throws io.github.roost.vector.TableFullException if codes and ids exceed the memory limit; nothing has changed
+     */
+    public CompletableFuture<Boolean> putLater(long id, float[] vector) {
+        requireQuery("vector", vector);
+        return add(new Update(
+                id, Space.of(metric(), vector), orchestrator().indexing().newFuture()));
+    }
+
+    /**
+     * Removes a row. Updates of one id are applied in call order. Blocks only while about a thousand updates are pending.
+     *
+     * @param id external id
+     * @return completes when the update is durable and searches that begin afterwards do not find the row, with whether there was
+     *     one; or with an {@link UncheckedIOException}, as {@link #remove} throws it
+     */
+    public CompletableFuture<Boolean> removeLater(long id) {
+        return add(new Update(id, null, orchestrator().indexing().newFuture()));
+    }
+
+    private CompletableFuture<Boolean> add(Update update) {
+        // Before it is logged: a closed orchestrator would not apply it, but reopening the table would.
+        requireOpen("a change");
+        if (update.vector() != null) {
+            limit.admit(name(), this::memoryBytesWithMore);
+        }
+        log().add(update);
+        return update.done();
+    }
+
+    private DiskUpdates log() {
+        return Objects.requireNonNull(updates());
+    }
+
+    private static boolean wait(CompletableFuture<Boolean> update) {
+        try {
+            return update.join();
+        } catch (CompletionException failed) {
+            throw failed.getCause() instanceof RuntimeException cause ? cause : failed;
+        }
+    }
+
+    /**
+     * Writes the changes to the file, so that the table opens faster the next time: all updates that were acknowledged before the call. Happens
+     * automatically when 32 MiB of pages have changed or the log has grown by 16 MiB, and when the table is closed.
+     *
+     * @return completes when the checkpoint is durable; with an {@link IOException} if it cannot be written: the updates are in the
+     *     log, and the next checkpoint includes them
+     */
+    public CompletableFuture<Void> checkpoint() {
+        requireOpen();
+        return log().checkpoint();
+    }
+
+    /**
+     * Sets how long updates run before their worker checks whether reads of searches have completed: updates that fill a stall
+     * overrun it by at most about this time. In a long slice one update goes on until it is done or must wait, and no other begins.
+     *
+     * @param slice from a microsecond to a second, or zero for the worker's own limit, the default: 5 us, or the value of
+     *     {@link io.github.roost.core.policy.StallPolicy}. Takes effect at once
+     */
+    public void updateSlice(Duration slice) {
+        if (!slice.isZero()
+                && (slice.compareTo(Duration.ofNanos(1_000)) < 0 || slice.compareTo(Duration.ofSeconds(1)) > 0)) {
+            throw new IllegalArgumentException(
+                    "the slice of updates must be zero or from a microsecond to a second, got " + slice);
+        }
+        sliceNanos(slice.toNanos());
+    }
+
+    /**
+     * Sets which thread applies updates. {@link UpdateThread#OWN_IDLE}, the operating system's own way to fill stalls, is for storage
+     * that is slow compared with a context switch, and for workers that sleep while they wait.
+     *
+     * @param thread default {@link UpdateThread#WORKERS}; takes effect with the next step of an update
+     */
+    public void updateThread(UpdateThread thread) {
+        updateThread = Objects.requireNonNull(thread, "update thread must not be null");
+    }
+
+    @Override
+    UpdateThread updateThread() {
+        return updateThread;
+    }
+
+    /** {@inheritDoc} Covers codes and ids; vectors and edges are in the file. Inserts are refused a thousand rows below the limit. */
+    @Override
+    public void memoryLimit(long bytes) {
+        limit.set(bytes);
+    }
+
+    @Override
+    public long memoryLimit() {
+        return limit.bytes();
+    }
+}
