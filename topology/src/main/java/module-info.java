@@ -1,6 +1,5 @@
 /** Reads a machine's cache domains and pins threads to its cores. */
 module io.github.roost.topology {
-    requires transitive affinity;
     requires java.xml;
     requires org.slf4j;
     requires static transitive org.jspecify;

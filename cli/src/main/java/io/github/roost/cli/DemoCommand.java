@@ -52,6 +52,9 @@ final class DemoCommand implements Callable<Integer> {
                     + " \"pack:1 l3:2 core:1 pu:1\", on the real CPUs.")
     private @Nullable String topology;
 
+    @Mixin
+    private final ReserveCoresOption reserved = new ReserveCoresOption();
+
     @Option(names = "--json", description = "Print one JSON object.")
     private boolean json;
 
@@ -66,6 +69,7 @@ final class DemoCommand implements Callable<Integer> {
         if (tables != null) {
             SearchOptions.requireBetween("--tables", tables, 1, Integer.MAX_VALUE);
         }
+        reserved.reserve(topology);
         Path data = Path.of(System.getProperty("roost.home", "")).resolve(DATA);
         DemoReport report = new Demo(
                         new DemoSettings(data, seconds, k, tables == null ? 0 : tables, json, topology), streams)

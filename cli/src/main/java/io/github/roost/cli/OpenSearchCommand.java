@@ -28,6 +28,9 @@ final class OpenSearchCommand implements Callable<Integer> {
     @Option(names = "--sections", paramLabel = "N", description = "Debian's N largest sections; default all 58.")
     private int sections = MAX_SECTIONS;
 
+    @Mixin
+    private final ReserveCoresOption reserved = new ReserveCoresOption();
+
     OpenSearchCommand(Streams streams) {
         this.streams = streams;
     }
@@ -36,6 +39,8 @@ final class OpenSearchCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         BenchCommand.require("--port", port, 0, 65_535);
         BenchCommand.require("--sections", sections, 1, MAX_SECTIONS);
+        // The node inherits the CPUs of this process.
+        reserved.reserve(null);
         DebianPackages packages = DebianPackages.read(RoostHome.packages()).largestSections(sections);
         streams.err().println("starting OpenSearch");
         try (PackageNode node = PackageNode.start(RoostHome.checkout(), port)) {

@@ -1,5 +1,6 @@
 package io.github.roost.cli;
 
+import io.github.roost.affinity.ReservationException;
 import io.github.roost.simulator.measure.SearchFailedException;
 import io.github.roost.topology.TopologyException;
 import java.io.IOException;
@@ -211,6 +212,7 @@ public final class RoostCommand implements Callable<Integer> {
         String message = told.getMessage();
         boolean meantForPeople = told instanceof CommandFailure
                 || told instanceof TopologyException
+                || told instanceof ReservationException
                 || told instanceof IllegalArgumentException
                 || (told instanceof IOException && !(told instanceof FileSystemException));
         return meantForPeople && message != null ? message : told.toString();

@@ -74,6 +74,9 @@ final class ServeCommand implements Callable<Integer> {
                     + " \"pack:1 l3:2 core:1 pu:1\", on the real CPUs.")
     private @Nullable String topology;
 
+    @Mixin
+    private final ReserveCoresOption reserved = new ReserveCoresOption();
+
     ServeCommand(Streams streams) {
         this.streams = streams;
     }
@@ -97,6 +100,7 @@ final class ServeCommand implements Callable<Integer> {
         ServeSettings settings = ServeSettings.DEFAULT
                 .withHost(host, System.getenv("ROOST_TOKEN"))
                 .withPort(port);
+        reserved.reserve(topology);
         TopologyReader machine = topology == null
                 ? TopologyReader.live()
                 : TopologyReader.synthetic(topology).onThisSystem(true);

@@ -3,8 +3,6 @@ package io.github.roost.topology;
 import io.github.roost.topology.hwloc.LinuxScheduler;
 import io.github.roost.topology.hwloc.NativeUnavailableException;
 import java.io.IOException;
-import java.nio.file.DirectoryIteratorException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.BitSet;
@@ -51,7 +49,7 @@ public final class InheritedCpus {
         }
         try {
             InheritedCpus threads = new InheritedCpus(LinuxScheduler.open(), topology, staysPinned);
-            threads.known = threads.listed();
+            threads.known = ProcessCpus.threads();
             return Optional.of(threads);
         } catch (NativeUnavailableException | IOException | SecurityException notHere) {
             return Optional.empty();
@@ -68,7 +66,7 @@ public final class InheritedCpus {
         int restored = 0;
         Set<Integer> listed;
         try {
-            listed = listed();
+            listed = ProcessCpus.threads();
         } catch (IOException noList) {
             return 0;
         }
@@ -91,16 +89,6 @@ public final class InheritedCpus {
         }
         known = seen;
         return restored;
-    }
-
-    private Set<Integer> listed() throws IOException {
-        Set<Integer> threads = new HashSet<>();
-        try (DirectoryStream<Path> tasks = Files.newDirectoryStream(TASKS)) {
-            tasks.forEach(task -> threads.add(Integer.parseInt(String.valueOf(task.getFileName()))));
-        } catch (DirectoryIteratorException unreadable) {
-            throw unreadable.getCause();
-        }
-        return threads;
     }
 
     private static String nameOf(int thread) {

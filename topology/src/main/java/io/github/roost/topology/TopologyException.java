@@ -1,6 +1,6 @@
 package io.github.roost.topology;
 
-/** Thrown if a topology cannot be read or its cores cannot be reserved; the message is one line that names the value. */
+/** Thrown if a topology cannot be read; the message is one line that names the value. */
 public final class TopologyException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -2,6 +2,7 @@ package io.github.roost.topology;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.roost.testkit.ChildJvm;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;

@@ -2,6 +2,7 @@ package io.github.roost.topology;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.roost.testkit.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -33,6 +33,7 @@ import java.util.stream.Stream;
 @AnalyzeClasses(packages = "io.github.roost", importOptions = DoNotIncludeTests.class)
 class BoundariesTest {
     private static final String TOPOLOGY = "io.github.roost.topology..";
+    private static final String AFFINITY = "io.github.roost.affinity..";
     private static final String CORE = "io.github.roost.core..";
     private static final String TABLE = "io.github.roost.rows..";
     private static final String TABLE_SERVICE = "io.github.roost.rows.service..";
@@ -43,7 +44,9 @@ class BoundariesTest {
     private static final String LUCENE = "io.github.roost.lucene..";
     private static final String OPENSEARCH = "io.github.roost.opensearch..";
     /** Not the plugin, whose log and whose exported types are OpenSearch's. */
-    private static final String[] LIBRARIES = {TOPOLOGY, CORE, TABLE, TABLE_SERVICE, HNSW, IVF, DISK, REMOTE, LUCENE};
+    private static final String[] LIBRARIES = {
+        TOPOLOGY, AFFINITY, CORE, TABLE, TABLE_SERVICE, HNSW, IVF, DISK, REMOTE, LUCENE
+    };
 
     private static final String HWLOC = "io.github.roost.topology.hwloc..";
     private static final String POOL = "io.github.roost.core.pool..";
@@ -88,6 +91,8 @@ class BoundariesTest {
             .consideringOnlyDependenciesInLayers()
             .layer("topology")
             .definedBy(TOPOLOGY)
+            .layer("affinity")
+            .definedBy(AFFINITY)
             .layer("core")
             .definedBy(CORE)
             .layer("table")
@@ -113,6 +118,8 @@ class BoundariesTest {
             .whereLayer("examples")
             .mayNotBeAccessedByAnyLayer()
             .whereLayer("bench")
+            .mayOnlyBeAccessedByLayers("examples")
+            .whereLayer("affinity")
             .mayOnlyBeAccessedByLayers("examples")
             .whereLayer("table")
             .mayOnlyBeAccessedByLayers(
@@ -263,6 +270,16 @@ class BoundariesTest {
             .dependOnClassesThat()
             .resideInAnyPackage(
                     "java.util.logging..", "org.apache.logging..", "org.apache.log4j..", "ch.qos.logback..");
+
+    @ArchTest
+    static final ArchRule openHftIsOptional = noClasses()
+            .that()
+            .resideInAnyPackage(LIBRARIES)
+            .and()
+            .resideOutsideOfPackage(AFFINITY)
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("net.openhft..");
 
     @ArchTest
     static final ArchRule micrometerIsOptional = noClasses()

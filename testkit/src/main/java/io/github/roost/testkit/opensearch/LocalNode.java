@@ -67,12 +67,14 @@ public final class LocalNode implements AutoCloseable {
                 """);
     }
 
-    /** Starts the process; does not wait for it to answer. */
+    /** Starts the process, which ends no later than the calling thread; does not wait for it to answer. */
     public void start() throws IOException {
         List<String> command = new ArrayList<>();
         giveToNodes(folder);
+        // If the thread that starts the node ends, by a kill of this process say, the kernel kills the node.
+        command.addAll(List.of("setpriv", "--pdeathsig=KILL"));
         if (isRoot()) {
-            command.addAll(List.of("setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups"));
+            command.addAll(List.of("--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups"));
         }
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of(

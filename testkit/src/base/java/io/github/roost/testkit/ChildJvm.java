@@ -1,4 +1,4 @@
-package io.github.roost.topology;
+package io.github.roost.testkit;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -7,32 +7,32 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** A second JVM on the tests' class path, for what cannot be undone or repeated in one. */
-final class ChildJvm {
+public final class ChildJvm {
     private final List<String> before = new ArrayList<>();
     private final List<String> options = new ArrayList<>(List.of("--enable-native-access=ALL-UNNAMED"));
     private final Class<?> main;
 
-    ChildJvm(Class<?> main) {
+    public ChildJvm(Class<?> main) {
         this.main = main;
     }
 
     /** Starts it under another command, {@code taskset} say. */
-    ChildJvm under(String... command) {
+    public ChildJvm under(String... command) {
         before.addAll(List.of(command));
         return this;
     }
 
-    ChildJvm with(String... jvmOptions) {
+    public ChildJvm with(String... jvmOptions) {
         options.addAll(List.of(jvmOptions));
         return this;
     }
 
-    ChildJvm withNativeAccessDenied() {
+    public ChildJvm withNativeAccessDenied() {
         options.set(0, "--illegal-native-access=deny");
         return this;
     }
 
-    Process start(String... arguments) throws IOException {
+    public Process start(String... arguments) throws IOException {
         List<String> command = new ArrayList<>(before);
         command.add(ProcessHandle.current().info().command().orElse("java"));
         command.addAll(options);
@@ -42,7 +42,7 @@ final class ChildJvm {
     }
 
     /** Runs it to its end; the lines it wrote to either stream. */
-    List<String> run(String... arguments) throws IOException, InterruptedException {
+    public List<String> run(String... arguments) throws IOException, InterruptedException {
         Process process = start(arguments);
         List<String> lines;
         try (BufferedReader output = process.inputReader()) {

@@ -1,7 +1,13 @@
-package io.github.roost.topology;
+package io.github.roost.affinity;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.roost.testkit.ChildJvm;
+import io.github.roost.topology.CacheDomain;
+import io.github.roost.topology.Core;
+import io.github.roost.topology.DomainLevel;
+import io.github.roost.topology.Topology;
+import io.github.roost.topology.TopologyReader;
 import java.util.List;
 import java.util.stream.IntStream;
 import net.openhft.affinity.AffinityStrategies;
@@ -44,6 +50,14 @@ class DomainCpuLayoutTest {
         assertThat(new ChildJvm(StrategyProbe.class).run()).containsExactly("same [1, 5]");
     }
 
+    @Test
+    void withoutNativeAccessOpenHftPinsNothingAndAWarningSaysSo() throws Exception {
+        assertThat(new ChildJvm(PinningProbe.class).withNativeAccessDenied().run())
+                .contains("pins: false")
+                .filteredOn(line -> line.contains("WARN") && line.contains("pin nothing"))
+                .hasSize(1);
+    }
+
     private List<Integer> cpusOfSocket(int socket) {
         return IntStream.range(0, layout.cpus())
                 .filter(cpu -> layout.socketId(cpu) == socket)
@@ -64,6 +78,17 @@ class DomainCpuLayoutTest {
                             .filter(cpu -> AffinityStrategies.SAME_SOCKET.matches(0, cpu))
                             .boxed()
                             .toList());
+        }
+    }
+
+    /** Prints whether OpenHFT's library pins. */
+    static final class PinningProbe {
+        private PinningProbe() {}
+
+        public static void main(String[] args) {
+            CacheDomain domain = new CacheDomain(0, 0, List.of(), 0, List.of(new Core(0, -1, List.of(0))));
+            Topology topology = new Topology("live", DomainLevel.L3, true, List.of(domain));
+            System.out.println("pins: " + new DomainCpuLayout(topology).install());
         }
     }
 }

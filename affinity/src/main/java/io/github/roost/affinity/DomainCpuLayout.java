@@ -1,5 +1,7 @@
-package io.github.roost.topology;
+package io.github.roost.affinity;
 
+import io.github.roost.topology.CacheDomain;
+import io.github.roost.topology.Topology;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -7,6 +9,8 @@ import net.openhft.affinity.Affinity;
 import net.openhft.affinity.AffinityLock;
 import net.openhft.affinity.CpuLayout;
 import net.openhft.affinity.impl.NullAffinity;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A topology as a CPU layout of OpenHFT's affinity library, with each cache domain as a socket: the strategy
@@ -15,6 +19,8 @@ import net.openhft.affinity.impl.NullAffinity;
  * <p>CPUs that are in no domain form one more socket, after the last domain's.
  */
 public final class DomainCpuLayout implements CpuLayout {
+    private static final Logger LOG = LoggerFactory.getLogger(DomainCpuLayout.class);
+
     private final List<Place> places = new ArrayList<>();
     private final int sockets;
     private final int coresPerSocket;
@@ -35,7 +41,7 @@ public final class DomainCpuLayout implements CpuLayout {
         rest.set(0, places.size());
         topology.cores().forEach(core -> core.pus().forEach(rest::clear));
         int core = 0;
-        for (int cpu : CpuSet.list(rest)) {
+        for (int cpu = rest.nextSetBit(0); cpu >= 0; cpu = rest.nextSetBit(cpu + 1)) {
             place(topology.domains().size(), core++, List.of(cpu));
         }
         sockets = topology.domains().size() + (rest.isEmpty() ? 0 : 1);
@@ -57,21 +63,14 @@ public final class DomainCpuLayout implements CpuLayout {
      * Makes this the layout of all locks that OpenHFT's library gives from now on.
      *
      * @return whether that library can pin threads here; if its native part did not load ({@code NullAffinity}) it cannot,
-     *     and one WARN says so
+     *     and a WARN says so
      */
     public boolean install() {
         AffinityLock.cpuLayout(this);
-        return openHftPins();
-    }
-
-    /** Whether OpenHFT's library pins threads here, or silently does nothing. */
-    static boolean openHftPins() {
         boolean pins = !(Affinity.getAffinityImpl() instanceof NullAffinity);
         if (!pins) {
-            Warnings.once(
-                    "NullAffinity",
-                    "OpenHFT's affinity library could not load its native part (is native access denied?): its locks"
-                            + " reserve CPUs, and pin nothing");
+            LOG.warn("OpenHFT's affinity library could not load its native part (is native access denied?): its locks"
+                    + " reserve CPUs, and pin nothing");
         }
         return pins;
     }
