@@ -4,7 +4,7 @@
  *   sum_tile(rows, weights, bytes, start, sums)  per row of a tile the sum of weight times (code - 128) over `bytes`
  *                                                components, a multiple of CODE_LANES; `start` is -128 times the
  *                                                sum of the weights
- *   WALK                                         the name of the function to define
+ *   SEARCH                                         the name of the function to define
  *
  * Bytes after a row's last code belong to other fields of the record; their weights are zero. Integer sums are exact, so all
  * implementations give the same result.
@@ -50,4 +50,4 @@ INLINE void measure(const struct search *search, int32_t *nodes, int32_t count, 
     search->progress->computed += count;
 }
 
-#include "walk_body.h"
+#include "search_body.h"

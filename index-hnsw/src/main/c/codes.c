@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "walk.h"
+#include "search.h"
 
 #define MAX_WEIGHT 127.0f
 #define MAX_FINE_WEIGHT (127.0f * HIGH_UNIT)

@@ -20,5 +20,5 @@ INLINE void sum_tile(const uint8_t *const *rows, const int8_t *weights, int64_t 
     for (int row = 0; row < TILE; row++) sums[row] = vaddvq_s32(lanes[row]);
 }
 
-#define WALK walk_codes_neon
+#define SEARCH search_codes_neon
 #include "code_body.h"

@@ -9,5 +9,5 @@ INLINE void sum_tile(const uint8_t *const *rows, const int8_t *weights, int64_t 
     }
 }
 
-#define WALK walk_codes_portable
+#define SEARCH search_codes_portable
 #include "code_body.h"

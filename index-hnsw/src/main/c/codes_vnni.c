@@ -24,5 +24,5 @@ INLINE void sum_tile(const uint8_t *const *rows, const int8_t *weights, int64_t 
     _mm_store_si128((__m128i *)sums, _mm_add_epi32(_mm_hadd_epi32(pairs, others), _mm_set1_epi32(start)));
 }
 
-#define WALK walk_codes_vnni
+#define SEARCH search_codes_vnni
 #include "code_body.h"

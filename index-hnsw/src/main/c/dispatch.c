@@ -8,8 +8,8 @@
 _Static_assert(offsetof(struct progress, size) == 4 && offsetof(struct progress, logged) == 8 &&
                    offsetof(struct progress, computed) == 16 && offsetof(struct progress, expanded) == 24 &&
                    sizeof(struct progress) <= 128,
-               "as in WalkScratch.java");
-_Static_assert(offsetof(struct insertion, walk) == 0 && sizeof(struct insertion) <= 128, "as in WalkScratch.java");
+               "as in SearchScratch.java");
+_Static_assert(offsetof(struct insertion, progress) == 0 && sizeof(struct insertion) <= 128, "as in SearchScratch.java");
 
 int32_t roost_hnsw_supports(int32_t isa) { return cpu_has(isa); }
 
@@ -59,20 +59,20 @@ static void prepare(struct search *search, int8_t *weights) {
     }
 }
 
-static void walk(int32_t isa, const struct search *search) {
+static void search_layers(int32_t isa, const struct search *search) {
     switch (search->image->coded) {
         case VECTORS:
-            CALL(isa, walk, search);
+            CALL(isa, search, search);
             break;
         case NEIGHBOR_CODES:
-            CALL(isa, walk_estimates, search);
+            CALL(isa, search_estimates, search);
             break;
         default:
-            CALL_BYTES(isa, walk_codes, search);
+            CALL_BYTES(isa, search_codes, search);
     }
 }
 
-int32_t roost_hnsw_walk(int32_t isa, const struct image *image, const float *query, int32_t inner_product,
+int32_t roost_hnsw_search(int32_t isa, const struct image *image, const float *query, int32_t inner_product,
                         int32_t width, int32_t most_reranked, const uint64_t *allowed, uint64_t *visited,
                         int64_t *candidates, int32_t *log, int64_t *found, int8_t *weights, struct estimate *estimates,
                         struct progress *progress, int32_t budget, int64_t labels) {
@@ -81,7 +81,7 @@ int32_t roost_hnsw_walk(int32_t isa, const struct image *image, const float *que
                             0,     0,     labels,        estimates, 0,       0};
     progress->left = budget;
     prepare(&search, weights);
-    if (progress->phase <= WALKING) walk(isa, &search);
+    if (progress->phase <= SEARCHING) search_layers(isa, &search);
     if (progress->phase == FORGETTING) forget(&search);
     if (progress->phase == SORTING && sort(&search)) {
         progress->phase = DONE;
@@ -100,8 +100,8 @@ int32_t roost_hnsw_walk(int32_t isa, const struct image *image, const float *que
     return progress->phase == DONE;
 }
 
-void roost_hnsw_end_walk(struct progress *progress) {
-    if (progress->phase == DESCENDING || progress->phase == WALKING) {
+void roost_hnsw_end_search(struct progress *progress) {
+    if (progress->phase == DESCENDING || progress->phase == SEARCHING) {
         progress->next = 0;
         progress->phase = FORGETTING;
     }
@@ -115,9 +115,9 @@ int32_t roost_hnsw_scan(int32_t isa, const struct image *image, const float *que
     progress->left = budget;
     if (progress->phase == BEGUN) {
         progress->next = from;
-        progress->phase = WALKING;
+        progress->phase = SEARCHING;
     }
-    if (progress->phase == WALKING) {
+    if (progress->phase == SEARCHING) {
         CALL(isa, scan, &search, to);
         if (progress->phase == SORTING) progress->next = progress->size;
     }
@@ -138,7 +138,7 @@ int32_t roost_hnsw_insert(int32_t isa, struct image *image, float *lengths, uint
                           int64_t *candidates, int32_t *log, int64_t *found, int64_t *picked,
                           struct insertion *insertion, int32_t budget) {
     const struct build build = {image, lengths, chosen, locks, links, factor};
-    struct progress *progress = &insertion->walk;
+    struct progress *progress = &insertion->progress;
     const struct insert insert = {
         &build,
         {image, query, 0, width, 0, visited, candidates, log, found, progress, budget, 0, 0, 0, 0, 0, 0, 0, 0, 0},

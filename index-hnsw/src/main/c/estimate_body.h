@@ -7,7 +7,7 @@
  *   sum_run(codes, table, groups, sums)   adds the table entries of `groups` groups to each neighbour's sum; at most MAX_IN_RUN
  *                                         groups, so that the partial sums fit 16 bits, and a multiple of four. `sums` is 64-byte
  *                                         aligned
- *   WALK_ESTIMATES                        the name of the function to define
+ *   SEARCH_ESTIMATES                        the name of the function to define
  */
 #include <float.h>
 
@@ -81,7 +81,7 @@ INLINE int learn(struct estimate *known, float estimate) {
     return lowers;
 }
 
-INLINE void walk_by_estimates(const struct search *search, const int inner_product) {
+INLINE void search_by_estimates(const struct search *search, const int inner_product) {
     const struct image *image = search->image;
     struct progress *progress = search->progress;
     struct estimate *known = search->estimates;
@@ -156,20 +156,20 @@ INLINE void walk_by_estimates(const struct search *search, const int inner_produ
     progress->logged = logged;
     progress->size = size;
     progress->next = 0;
-    if (over && progress->phase == WALKING) progress->phase = FORGETTING;
+    if (over && progress->phase == SEARCHING) progress->phase = FORGETTING;
 }
 
 /* Starts at the result of the greedy descent, whose estimate is set so low that it is expanded first. */
-void WALK_ESTIMATES(const struct search *search) {
+void SEARCH_ESTIMATES(const struct search *search) {
     struct progress *progress = search->progress;
-    if (progress->phase < WALKING) {
+    if (progress->phase < SEARCHING) {
         descend(search);
-        if (progress->phase == WALKING) search->estimates[search->log[0]] = (struct estimate){-FLT_MAX, 1};
+        if (progress->phase == SEARCHING) search->estimates[search->log[0]] = (struct estimate){-FLT_MAX, 1};
     }
-    if (progress->phase != WALKING) return;
+    if (progress->phase != SEARCHING) return;
     if (search->inner_product) {
-        walk_by_estimates(search, 1);
+        search_by_estimates(search, 1);
     } else {
-        walk_by_estimates(search, 0);
+        search_by_estimates(search, 0);
     }
 }

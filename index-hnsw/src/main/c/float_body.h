@@ -4,7 +4,7 @@
  *   vec_zero, vec_load, vec_sub, vec_fma(a, b, sum)
  *   vec_load_part(at, count)    the first `count` lanes, from 1 to LANES - 1, zero in the others
  *   fold(sums, out)             the sum of each of four vectors' lanes: halves are added, then quarters, and so on
- *   WALK, SCAN, RERANK          the names of the functions to define
+ *   SEARCH, SCAN, RERANK          the names of the functions to define
  */
 #include "tile.h"
 
@@ -65,7 +65,7 @@ INLINE void measure(const struct search *search, int32_t *nodes, int32_t count, 
     search->progress->computed += count;
 }
 
-#include "walk_body.h"
+#include "search_body.h"
 
 /* Rows per call of measure() in a scan. */
 #define SCAN_RUN (16 * TILE)

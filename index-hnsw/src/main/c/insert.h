@@ -2,7 +2,7 @@
 #ifndef ROOST_INSERT_H
 #define ROOST_INSERT_H
 
-#include "walk.h"
+#include "search.h"
 
 /*
  * A graph under construction: an image whose vectors are all set, with initially empty neighbour lists. Nodes are inserted in the
@@ -39,7 +39,7 @@ enum stage { ARRIVED, GOING_DOWN, LOOKING, UNMARKING, RANKING, CHOOSING, LINKING
 /* The state of an insertion; it resumes from this and its lists. The first 32 bytes are zero before the first call. */
 struct insertion {
     /* `phase` is the stage. */
-    struct progress walk;
+    struct progress progress;
     /* The highest layer that the node is in. */
     int32_t top;
     /* Number of entries of the sorted `found` that have been considered as neighbours. */

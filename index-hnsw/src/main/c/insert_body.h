@@ -181,7 +181,7 @@ INLINE void link_back(const struct insert *insert, int32_t level, int64_t entry)
 /* Links the node and its picked neighbours, from layer 0 up. */
 INLINE void link_layers(const struct insert *insert) {
     const struct image *image = insert->build->image;
-    struct progress *progress = &insert->insertion->walk;
+    struct progress *progress = &insert->insertion->progress;
     while (progress->level <= insert->insertion->top) {
         const int32_t level = progress->level;
         const int64_t *picked = picked_of(insert, level);
@@ -213,7 +213,7 @@ INLINE void link_layers(const struct insert *insert) {
 INLINE void pick(const struct insert *insert) {
     const struct build *build = insert->build;
     struct insertion *insertion = insert->insertion;
-    struct progress *progress = &insertion->walk;
+    struct progress *progress = &insertion->progress;
     int64_t *found = insert->search.found;
     const int32_t max = kept_in(build, progress->level);
     int64_t *picked = picked_of(insert, progress->level);
@@ -259,7 +259,7 @@ INLINE void pick(const struct insert *insert) {
 /* Greedy descent through the layers above the node's own highest layer. */
 INLINE void go_down(const struct insert *insert) {
     const struct image *image = insert->build->image;
-    struct progress *progress = &insert->insertion->walk;
+    struct progress *progress = &insert->insertion->progress;
     int32_t nodes[MAX_LISTED];
     float distances[MAX_LISTED] __attribute__((aligned(64)));
     while (progress->level > insert->insertion->top) {
@@ -308,7 +308,7 @@ INLINE void enter_layer(const struct insert *insert) {
     progress->size = 1;
 }
 
-/* As walk_layer(), for any layer, and with lists that other threads change. */
+/* As search_layer(), for any layer, and with lists that other threads change. */
 INLINE void look(const struct insert *insert) {
     const struct search *search = &insert->search;
     const struct image *image = insert->build->image;
@@ -373,7 +373,7 @@ INLINE void look(const struct insert *insert) {
 INLINE void arrive(const struct insert *insert) {
     const struct image *image = insert->build->image;
     struct insertion *insertion = insert->insertion;
-    struct progress *progress = &insertion->walk;
+    struct progress *progress = &insertion->progress;
     memcpy(insert->query, vector(image, insert->node), image->dimension * sizeof(float));
     for (int32_t i = image->dimension; i % LANES != 0; i++) insert->query[i] = 0;
     insertion->top = 0;
@@ -392,7 +392,7 @@ INLINE void arrive(const struct insert *insert) {
 }
 
 void INSERT(const struct insert *insert) {
-    struct progress *progress = &insert->insertion->walk;
+    struct progress *progress = &insert->insertion->progress;
     switch (progress->phase) {
         case ARRIVED:
             arrive(insert);

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "walk.h"
+#include "search.h"
 
 #define ROTATIONS 4
 #define MAX_ENTRY 255.0f

@@ -13,13 +13,13 @@ int32_t roost_hnsw_supports(int32_t isa);
  * reranked and the rest is dropped. `weights` has room for 4 * MAX_DIMENSIONS bytes. `estimates` is NULL unless the image has
  * neighbour codes.
  */
-int32_t roost_hnsw_walk(int32_t isa, const struct image *image, const float *query, int32_t inner_product,
+int32_t roost_hnsw_search(int32_t isa, const struct image *image, const float *query, int32_t inner_product,
                         int32_t width, int32_t most_reranked, const uint64_t *allowed, uint64_t *visited,
                         int64_t *candidates, int32_t *log, int64_t *found, int8_t *weights, struct estimate *estimates,
                         struct progress *progress, int32_t budget, int64_t labels);
 
 /* Ends a graph search early: further calls only complete the list of found nodes. */
-void roost_hnsw_end_walk(struct progress *progress);
+void roost_hnsw_end_search(struct progress *progress);
 
 /* Continues a scan of the vectors of the nodes `from` to `to` exclusive. Returns 1 when it is complete, 0 before. Arguments as above. */
 int32_t roost_hnsw_scan(int32_t isa, const struct image *image, const float *query, int32_t inner_product,

@@ -2,7 +2,7 @@
 #ifndef ROOST_TILE_H
 #define ROOST_TILE_H
 
-#include "walk.h"
+#include "search.h"
 
 #ifndef INLINE
 #define INLINE static inline __attribute__((always_inline))

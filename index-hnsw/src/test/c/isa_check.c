@@ -97,7 +97,7 @@ static void differ(int32_t isa, const char *what, int round) {
     exit(1);
 }
 
-static struct result walk(int32_t isa, const struct image *image, const float *query, int32_t inner_product,
+static struct result search(int32_t isa, const struct image *image, const float *query, int32_t inner_product,
                           int32_t width, int32_t reranked, const uint64_t *allowed, int32_t budget, int round) {
     const int64_t words = image->nodes / 64 + 1;
     uint64_t *visited = room(8 * words);
@@ -108,7 +108,7 @@ static struct result walk(int32_t isa, const struct image *image, const float *q
     struct estimate *estimates = beside ? room(sizeof *estimates * image->nodes) : 0;
     struct progress *progress = room(sizeof *progress);
     struct result result = {0, 0, room(8 * (int64_t)width)};
-    while (roost_hnsw_walk(isa, image, query, inner_product, width, reranked, allowed, visited, candidates, log,
+    while (roost_hnsw_search(isa, image, query, inner_product, width, reranked, allowed, visited, candidates, log,
                            result.found, weights, estimates, progress, budget, 0) == 0) {
     }
     for (int64_t i = 0; i < words; i++) {
@@ -160,14 +160,14 @@ static void check(int32_t isa, enum content content, int round) {
     }
     const uint64_t *filter = round % 2 == 0 ? 0 : allowed;
     const int32_t budget = TILE * (1 + below(16));
-    const char *what = content == VECTORS          ? "walk"
-                       : content == NEIGHBOR_CODES ? "walk by estimates"
-                                                   : "walk over codes";
-    struct result whole = walk(PORTABLE, image, query, inner_product, width, reranked, filter, WHOLE, round);
-    compare(whole, walk(PORTABLE, image, query, inner_product, width, reranked, filter, budget, round), PORTABLE, what,
+    const char *what = content == VECTORS          ? "search"
+                       : content == NEIGHBOR_CODES ? "search by estimates"
+                                                   : "search over codes";
+    struct result whole = search(PORTABLE, image, query, inner_product, width, reranked, filter, WHOLE, round);
+    compare(whole, search(PORTABLE, image, query, inner_product, width, reranked, filter, budget, round), PORTABLE, what,
             round);
-    compare(whole, walk(isa, image, query, inner_product, width, reranked, filter, WHOLE, round), isa, what, round);
-    compare(whole, walk(isa, image, query, inner_product, width, reranked, filter, budget, round), isa, what, round);
+    compare(whole, search(isa, image, query, inner_product, width, reranked, filter, WHOLE, round), isa, what, round);
+    compare(whole, search(isa, image, query, inner_product, width, reranked, filter, budget, round), isa, what, round);
     struct result scanned = scan(PORTABLE, image, query, inner_product, width, filter, WHOLE);
     compare(scanned, scan(isa, image, query, inner_product, width, filter, budget), isa, "scan", round);
     free(scanned.found);
@@ -186,7 +186,7 @@ int main(void) {
             check(isa, CODES_AND_VECTORS, round);
             check(isa, NEIGHBOR_CODES, round);
         }
-        printf("%s as portable: %d rounds of walk, walk over codes, walk by estimates, scan\n", NAMES[isa], ROUNDS);
+        printf("%s as portable: %d rounds of search, search over codes, search by estimates, scan\n", NAMES[isa], ROUNDS);
         others += isa != PORTABLE;
     }
     if (others == 0) printf("this CPU has no other instruction set\n");

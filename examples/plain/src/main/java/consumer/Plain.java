@@ -53,7 +53,7 @@ public final class Plain {
                 .collect(Collectors.toSet()));
         System.out.println("plain: sees " + exported);
         require(exported.contains("io.github.roost.core"), "the core's API is not exported");
-        for (String internal : new String[] {"core.pool", "topology.hwloc", "index.hnsw.walk", "index.ivf.kernel"}) {
+        for (String internal : new String[] {"core.pool", "topology.hwloc", "index.hnsw.search", "index.ivf.kernel"}) {
             require(!exported.contains("io.github.roost." + internal), internal + " is exported");
         }
     }

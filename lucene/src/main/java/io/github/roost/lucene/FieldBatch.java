@@ -87,10 +87,10 @@ final class FieldBatch {
         }
         KnnCollector[] collectors = new KnnCollector[targets.length];
         Arrays.setAll(collectors, target -> new TopKnnCollector(k, Integer.MAX_VALUE, effort));
-        SegmentReaders.Walk scan = () -> vectors.scan(field, targets, collectors, accepted);
+        SegmentReaders.LeafSearch scan = () -> vectors.scan(field, targets, collectors, accepted);
         if (reader instanceof SegmentReaders.Segment home) {
             // Each vector is read once, as by the first of the searches.
-            home.walk(collectors[0], targets[0].length * Float.BYTES, scan);
+            home.search(collectors[0], targets[0].length * Float.BYTES, scan);
         } else {
             scan.run();
         }

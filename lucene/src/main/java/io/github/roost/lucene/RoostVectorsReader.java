@@ -174,7 +174,7 @@ final class RoostVectorsReader extends KnnVectorsReader implements HnswGraphProv
             return CodedGraph.open(
                     Path.of("graph"),
                     mapped != null ? mapped : copied(entry, graphs),
-                    WalkSpace.metric(entry.similarity()),
+                    SearchSpace.metric(entry.similarity()),
                     entry.dimension(),
                     entry.count());
         } catch (TableFileException damaged) {
@@ -244,7 +244,7 @@ final class RoostVectorsReader extends KnnVectorsReader implements HnswGraphProv
     public void search(String name, float[] target, KnnCollector collector, AcceptDocs acceptDocs) throws IOException {
         Field field = field(name, VectorEncoding.FLOAT32, target.length);
         if (field.entry().count() > 0 && collector.k() > 0) {
-            float[] query = WalkSpace.query(field.entry().similarity(), target);
+            float[] query = SearchSpace.query(field.entry().similarity(), target);
             search(field, flat.getRandomVectorScorer(name, target), query, collector, acceptDocs);
         }
     }
@@ -253,7 +253,7 @@ final class RoostVectorsReader extends KnnVectorsReader implements HnswGraphProv
     public void search(String name, byte[] target, KnnCollector collector, AcceptDocs acceptDocs) throws IOException {
         Field field = field(name, VectorEncoding.BYTE, target.length);
         if (field.entry().count() > 0 && collector.k() > 0) {
-            float[] query = WalkSpace.query(field.entry().similarity(), target);
+            float[] query = SearchSpace.query(field.entry().similarity(), target);
             search(field, flat.getRandomVectorScorer(name, target), query, collector, acceptDocs);
         }
     }

@@ -56,7 +56,7 @@ final class SegmentReaders extends FilterDirectoryReader {
         @Override
         public void searchNearestVectors(String field, float[] target, KnnCollector collector, AcceptDocs accept)
                 throws IOException {
-            walk(
+            search(
                     collector,
                     target.length * Float.BYTES,
                     () -> in.searchNearestVectors(field, target, collector, accept));
@@ -65,21 +65,21 @@ final class SegmentReaders extends FilterDirectoryReader {
         @Override
         public void searchNearestVectors(String field, byte[] target, KnnCollector collector, AcceptDocs accept)
                 throws IOException {
-            walk(collector, target.length, () -> in.searchNearestVectors(field, target, collector, accept));
+            search(collector, target.length, () -> in.searchNearestVectors(field, target, collector, accept));
         }
 
         /** Runs a search of vectors at home, and counts the vectors that the collector has seen. */
-        void walk(KnnCollector collector, int vectorBytes, Walk walk) throws IOException {
+        void search(KnnCollector collector, int vectorBytes, LeafSearch leafSearch) throws IOException {
             if (!homes.atHome()) {
                 long before = collector.visitedCount();
-                walk.run();
+                leafSearch.run();
                 long visited = collector.visitedCount() - before;
                 homes.touched(home, visited, visited * vectorBytes);
                 return;
             }
             homes.runAt(home, (id, context) -> {
                 long before = collector.visitedCount();
-                walk.run();
+                leafSearch.run();
                 long visited = collector.visitedCount() - before;
                 context.touched(visited, visited * vectorBytes);
                 return true;
@@ -98,7 +98,7 @@ final class SegmentReaders extends FilterDirectoryReader {
     }
 
     /** A search of vectors. */
-    interface Walk {
+    interface LeafSearch {
         void run() throws IOException;
     }
 }

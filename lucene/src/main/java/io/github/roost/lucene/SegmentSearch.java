@@ -81,14 +81,14 @@ final class SegmentSearch {
                 scan();
                 return;
             }
-            done = walk(graph, query, width, words);
+            done = search(graph, query, width, words);
             width = graph.wider(width);
         }
     }
 
     /** Searches the graph; returns false if the search must be repeated with a larger width. */
-    private boolean walk(CodedGraph walked, float[] query, int width, long @Nullable [] words) throws IOException {
-        try (GraphSearch search = walked.search(query, width, words, maxDoc)) {
+    private boolean search(CodedGraph searched, float[] query, int width, long @Nullable [] words) throws IOException {
+        try (GraphSearch search = searched.search(query, width, words, maxDoc)) {
             boolean ended = runToEnd(search);
             if (!ended && search.wentFar(acceptedCount)) {
                 return false;
@@ -98,7 +98,7 @@ final class SegmentSearch {
                 scan();
                 return true;
             }
-            return collect(search, walked.compared(collector.k(), width)) || ended;
+            return collect(search, searched.compared(collector.k(), width)) || ended;
         } catch (IllegalStateException failure) {
             throw isClosed(failure) ? new AlreadyClosedException("the segment has been closed", failure) : failure;
         }

@@ -83,7 +83,7 @@ final class StockGraphs {
 
     private static CodedGraph coded(FieldInfo field, HnswGraph graph, KnnVectorValues values) throws IOException {
         BuiltByLucene links = new BuiltByLucene(graph);
-        try (CodedRows rows = WalkSpace.encode(field.getVectorSimilarityFunction(), values)) {
+        try (CodedRows rows = SearchSpace.encode(field.getVectorSimilarityFunction(), values)) {
             // Searches may still run when the segment is closed, so the garbage collector frees the graph.
             return CodedGraph.of(links, links.degree(), rows, row -> row, values::ordToDoc, Arena.ofAuto());
         } catch (UncheckedIOException unreadable) {
@@ -106,7 +106,7 @@ final class StockGraphs {
             VectorSimilarityFunction similarity = info.getVectorSimilarityFunction();
             search(
                     SCORER.getRandomVectorScorer(similarity, values, target),
-                    WalkSpace.query(similarity, target),
+                    SearchSpace.query(similarity, target),
                     collector,
                     accepted);
         }
@@ -117,7 +117,7 @@ final class StockGraphs {
             VectorSimilarityFunction similarity = info.getVectorSimilarityFunction();
             search(
                     SCORER.getRandomVectorScorer(similarity, values, target),
-                    WalkSpace.query(similarity, target),
+                    SearchSpace.query(similarity, target),
                     collector,
                     accepted);
         }

@@ -98,7 +98,7 @@ class LuceneGuideTest {
         }
     }
 
-    static IndexSearcher walked(Directory directory) throws IOException {
+    static IndexSearcher searched(Directory directory) throws IOException {
         return new IndexSearcher(RoostReader.over(DirectoryReader.open(directory)));
     }
 
@@ -137,10 +137,10 @@ class LuceneGuideTest {
         assertThat(expected).hasSize(10);
         assertThat(meaning(onWorkers(reader, orchestrator))).isEqualTo(expected);
         assertThat(meaning(atHome(reader, orchestrator))).isEqualTo(expected);
-        IndexSearcher walked = walked(directory);
-        try (IndexReader closed = walked.getIndexReader()) {
+        IndexSearcher searched = searched(directory);
+        try (IndexReader closed = searched.getIndexReader()) {
             assertThat(closed).isInstanceOf(RoostReader.class);
-            assertThat(meaning(walked)).hasSize(10).first().isEqualTo(expected.getFirst());
+            assertThat(meaning(searched)).hasSize(10).first().isEqualTo(expected.getFirst());
         }
         try (Directory written = Packages.index();
                 IndexWriter writer = new IndexWriter(written, new IndexWriterConfig(new StandardAnalyzer()));

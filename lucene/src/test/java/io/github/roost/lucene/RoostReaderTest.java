@@ -141,7 +141,7 @@ class RoostReaderTest {
     }
 
     @Test
-    void vectorsOfBytesAreWalkedToo() throws IOException {
+    void vectorsOfBytesAreSearchedToo() throws IOException {
         byte[][] vectors = new byte[DOCUMENTS][DIMENSION];
         for (byte[] vector : vectors) {
             random.nextBytes(vector);

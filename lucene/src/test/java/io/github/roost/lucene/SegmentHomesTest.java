@@ -91,13 +91,13 @@ class SegmentHomesTest {
     }
 
     @Test
-    void vectorsOfASegmentAreWalkedInItsHomeDomainOnly() throws IOException {
+    void vectorsOfASegmentAreSearchedInItsHomeDomainOnly() throws IOException {
         IndexSearcher searcher = homes.searcher(reader);
         for (DebianPackages.Query query : Packages.SOME.queries().subList(0, 100)) {
             searcher.search(PackageIndex.meaning(query.vector(), K), K);
         }
         Map<LeafReaderContext, Set<String>> threads = new HashMap<>();
-        reader.leaves().forEach(leaf -> threads.put(leaf, reader.walkersOf(leaf.reader())));
+        reader.leaves().forEach(leaf -> threads.put(leaf, reader.searchersOf(leaf.reader())));
         assertEachAtHome(threads);
     }
 

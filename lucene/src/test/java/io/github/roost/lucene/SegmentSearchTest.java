@@ -52,7 +52,7 @@ class SegmentSearchTest {
         BuiltByLucene built = new BuiltByLucene(HnswGraphBuilder.create(
                         scorer.getRandomVectorScorerSupplier(VectorSimilarityFunction.EUCLIDEAN, values), 16, 100, 1)
                 .build(VECTORS));
-        try (CodedRows rows = WalkSpace.encode(VectorSimilarityFunction.EUCLIDEAN, values)) {
+        try (CodedRows rows = SearchSpace.encode(VectorSimilarityFunction.EUCLIDEAN, values)) {
             return CodedGraph.of(built, built.degree(), rows, row -> row, values::ordToDoc, Arena.ofAuto());
         }
     }
@@ -86,7 +86,7 @@ class SegmentSearchTest {
     }
 
     @Test
-    void aWalkFindsTheNearestThatHaveAScoreAndIsNoWider() throws IOException {
+    void aSearchFindsTheNearestThatHaveAScoreAndIsNoWider() throws IOException {
         TopKnnCollector found = search(graph(), K);
         assertThat(found.visitedCount()).isLessThan(VECTORS / 2);
         assertNearest(found.topDocs().scoreDocs);

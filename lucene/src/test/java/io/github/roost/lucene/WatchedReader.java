@@ -13,33 +13,33 @@ import org.apache.lucene.search.AcceptDocs;
 import org.apache.lucene.search.KnnCollector;
 import org.jspecify.annotations.Nullable;
 
-/** A reader that notes which threads walk the vectors of which segment. */
+/** A reader that notes which threads search the vectors of which segment. */
 final class WatchedReader extends FilterDirectoryReader {
-    private final ConcurrentMap<IndexReader.CacheKey, Set<String>> walkers;
+    private final ConcurrentMap<IndexReader.CacheKey, Set<String>> searchers;
 
     WatchedReader(DirectoryReader in) throws IOException {
         this(in, new ConcurrentHashMap<>());
     }
 
-    private WatchedReader(DirectoryReader in, ConcurrentMap<IndexReader.CacheKey, Set<String>> walkers)
+    private WatchedReader(DirectoryReader in, ConcurrentMap<IndexReader.CacheKey, Set<String>> searchers)
             throws IOException {
         super(in, new SubReaderWrapper() {
             @Override
             public LeafReader wrap(LeafReader segment) {
-                return new Watched(segment, walkers);
+                return new Watched(segment, searchers);
             }
         });
-        this.walkers = walkers;
+        this.searchers = searchers;
     }
 
-    /** Names of the threads that walked a segment. */
-    Set<String> walkersOf(LeafReader segment) {
-        return walkers.getOrDefault(segment.getCoreCacheHelper().getKey(), Set.of());
+    /** Names of the threads that searched a segment. */
+    Set<String> searchersOf(LeafReader segment) {
+        return searchers.getOrDefault(segment.getCoreCacheHelper().getKey(), Set.of());
     }
 
     @Override
     protected DirectoryReader doWrapDirectoryReader(DirectoryReader reopened) throws IOException {
-        return new WatchedReader(reopened, walkers);
+        return new WatchedReader(reopened, searchers);
     }
 
     @Override
@@ -48,17 +48,17 @@ final class WatchedReader extends FilterDirectoryReader {
     }
 
     private static final class Watched extends FilterLeafReader {
-        private final ConcurrentMap<IndexReader.CacheKey, Set<String>> walkers;
+        private final ConcurrentMap<IndexReader.CacheKey, Set<String>> searchers;
 
-        Watched(LeafReader in, ConcurrentMap<IndexReader.CacheKey, Set<String>> walkers) {
+        Watched(LeafReader in, ConcurrentMap<IndexReader.CacheKey, Set<String>> searchers) {
             super(in);
-            this.walkers = walkers;
+            this.searchers = searchers;
         }
 
         @Override
         public void searchNearestVectors(String field, float[] target, KnnCollector collector, AcceptDocs accept)
                 throws IOException {
-            walkers.computeIfAbsent(in.getCoreCacheHelper().getKey(), key -> ConcurrentHashMap.newKeySet())
+            searchers.computeIfAbsent(in.getCoreCacheHelper().getKey(), key -> ConcurrentHashMap.newKeySet())
                     .add(Thread.currentThread().getName());
             in.searchNearestVectors(field, target, collector, accept);
         }

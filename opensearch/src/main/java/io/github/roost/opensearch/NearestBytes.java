@@ -10,7 +10,7 @@ import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.search.knn.KnnCollectorManager;
 import org.jspecify.annotations.Nullable;
 
-/** A query for the nearest byte vectors, which searches each segment through {@link RoostNode#walk}. Does not copy its vector. */
+/** A query for the nearest byte vectors, which searches each segment through {@link RoostNode#search}. Does not copy its vector. */
 final class NearestBytes extends KnnByteVectorQuery {
     private final RoostNode node;
     private final String index;
@@ -37,7 +37,7 @@ final class NearestBytes extends KnnByteVectorQuery {
     protected TopDocs approximateSearch(
             LeafReaderContext context, AcceptDocs acceptDocs, int visitedLimit, KnnCollectorManager collectors)
             throws IOException {
-        return node.walk(
+        return node.search(
                 index,
                 context.reader(),
                 target.length,

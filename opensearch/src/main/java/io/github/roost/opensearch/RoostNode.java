@@ -55,7 +55,7 @@ final class RoostNode implements Closeable {
 
     /** A vector search of one segment. */
     @FunctionalInterface
-    interface Walk {
+    interface LeafSearch {
         /** Finds the nearest vectors; the total hits of the result are the number of visited vectors. */
         TopDocs run() throws IOException;
     }
@@ -163,29 +163,29 @@ final class RoostNode implements Closeable {
      * @param width width of the search
      * @throws org.opensearch.core.common.breaker.CircuitBreakingException if the searches of this node would take too much memory
      */
-    TopDocs walk(String index, LeafReader segment, int vectorBytes, int width, Walk walk) throws IOException {
+    TopDocs search(String index, LeafReader segment, int vectorBytes, int width, LeafSearch leafSearch) throws IOException {
         long bytes = SearchMemory.bytes(segment.maxDoc(), width);
         memory.take(bytes);
         try {
-            return walk(index, segment, vectorBytes, walk);
+            return search(index, segment, vectorBytes, leafSearch);
         } finally {
             memory.giveBack(bytes);
         }
     }
 
-    private TopDocs walk(String index, LeafReader segment, int vectorBytes, Walk walk) throws IOException {
+    private TopDocs search(String index, LeafReader segment, int vectorBytes, LeafSearch leafSearch) throws IOException {
         MappingId home = homeOf(index, segment);
         if (home == null) {
-            return walk.run();
+            return leafSearch.run();
         }
         if (!atHome()) {
-            TopDocs found = walk.run();
+            TopDocs found = leafSearch.run();
             orchestrator.indexing().touched(home, visited(found), visited(found) * vectorBytes);
             return found;
         }
         CompletableFuture<TopDocs> search = orchestrator.submit(
                 (id, context) -> {
-                    TopDocs found = walk.run();
+                    TopDocs found = leafSearch.run();
                     context.touched(visited(found), visited(found) * vectorBytes);
                     return found;
                 },

@@ -828,7 +828,7 @@ class OneNodeTest {
 
     @Test
     @Order(1)
-    void graphsThatLuceneWroteAreWalkedByRoostWhereTheSettingSaysSo() {
+    void graphsThatLuceneWroteAreSearchedByRoostWhereTheSettingSaysSo() {
         String stock = ROOST + ",\"index.roost.stock_graphs\":\"%s\"}," + FIELDS + "}";
         assertThat(client.put("/stock", "{" + stock.formatted("jvector")).body().toString())
                 .contains("index.roost.stock_graphs must be one of roost, lucene, got jvector");

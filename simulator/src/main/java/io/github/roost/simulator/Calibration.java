@@ -71,7 +71,7 @@ public final class Calibration {
         double taskNanos = min(Calibration::taskNanos);
         // The costs are measured first, so that the JIT has compiled the searches before their stalls are measured.
         Parameters.LinesInFlight any = new Parameters.LinesInFlight(1, 1);
-        Parameters.Visits walks = VisitCalibration.walks(any, progress);
+        Parameters.Visits graphSearches = VisitCalibration.graphSearches(any, progress);
         Parameters.Visits exact = VisitCalibration.exact(any, progress);
         Parameters.Scans scans = new ScanCalibration(taskNanos, progress).run(any);
         StallCalibration stalls = new StallCalibration(l3Bytes, l3.cacheBytes(), l3Nanos, dramNanos, progress);
@@ -81,7 +81,7 @@ public final class Calibration {
                 before.tasks().wakeNanos(),
                 min(Calibration::forkJoinNanos),
                 lateNanos(),
-                walks.with(ofGraphs.getFirst()),
+                graphSearches.with(ofGraphs.getFirst()),
                 exact.with(ofGraphs.getLast()),
                 scans.with(stalls.scans()));
         Parameters.Machine genoa = before.machine("genoa");

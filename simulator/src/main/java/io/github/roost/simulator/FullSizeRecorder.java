@@ -83,7 +83,7 @@ public final class FullSizeRecorder {
                 List<Wanted> alike = wanted.stream()
                         .filter(table -> table.dimension == dimension)
                         .toList();
-                work.add(() -> walks(alike, dimension));
+                work.add(() -> graphSearches(alike, dimension));
             }
         } else {
             wanted.forEach(table -> work.add(() -> List.of(scans(table))));
@@ -119,7 +119,7 @@ public final class FullSizeRecorder {
                 .build();
     }
 
-    private List<Traces.Table> walks(List<Wanted> tables, int dimension) {
+    private List<Traces.Table> graphSearches(List<Wanted> tables, int dimension) {
         if (tables.isEmpty()) {
             return List.of();
         }
@@ -132,7 +132,7 @@ public final class FullSizeRecorder {
                         .efConstruction(EF_CONSTRUCTION)
                         .build(builder, vectors.rows())) {
             return IntStream.range(0, tables.size())
-                    .mapToObj(i -> walks(tables.get(i), graph, rows, targets(vectors, i)))
+                    .mapToObj(i -> graphSearches(tables.get(i), graph, rows, targets(vectors, i)))
                     .toList();
         }
     }
@@ -141,7 +141,7 @@ public final class FullSizeRecorder {
         return Arrays.copyOfRange(vectors.targets(), number * spec.targets(), (number + 1) * spec.targets());
     }
 
-    private Traces.Table walks(Wanted table, HnswTable graph, int rows, float[][] targets) {
+    private Traces.Table graphSearches(Wanted table, HnswTable graph, int rows, float[][] targets) {
         int width = graph.effortFor(size.recall(), table.k, sample(targets));
         int[][] visits = Arrays.stream(targets)
                 .map(target -> graph.visits(target, table.k, width))

@@ -129,7 +129,7 @@ public final class Simulation {
             this.slots = slot;
         }
 
-        VirtualTask walk(int table, int target, int copy, VirtualQuery query) {
+        VirtualTask graphSearch(int table, int target, int copy, VirtualQuery query) {
             Traces.Table traced = tables[table];
             int[] visits = traced.visits()[target];
             int[] nodes = sampled[table][target];
@@ -138,10 +138,10 @@ public final class Simulation {
                 sampled[table][target] = nodes;
             }
             int copyKey = firstKey[table] + copy * keysOfCopy[table];
-            VirtualTask walk = VirtualTask.walk(
+            VirtualTask graphSearch = VirtualTask.graphSearch(
                     region(table, copy), firstKey[table], copyKey, nodes, visits.length, traced.rowBytes(), query);
-            costs.ofVisits(walk, traced, visits);
-            return walk;
+            costs.ofVisits(graphSearch, traced, visits);
+            return graphSearch;
         }
 
         private int regions(int table) {
@@ -345,7 +345,7 @@ public final class Simulation {
             boolean lists = traced.hasLists();
             VirtualQuery query = new VirtualQuery(table, traced.k(), begun, lists ? visits.length : 1);
             if (!lists) {
-                pool.submit(walk(table, target, copy, query), mapper.mapping());
+                pool.submit(graphSearch(table, target, copy, query), mapper.mapping());
                 return;
             }
             boolean workersFree = pool.anyFree();

@@ -29,7 +29,7 @@ final class StallCalibration {
     /** Number of repetitions of each measurement. */
     private static final int TIMES = 8;
 
-    private static final int WALK_WIDTH = 50;
+    private static final int SEARCH_WIDTH = 50;
     /** So large that all rows are compared. */
     private static final int EXACT_WIDTH = 300;
 
@@ -54,7 +54,7 @@ final class StallCalibration {
      * @return the lines in flight of graph searches, then of searches that compare all rows
      */
     List<Parameters.LinesInFlight> graphs() throws Exception {
-        double[] walks = new double[counts.length];
+        double[] graphSearches = new double[counts.length];
         double[] exact = new double[counts.length];
         double visits = 0;
         for (int i = 0; i < counts.length; i++) {
@@ -66,26 +66,26 @@ final class StallCalibration {
                             .build(worker.orchestrator(), workload.rows()));
                 }
                 visits = visits(tables.getFirst());
-                walks[i] = Double.MAX_VALUE;
+                graphSearches[i] = Double.MAX_VALUE;
                 exact[i] = Double.MAX_VALUE;
                 for (int time = 0; time < TIMES; time++) {
-                    walks[i] = Math.min(walks[i], nanos(worker, tables, WALK_WIDTH));
+                    graphSearches[i] = Math.min(graphSearches[i], nanos(worker, tables, SEARCH_WIDTH));
                     exact[i] = Math.min(exact[i], nanos(worker, tables, EXACT_WIDTH));
                 }
             }
         }
         double bytes = DIMENSION * Float.BYTES;
         return List.of(
-                inFlight("walks", walks, visits * (bytes + TraceRecorder.LINK_BYTES) / Memory.LINE_BYTES),
+                inFlight("walks", graphSearches, visits * (bytes + TraceRecorder.LINK_BYTES) / Memory.LINE_BYTES),
                 inFlight("searches of all rows", exact, ROWS * bytes / Memory.LINE_BYTES));
     }
 
     private double visits(HnswTable table) throws Exception {
         LongAdder nodes = new LongAdder();
         SearchContext counting = SearchContext.outside((touched, bytes) -> nodes.add(touched));
-        SearchFunction<float[], SearchResult> walk = table.searchFunction(WALK_WIDTH, WALK_WIDTH);
+        SearchFunction<float[], SearchResult> graphSearch = table.searchFunction(SEARCH_WIDTH, SEARCH_WIDTH);
         for (float[] query : workload.queries()) {
-            walk.search(query, counting);
+            graphSearch.search(query, counting);
         }
         return (double) nodes.sum() / QUERIES;
     }

@@ -68,7 +68,7 @@ final class VirtualTask {
      * @param nodes a sample of the visited nodes, at least one
      * @param visited number of visited nodes
      */
-    static VirtualTask walk(
+    static VirtualTask graphSearch(
             int slot, int firstKey, int copyKey, int[] nodes, int visited, int nodeBytes, VirtualQuery query) {
         long bytes = (long) visited * nodeBytes;
         return new VirtualTask(slot, nodes.length, bytes, nodeBytes, firstKey, copyKey, 0, nodes, List.of(query));

@@ -14,7 +14,7 @@ import java.util.function.Consumer;
  */
 final class VisitCalibration {
     /** Rows, dimension and ef of graph searches; the rows are over four times the ef, so that the graph is used. */
-    private static final int[][] WALKS = {
+    private static final int[][] GRAPH_SEARCHES = {
         {1_800, 64, 10},
         {1_800, 64, 50},
         {1_800, 64, 150},
@@ -55,8 +55,8 @@ final class VisitCalibration {
     }
 
     /** Measures graph searches. */
-    static Parameters.Visits walks(Parameters.LinesInFlight linesInFlight, Consumer<String> progress) throws Exception {
-        return new VisitCalibration(TraceRecorder.LINK_BYTES, progress).run(WALKS, linesInFlight);
+    static Parameters.Visits graphSearches(Parameters.LinesInFlight linesInFlight, Consumer<String> progress) throws Exception {
+        return new VisitCalibration(TraceRecorder.LINK_BYTES, progress).run(GRAPH_SEARCHES, linesInFlight);
     }
 
     /** Measures searches that compare all rows. */

@@ -199,7 +199,7 @@ class SameDecisionsTest {
             int task = submitted++;
             pool.submit(slot, task);
             VirtualQuery query = new VirtualQuery(0, 1, 0, 1);
-            virtual.submit(VirtualTask.walk(slot, 0, 0, new int[] {task}, 1, 64, query), mapping);
+            virtual.submit(VirtualTask.graphSearch(slot, 0, 0, new int[] {task}, 1, 64, query), mapping);
             compare("task %d of mapping id %d is submitted".formatted(task, slot));
         }
 

@@ -75,11 +75,11 @@ class BoundariesTest {
     private static final String RINGS = "io.github.roost.io.linux..";
     private static final String LIBRARIES_OF_KERNELS = "io.github.roost.vector.kernel..";
     private static final String LOOKUP = "io.github.roost.neighborhash.kernel..";
-    private static final String WALK = "io.github.roost.index.hnsw.walk..";
+    private static final String GRAPH_SEARCH = "io.github.roost.index.hnsw.search..";
     private static final String KERNEL = "io.github.roost.index.ivf.kernel..";
     private static final String UCX = "io.github.roost.index.remote.ucx..";
-    private static final String[] INTERNALS = {HWLOC, POOL, PLACEMENT, RINGS, LOOKUP, WALK, KERNEL};
-    private static final String[] NATIVE = {HWLOC, RINGS, LIBRARIES_OF_KERNELS, LOOKUP, WALK, KERNEL, UCX};
+    private static final String[] INTERNALS = {HWLOC, POOL, PLACEMENT, RINGS, LOOKUP, GRAPH_SEARCH, KERNEL};
+    private static final String[] NATIVE = {HWLOC, RINGS, LIBRARIES_OF_KERNELS, LOOKUP, GRAPH_SEARCH, KERNEL, UCX};
 
     private static final DescribedPredicate<JavaClass> EXPORTED = resideInAnyPackage(LIBRARIES)
             .and(DescribedPredicate.not(resideInAnyPackage(INTERNALS)))
@@ -182,7 +182,7 @@ class BoundariesTest {
     static final ArchRule theLookupIsBehindTable = onlyUsedBy(LOOKUP, TABLE);
 
     @ArchTest
-    static final ArchRule theWalkIsBehindIndexHnsw = onlyUsedBy(WALK, HNSW);
+    static final ArchRule theSearchInCIsBehindIndexHnsw = onlyUsedBy(GRAPH_SEARCH, HNSW);
 
     @ArchTest
     static final ArchRule theKernelIsBehindIndexIvf = onlyUsedBy(KERNEL, IVF);

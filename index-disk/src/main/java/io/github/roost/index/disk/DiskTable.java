@@ -241,8 +241,8 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
         BlockReads reads = io.reads();
         CompletableFuture<SearchResult> answer;
         try {
-            DiskWalk walk = new DiskWalk(this, request, pageReads, Space.of(metric(), request.query()), reads);
-            answer = orchestrator().indexing().submitSteps(walk::begin, walk, mappingId(), request.options());
+            BeamSearch search = new BeamSearch(this, request, pageReads, Space.of(metric(), request.query()), reads);
+            answer = orchestrator().indexing().submitSteps(search::begin, search, mappingId(), request.options());
         } catch (Throwable refused) {
             reads.close();
             throw refused;

@@ -58,8 +58,8 @@ final class InsertJob extends WriterJob {
     private final List<Candidate> candidates = new ArrayList<>();
     private Phase phase = Phase.DISTANCES;
     private int part;
-    private @Nullable DiskWalk walk;
-    private @Nullable Step<DiskWalk, SearchResult> step;
+    private @Nullable BeamSearch search;
+    private @Nullable Step<BeamSearch, SearchResult> step;
     private @Nullable PruneSteps prune;
     private int node;
     private int[] neighbors = {};
@@ -120,7 +120,7 @@ final class InsertJob extends WriterJob {
             return searchStep(context);
         } catch (BlockBuffersExhaustedException busy) {
             // Too many reads at once: start again.
-            walk = null;
+            search = null;
             step = null;
             candidates.clear();
             return Progress.RAN;
@@ -128,23 +128,23 @@ final class InsertJob extends WriterJob {
     }
 
     private Progress searchStep(SearchContext context) throws Exception {
-        DiskWalk same = walk;
+        BeamSearch same = search;
         if (same == null) {
             SearchRequest nearest = SearchRequest.of(vector, 1).effort(WIDTH);
-            same = new DiskWalk(table, nearest, new PageReads(READS, ReadMode.BEAM), vector, reads(), this::visited, distances);
-            walk = same;
+            same = new BeamSearch(table, nearest, new PageReads(READS, ReadMode.BEAM), vector, reads(), this::visited, distances);
+            search = same;
         }
         step = switch (step) {
             case null -> same.begin(same, context);
-            case Step.Park<DiskWalk, SearchResult> park -> park.next().step(same, context);
-            case Step.Yield<DiskWalk, SearchResult> pause -> pause.next().step(same, context);
-            default -> throw new IllegalStateException("a walk does nothing but yield, park and end");
+            case Step.Park<BeamSearch, SearchResult> park -> park.next().step(same, context);
+            case Step.Yield<BeamSearch, SearchResult> pause -> pause.next().step(same, context);
+            default -> throw new IllegalStateException("a search does nothing but yield, park and end");
         };
-        if (step instanceof Step.Park<DiskWalk, SearchResult> park) {
+        if (step instanceof Step.Park<BeamSearch, SearchResult> park) {
             return waitFor(park.pending());
         }
-        if (step instanceof Step.Done<DiskWalk, SearchResult>) {
-            walk = null;
+        if (step instanceof Step.Done<BeamSearch, SearchResult>) {
+            search = null;
             step = null;
             beginPrune();
         }

@@ -184,7 +184,7 @@ class DiskTableTest {
     }
 
     @Test
-    void aFilterThatAllowsNearlyAllIsAnsweredByAWalk() throws Exception {
+    void aFilterThatAllowsNearlyAllIsAnsweredByASearch() throws Exception {
         try (DiskTable table = open()) {
             IdFilter filter = IdFilter.of(id -> Rows.row(id) % 15 != 0);
             assertThat(FilterPlan.scans(5_600, table.size(), 5)).isFalse();

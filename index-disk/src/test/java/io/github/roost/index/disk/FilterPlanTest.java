@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 
 class FilterPlanTest {
     @Test
-    void fewAllowedRowsAreFoundByTheirCodesAndManyByAWalk() {
+    void fewAllowedRowsAreFoundByTheirCodesAndManyByASearch() {
         assertThat(FilterPlan.scans(0, 1_000_000, 100)).isTrue();
         assertThat(FilterPlan.scans(100_000, 1_000_000, 100)).isTrue();
         assertThat(FilterPlan.scans(900_000, 1_000_000, 100)).isFalse();
@@ -15,7 +15,7 @@ class FilterPlanTest {
     }
 
     @Test
-    void aWalkKeepsAsManyAllowedNodesInSightWhateverTheFilterAllows() {
+    void aSearchKeepsAsManyAllowedNodesInSightWhateverTheFilterAllows() {
         assertThat(FilterPlan.width(100, 1_000, 1_000)).isEqualTo(100);
         assertThat(FilterPlan.width(100, 500, 1_000)).isEqualTo(200);
         assertThat(FilterPlan.width(100, 10, 1_000)).isEqualTo(1_000);

@@ -1,7 +1,7 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.index.hnsw.walk.GraphImage;
-import io.github.roost.index.hnsw.walk.NodeSet;
+import io.github.roost.index.hnsw.search.GraphImage;
+import io.github.roost.index.hnsw.search.NodeSet;
 
 /**
  * The rows and nodes of a graph that a search may return.

@@ -1,14 +1,14 @@
 package io.github.roost.index.hnsw;
 
 import io.github.roost.core.DeadlineExceededException;
-import io.github.roost.index.hnsw.walk.FoundNodes;
-import io.github.roost.index.hnsw.walk.GraphImage;
-import io.github.roost.index.hnsw.walk.GraphWalk;
-import io.github.roost.index.hnsw.walk.GraphWalks;
-import io.github.roost.index.hnsw.walk.GroupScratch;
-import io.github.roost.index.hnsw.walk.NodeSet;
-import io.github.roost.index.hnsw.walk.WalkPlan;
-import io.github.roost.index.hnsw.walk.WalkScratch;
+import io.github.roost.index.hnsw.search.FoundNodes;
+import io.github.roost.index.hnsw.search.GraphImage;
+import io.github.roost.index.hnsw.search.GraphSearcher;
+import io.github.roost.index.hnsw.search.GraphSearchers;
+import io.github.roost.index.hnsw.search.GroupScratch;
+import io.github.roost.index.hnsw.search.NodeSet;
+import io.github.roost.index.hnsw.search.SearchPlan;
+import io.github.roost.index.hnsw.search.SearchScratch;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.SearchCost;
 import io.github.roost.vector.SearchResult;
@@ -27,7 +27,7 @@ final class FrozenGraph {
 
     private final GraphImage image;
     private final GraphSpace space;
-    private final GraphWalk walk = GraphWalks.preferred();
+    private final GraphSearcher searcher = GraphSearchers.preferred();
     private final CompiledFilters filters;
     /** Created on first use; if two threads create it at once, one copy is discarded. */
     private volatile @Nullable RowsById byId;
@@ -90,7 +90,7 @@ final class FrozenGraph {
      * @throws DeadlineExceededException if the search expires meanwhile
      */
     SearchResult search(float[] query, int k, int ef, AllowedRows alive, AllowedRows wanted, GraphVisit visit) {
-        WalkScratch scratch = WalkScratch.take();
+        SearchScratch scratch = SearchScratch.take();
         try {
             return search(query, k, ef, alive, wanted, visit, scratch);
         } finally {
@@ -105,7 +105,7 @@ final class FrozenGraph {
             AllowedRows alive,
             AllowedRows wanted,
             GraphVisit visit,
-            WalkScratch scratch) {
+            SearchScratch scratch) {
         scratch.begin(image, ef);
         GraphSpace.QueryScale scale = space.write(query, scratch);
         int nodes = image.shape().nodes();
@@ -114,36 +114,36 @@ final class FrozenGraph {
         int limit;
         // A scan that would exceed the visit limit is not begun: cut short, a scan is useless, but a graph search is
         // not.
-        if (WalkPlan.scanIsShorter(nodes, members, ef) && members <= visit.left()) {
+        if (SearchPlan.scanIsShorter(nodes, members, ef) && members <= visit.left()) {
             limit = ef;
-            walk.scan(image, scratch, limit, allowed, 0, nodes, visit::requireWanted);
+            searcher.scan(image, scratch, limit, allowed, 0, nodes, visit::requireWanted);
             touchedVectors(scratch, visit);
         } else {
             limit = reranked(k, ef);
-            walk.walk(image, scratch, ef, limit, allowed, () -> betweenPieces(scratch, visit));
+            searcher.search(image, scratch, ef, limit, allowed, () -> betweenPieces(scratch, visit));
             long computed = scratch.computed();
             touchedRecords(scratch, visit);
             if (!visit.isCutShort() && wentFar(computed, scratch.expanded(), allowed.size(), ef)) {
-                return search(query, k, WalkPlan.wider(ef, nodes), alive, wanted, visit, scratch);
+                return search(query, k, SearchPlan.wider(ef, nodes), alive, wanted, visit, scratch);
             }
         }
         SearchResult found = nearest(scratch, scale, k, alive.rows(), wanted.rows());
         return ef < nodes && !visit.isCutShort() && isCrowdedOut(found, k, scratch, limit)
-                ? search(query, k, WalkPlan.wider(ef, nodes), alive, wanted, visit, scratch)
+                ? search(query, k, SearchPlan.wider(ef, nodes), alive, wanted, visit, scratch)
                 : found;
     }
 
     private boolean wentFar(long computed, long expanded, int allowed, int width) {
         GraphImage.Shape shape = image.shape();
         return shape.hasNeighborCodes()
-                ? WalkPlan.expandedFar(expanded, shape.nodes(), allowed, width)
-                : WalkPlan.wentFar(computed, shape.nodes(), allowed, width, shape.degree());
+                ? SearchPlan.expandedFar(expanded, shape.nodes(), allowed, width)
+                : SearchPlan.wentFar(computed, shape.nodes(), allowed, width, shape.degree());
     }
 
-    private void betweenPieces(WalkScratch scratch, GraphVisit visit) {
+    private void betweenPieces(SearchScratch scratch, GraphVisit visit) {
         visit.requireWanted();
         if (visit.endsAt(scratch.computed())) {
-            walk.endWalk(scratch);
+            searcher.endSearch(scratch);
         }
     }
 
@@ -160,13 +160,13 @@ final class FrozenGraph {
     /** The nodes of layer 0 that {@link #search} computes distances to, in that order. */
     int[] visits(float[] query, int k, int ef) {
         int nodes = image.shape().nodes();
-        if (WalkPlan.scanIsShorter(nodes, nodes, ef)) {
+        if (SearchPlan.scanIsShorter(nodes, nodes, ef)) {
             return IntStream.range(0, nodes).toArray();
         }
-        WalkScratch scratch = WalkScratch.take();
+        SearchScratch scratch = SearchScratch.take();
         try {
             space.write(query, scratch.begin(image, ef));
-            return GraphWalks.visits(image, scratch, ef);
+            return GraphSearchers.visits(image, scratch, ef);
         } finally {
             scratch.giveBack();
         }
@@ -174,7 +174,7 @@ final class FrozenGraph {
 
     /** As {@link #search}, by scanning every node from {@code from} to {@code to} exclusive. */
     SearchResult scan(float[] query, int k, AllowedRows alive, AllowedRows wanted, int from, int to, GraphVisit visit) {
-        WalkScratch scratch = WalkScratch.take();
+        SearchScratch scratch = SearchScratch.take();
         try {
             return scan(query, k, k, alive, wanted, from, to, visit, scratch);
         } finally {
@@ -191,16 +191,16 @@ final class FrozenGraph {
             int from,
             int to,
             GraphVisit visit,
-            WalkScratch scratch) {
+            SearchScratch scratch) {
         Runnable betweenPieces = visit::requireWanted;
         scratch.begin(image, width);
         GraphSpace.QueryScale scale = space.write(query, scratch);
         NodeSet allowed = scratch.both(image, alive.nodes(), wanted.nodes(), betweenPieces);
-        walk.scan(image, scratch, width, allowed, from, to, betweenPieces);
+        searcher.scan(image, scratch, width, allowed, from, to, betweenPieces);
         touchedVectors(scratch, visit);
         SearchResult found = nearest(scratch, scale, k, alive.rows(), wanted.rows());
         return width < to - from && isCrowdedOut(found, k, scratch, width)
-                ? scan(query, k, WalkPlan.wider(width, to - from), alive, wanted, from, to, visit, scratch)
+                ? scan(query, k, SearchPlan.wider(width, to - from), alive, wanted, from, to, visit, scratch)
                 : found;
     }
 
@@ -215,7 +215,7 @@ final class FrozenGraph {
         int nodes = image.shape().nodes();
         int width = Math.min(nodes, k + MORE_FOR_TIES);
         GroupScratch group = GroupScratch.take();
-        WalkScratch scratch = WalkScratch.take();
+        SearchScratch scratch = SearchScratch.take();
         try {
             NodeSet allowed = scratch.both(image, alive.nodes(), wanted.nodes(), visit::requireWanted);
             group.begin(image, queries.size(), width);
@@ -223,7 +223,7 @@ final class FrozenGraph {
             for (int query = 0; query < scales.length; query++) {
                 scales[query] = space.write(queries.get(query), group.query(query));
             }
-            int compared = walk.scanTogether(image, group, allowed, visit::requireWanted);
+            int compared = searcher.scanTogether(image, group, allowed, visit::requireWanted);
             visit.comparedOnce(
                     compared, scales.length, (long) compared * image.shape().dimension() * Float.BYTES);
             List<SearchResult> results = new ArrayList<>(scales.length);
@@ -248,7 +248,7 @@ final class FrozenGraph {
         if (!image.shape().coded() || image.hasGroups()) {
             return width;
         }
-        return WalkPlan.reranked(k, width, image.shape().dimension());
+        return SearchPlan.reranked(k, width, image.shape().dimension());
     }
 
     /** The number of distances that a search over codes computes from vectors, for the rerank. */
@@ -257,7 +257,7 @@ final class FrozenGraph {
     }
 
     /** Counts traffic by the paper's estimate: per node a vector or its codes, and M neighbours; with neighbour codes the whole record. */
-    private void touchedRecords(WalkScratch scratch, GraphVisit visit) {
+    private void touchedRecords(SearchScratch scratch, GraphVisit visit) {
         GraphImage.Shape shape = image.shape();
         if (shape.hasNeighborCodes()) {
             long record = image.bytes() / shape.nodes();
@@ -271,7 +271,7 @@ final class FrozenGraph {
         visit.compared(nodes, scratch.expanded(), nodes * record + reranked * vector);
     }
 
-    private void touchedVectors(WalkScratch scratch, GraphVisit visit) {
+    private void touchedVectors(SearchScratch scratch, GraphVisit visit) {
         visit.compared(scratch.computed(), 0, scratch.computed() * image.shape().dimension() * Float.BYTES);
     }
 

@@ -1,8 +1,8 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.index.hnsw.walk.GraphImage;
-import io.github.roost.index.hnsw.walk.GraphInsertion;
-import io.github.roost.index.hnsw.walk.GraphWalks;
+import io.github.roost.index.hnsw.search.GraphImage;
+import io.github.roost.index.hnsw.search.GraphInsertion;
+import io.github.roost.index.hnsw.search.GraphSearchers;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.kernel.VectorModule;
@@ -64,7 +64,7 @@ final class GraphBuild {
         }
         if (normsVary) {
             work.phase(LINKED, InnerProductLinks.steps(image));
-            InnerProductLinks.add(work, image, GraphWalks.preferred(), options.efConstruction());
+            InnerProductLinks.add(work, image, GraphSearchers.preferred(), options.efConstruction());
         }
         return image;
     }

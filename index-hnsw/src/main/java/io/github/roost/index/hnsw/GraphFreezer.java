@@ -1,8 +1,8 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.index.hnsw.walk.GraphImage;
-import io.github.roost.index.hnsw.walk.GraphLinks;
-import io.github.roost.index.hnsw.walk.GraphNumbering;
+import io.github.roost.index.hnsw.search.GraphImage;
+import io.github.roost.index.hnsw.search.GraphLinks;
+import io.github.roost.index.hnsw.search.GraphNumbering;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.spi.BuildWork;
 

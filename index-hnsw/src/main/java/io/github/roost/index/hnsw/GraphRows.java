@@ -2,7 +2,7 @@ package io.github.roost.index.hnsw;
 
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
-import io.github.roost.index.hnsw.walk.BuildMemory;
+import io.github.roost.index.hnsw.search.BuildMemory;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.Vectors;

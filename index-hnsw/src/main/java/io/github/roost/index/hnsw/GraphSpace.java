@@ -1,6 +1,6 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.index.hnsw.walk.QueryValues;
+import io.github.roost.index.hnsw.search.QueryValues;
 import io.github.roost.vector.Metric;
 
 /**

@@ -1,9 +1,9 @@
 package io.github.roost.index.hnsw;
 
 import io.github.roost.core.SearchContext;
-import io.github.roost.index.hnsw.walk.GraphImage;
-import io.github.roost.index.hnsw.walk.GroupScratch;
-import io.github.roost.index.hnsw.walk.ImageFile;
+import io.github.roost.index.hnsw.search.GraphImage;
+import io.github.roost.index.hnsw.search.GroupScratch;
+import io.github.roost.index.hnsw.search.ImageFile;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;

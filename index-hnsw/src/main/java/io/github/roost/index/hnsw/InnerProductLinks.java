@@ -2,11 +2,11 @@ package io.github.roost.index.hnsw;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
-import io.github.roost.index.hnsw.walk.BuildMemory;
-import io.github.roost.index.hnsw.walk.GraphImage;
-import io.github.roost.index.hnsw.walk.GraphWalk;
-import io.github.roost.index.hnsw.walk.NodeSet;
-import io.github.roost.index.hnsw.walk.WalkScratch;
+import io.github.roost.index.hnsw.search.BuildMemory;
+import io.github.roost.index.hnsw.search.GraphImage;
+import io.github.roost.index.hnsw.search.GraphSearcher;
+import io.github.roost.index.hnsw.search.NodeSet;
+import io.github.roost.index.hnsw.search.SearchScratch;
 import io.github.roost.vector.spi.BuildWork;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -31,7 +31,7 @@ final class InnerProductLinks {
 
     private final BuildWork work;
     private final GraphImage image;
-    private final GraphWalk walk;
+    private final GraphSearcher searcher;
     private final int width;
     private final int degree;
     /** Each node's neighbours by distance, nearest first as the build left them: {@code degree} numbers per node, -1 after the last. */
@@ -40,10 +40,10 @@ final class InnerProductLinks {
     private final MemorySegment large;
 
     private InnerProductLinks(
-            BuildWork work, GraphImage image, GraphWalk walk, int efConstruction, BuildMemory memory) {
+            BuildWork work, GraphImage image, GraphSearcher searcher, int efConstruction, BuildMemory memory) {
         this.work = work;
         this.image = image;
-        this.walk = walk;
+        this.searcher = searcher;
         this.degree = image.shape().degree();
         this.width = Math.max(degree, efConstruction / 2);
         long bytes = (long) image.shape().nodes() * degree * Integer.BYTES;
@@ -61,9 +61,9 @@ final class InnerProductLinks {
      *
      * @param efConstruction width of the searches that built the graph. Half of it suffices for the few nearest
      */
-    static void add(BuildWork work, GraphImage image, GraphWalk walk, int efConstruction) {
+    static void add(BuildWork work, GraphImage image, GraphSearcher searcher, int efConstruction) {
         try (BuildMemory memory = new BuildMemory()) {
-            new InnerProductLinks(work, image, walk, efConstruction, memory).add();
+            new InnerProductLinks(work, image, searcher, efConstruction, memory).add();
         }
     }
 
@@ -100,7 +100,7 @@ final class InnerProductLinks {
     }
 
     private void search(int node) {
-        WalkScratch scratch = WalkScratch.take();
+        SearchScratch scratch = SearchScratch.take();
         try {
             write(large, node, search(node, scratch.begin(image, width)));
         } finally {
@@ -108,11 +108,11 @@ final class InnerProductLinks {
         }
     }
 
-    private int[] search(int node, WalkScratch scratch) {
+    private int[] search(int node, SearchScratch scratch) {
         float[] vector = new float[image.shape().dimension()];
         image.vector(node, vector);
         scratch.setQuery(vector);
-        walk.walk(image, scratch, width, width, NodeSet.ALL, work::yieldToSearches);
+        searcher.search(image, scratch, width, width, NodeSet.ALL, work::yieldToSearches);
         int[] found = new int[scratch.size()];
         Arrays.setAll(found, scratch::node);
         return Arrays.stream(found).filter(other -> other != node).toArray();

@@ -3,7 +3,7 @@ package io.github.roost.index.hnsw;
 import io.github.jbellis.jvector.graph.GraphIndexBuilder;
 import io.github.jbellis.jvector.graph.NodesIterator;
 import io.github.jbellis.jvector.graph.OnHeapGraphIndex;
-import io.github.roost.index.hnsw.walk.GraphLinks;
+import io.github.roost.index.hnsw.search.GraphLinks;
 import io.github.roost.vector.spi.BuildWork;
 import java.util.List;
 import java.util.Objects;

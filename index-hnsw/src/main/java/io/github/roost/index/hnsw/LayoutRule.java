@@ -28,15 +28,15 @@ final class LayoutRule {
      *
      * @param ef the smallest tried ef that reaches the target recall
      * @param recall the recall at that ef; below the target if no ef reaches it
-     * @param walked distances per search that the graph search computes
-     * @param walkedBytes bytes per such distance
+     * @param searched distances per search that the graph search computes
+     * @param searchedBytes bytes per such distance
      * @param again distances per search that the rerank computes from vectors, after a search over codes
      * @param vectorBytes bytes per vector
      */
-    record Cost(int ef, double recall, double walked, long walkedBytes, double again, long vectorBytes) {
+    record Cost(int ef, double recall, double searched, long searchedBytes, double again, long vectorBytes) {
         /** Estimated nanoseconds per search. */
         double nanos() {
-            return walked * (PER_DISTANCE + PER_BYTE * walkedBytes) + again * (PER_DISTANCE + PER_BYTE * vectorBytes);
+            return searched * (PER_DISTANCE + PER_BYTE * searchedBytes) + again * (PER_DISTANCE + PER_BYTE * vectorBytes);
         }
     }
 
@@ -80,10 +80,10 @@ final class LayoutRule {
                 "at recall %s by a sample: by vectors ef %d, %.0f distances, %.1f us; by codes ef %d, %.0f distances, %.1f us",
                 target,
                 floats.ef(),
-                floats.walked(),
+                floats.searched(),
                 floats.nanos() / 1e3,
                 codes.ef(),
-                codes.walked() + codes.again(),
+                codes.searched() + codes.again(),
                 codes.nanos() / 1e3);
         boolean isAsGood = codes.recall() >= Math.min(target, floats.recall());
         boolean isFaster = codes.nanos() <= (1 - MIN_GAIN) * floats.nanos();

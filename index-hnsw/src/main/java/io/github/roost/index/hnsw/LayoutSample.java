@@ -1,7 +1,7 @@
 package io.github.roost.index.hnsw;
 
 import io.github.roost.core.SearchContext;
-import io.github.roost.index.hnsw.walk.GraphImage;
+import io.github.roost.index.hnsw.search.GraphImage;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.spi.BuildWork;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.index.hnsw.walk.GraphImage;
+import io.github.roost.index.hnsw.search.GraphImage;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchResult;

@@ -1,8 +1,8 @@
 package io.github.roost.index.hnsw;
 
 import io.github.roost.index.hnsw.LiveRows.RowsSnapshot;
-import io.github.roost.index.hnsw.walk.GraphImage;
-import io.github.roost.index.hnsw.walk.ImageFile;
+import io.github.roost.index.hnsw.search.GraphImage;
+import io.github.roost.index.hnsw.search.ImageFile;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableFileException;

@@ -1,8 +1,8 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.index.hnsw.walk.BuildMemory;
-import io.github.roost.index.hnsw.walk.GraphImage;
-import io.github.roost.index.hnsw.walk.NeighborCodes;
+import io.github.roost.index.hnsw.search.BuildMemory;
+import io.github.roost.index.hnsw.search.GraphImage;
+import io.github.roost.index.hnsw.search.NeighborCodes;
 import io.github.roost.topology.DomainMemory;
 import io.github.roost.vector.spi.BuildWork;
 import java.lang.foreign.MemorySegment;

@@ -1,6 +1,6 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.index.hnsw.walk.GraphImage;
+import io.github.roost.index.hnsw.search.GraphImage;
 import java.util.Arrays;
 
 /** Sorted index from external ids to rows of an image, 12 bytes per row on the Java heap. Immutable. */

@@ -69,7 +69,7 @@ class HnswTableTest {
         Random random = new Random(12);
         float[] query = gaussian(1, 32, random)[0];
         try (HnswTable table = HnswTable.builder().build(ORCHESTRATOR, gaussian(5_000, 32, random))) {
-            // ef of a walk, and of a scan of all.
+            // ef of a search, and of a scan of all.
             for (int ef : new int[] {1_000, 100_000}) {
                 SearchFunction<float[], SearchResult> search = table.searchFunction(1_000, ef);
                 Fixtures.EndsAfter never = new Fixtures.EndsAfter(Integer.MAX_VALUE);

@@ -4,7 +4,7 @@ import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.index.hnsw.walk.ImageFile;
+import io.github.roost.index.hnsw.search.ImageFile;
 import io.github.roost.testkit.Remaps;
 import io.github.roost.topology.MemoryResult;
 import io.github.roost.vector.spi.TableMemory;

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tables whose walks read a byte a component, against exact search and against tables of floats. */
+/** Tables whose searches read a byte a component, against exact search and against tables of floats. */
 class Int8TableTest {
     private static final Orchestrator ORCHESTRATOR =
             Orchestrator.builder().topology(Fixtures.twoDomains()).build();
@@ -237,7 +237,7 @@ class Int8TableTest {
     }
 
     @Test
-    void theTrafficOfAWalkIsACodeAComponentAndTheVectorsComparedAgain() throws Exception {
+    void theTrafficOfASearchIsACodeAComponentAndTheVectorsComparedAgain() throws Exception {
         Random random = new Random(72);
         float[][] rows = gaussian(3_000, 256, random);
         float[] query = gaussian(1, 256, random)[0];

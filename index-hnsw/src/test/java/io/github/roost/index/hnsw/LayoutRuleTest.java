@@ -10,12 +10,12 @@ import org.junit.jupiter.api.Test;
 class LayoutRuleTest {
     private static final int ROWS = 1_000_000;
 
-    private static Cost floats(int ef, double recall, double walked) {
-        return new Cost(ef, recall, walked, 512, 0, 512);
+    private static Cost floats(int ef, double recall, double searched) {
+        return new Cost(ef, recall, searched, 512, 0, 512);
     }
 
-    private static Cost codes(int ef, double recall, double walked) {
-        return new Cost(ef, recall, walked, 128, 32, 512);
+    private static Cost codes(int ef, double recall, double searched) {
+        return new Cost(ef, recall, searched, 128, 32, 512);
     }
 
     @Test

@@ -32,7 +32,7 @@ class LayoutSelectionTest {
         return HnswTable.builder().m(8).efConstruction(40);
     }
 
-    /** Rows near a sphere of few dimensions: walks reach any recall, so that chance does not tell which layout finds more. */
+    /** Rows near a sphere of few dimensions: searches reach any recall, so that chance does not tell which layout finds more. */
     private static float[][] nearSphere() {
         Random random = new Random(26);
         float[][] axes = gaussian(8, DIMENSION, random);

@@ -169,7 +169,7 @@ class NeighborCodesTableTest {
     }
 
     @Test
-    void theTrafficOfAWalkIsTheRecordsItGoesTo() throws Exception {
+    void theTrafficOfASearchIsTheRecordsItGoesTo() throws Exception {
         Random random = new Random(98);
         float[][] rows = gaussian(3_000, 128, random);
         float[] query = gaussian(1, 128, random)[0];

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.index.hnsw.walk.ImageFile;
+import io.github.roost.index.hnsw.search.ImageFile;
 import io.github.roost.topology.DomainMemory;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchRequest;

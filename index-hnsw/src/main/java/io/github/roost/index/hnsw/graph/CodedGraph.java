@@ -1,10 +1,10 @@
 package io.github.roost.index.hnsw.graph;
 
-import io.github.roost.index.hnsw.walk.GraphImage;
-import io.github.roost.index.hnsw.walk.GraphLinks;
-import io.github.roost.index.hnsw.walk.GraphNumbering;
-import io.github.roost.index.hnsw.walk.ImageFile;
-import io.github.roost.index.hnsw.walk.WalkPlan;
+import io.github.roost.index.hnsw.search.GraphImage;
+import io.github.roost.index.hnsw.search.GraphLinks;
+import io.github.roost.index.hnsw.search.GraphNumbering;
+import io.github.roost.index.hnsw.search.ImageFile;
+import io.github.roost.index.hnsw.search.SearchPlan;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableFileException;
 import java.io.IOException;
@@ -243,7 +243,7 @@ public final class CodedGraph {
      * @return whether to scan instead
      */
     public boolean scanIsShorter(int allowed, int width) {
-        return WalkPlan.scanIsShorter(nodes(), allowed, width);
+        return SearchPlan.scanIsShorter(nodes(), allowed, width);
     }
 
     /**
@@ -284,7 +284,7 @@ public final class CodedGraph {
      * @return at most {@code width}
      */
     public int compared(int k, int width) {
-        return WalkPlan.reranked(k, width, image.shape().dimension());
+        return SearchPlan.reranked(k, width, image.shape().dimension());
     }
 
     /**
@@ -294,14 +294,14 @@ public final class CodedGraph {
      * @return a larger width, at most the number of nodes
      */
     public int wider(int width) {
-        return WalkPlan.wider(width, nodes());
+        return SearchPlan.wider(width, nodes());
     }
 
     Path name() {
         return name;
     }
 
-    /** Adapter from a built graph to the walk package's interface. */
+    /** Adapter from a built graph to the search package's interface. */
     private record Links(BuiltGraph graph) implements GraphLinks {
         @Override
         public int levels() {

@@ -1,6 +1,6 @@
 package io.github.roost.index.hnsw.graph;
 
-import io.github.roost.index.hnsw.walk.CodeTable;
+import io.github.roost.index.hnsw.search.CodeTable;
 import io.github.roost.vector.Metric;
 import java.io.IOException;
 

@@ -1,12 +1,12 @@
 package io.github.roost.index.hnsw.graph;
 
-import io.github.roost.index.hnsw.walk.DamagedImageException;
-import io.github.roost.index.hnsw.walk.GraphImage;
-import io.github.roost.index.hnsw.walk.GraphWalk;
-import io.github.roost.index.hnsw.walk.GraphWalks;
-import io.github.roost.index.hnsw.walk.NodeSet;
-import io.github.roost.index.hnsw.walk.WalkPlan;
-import io.github.roost.index.hnsw.walk.WalkScratch;
+import io.github.roost.index.hnsw.search.DamagedImageException;
+import io.github.roost.index.hnsw.search.GraphImage;
+import io.github.roost.index.hnsw.search.GraphSearcher;
+import io.github.roost.index.hnsw.search.GraphSearchers;
+import io.github.roost.index.hnsw.search.NodeSet;
+import io.github.roost.index.hnsw.search.SearchPlan;
+import io.github.roost.index.hnsw.search.SearchScratch;
 import io.github.roost.vector.TableFileException;
 import org.jspecify.annotations.Nullable;
 
@@ -15,14 +15,14 @@ import org.jspecify.annotations.Nullable;
  * does not depend on the size of the pieces. Used by one thread.
  */
 public final class GraphSearch implements AutoCloseable {
-    private static final GraphWalk WALK = GraphWalks.preferred();
+    private static final GraphSearcher SEARCHER = GraphSearchers.preferred();
 
     private final CodedGraph graph;
     private final GraphImage image;
     private final int width;
     private final NodeSet allowed;
     private final int piece;
-    private @Nullable WalkScratch scratch;
+    private @Nullable SearchScratch scratch;
     private boolean begun;
     private boolean through;
 
@@ -30,8 +30,8 @@ public final class GraphSearch implements AutoCloseable {
         this.graph = graph;
         this.image = image;
         this.width = width;
-        this.piece = WALK.budget(image.shape().dimension());
-        WalkScratch taken = WalkScratch.take();
+        this.piece = SEARCHER.budget(image.shape().dimension());
+        SearchScratch taken = SearchScratch.take();
         boolean ready = false;
         try {
             taken.begin(image, width);
@@ -57,10 +57,10 @@ public final class GraphSearch implements AutoCloseable {
         if (through) {
             return true;
         }
-        long tiles = Math.clamp((distances + GraphWalk.TILE - 1) / GraphWalk.TILE, 1, piece / GraphWalk.TILE);
+        long tiles = Math.clamp((distances + GraphSearcher.TILE - 1) / GraphSearcher.TILE, 1, piece / GraphSearcher.TILE);
         begun = true;
         try {
-            through = WALK.walkOn(image, scratch(), width, width, allowed, (int) tiles * GraphWalk.TILE);
+            through = SEARCHER.searchOn(image, scratch(), width, width, allowed, (int) tiles * GraphSearcher.TILE);
         } catch (DamagedImageException damaged) {
             TableFileException named =
                     new TableFileException(graph.name(), 0, "names a neighbour or a label that does not exist");
@@ -80,7 +80,7 @@ public final class GraphSearch implements AutoCloseable {
             through = true;
         }
         if (!through) {
-            WALK.endWalk(scratch());
+            SEARCHER.endSearch(scratch());
             while (!goOn(piece)) {
                 // Completes the list of found nodes.
             }
@@ -124,11 +124,11 @@ public final class GraphSearch implements AutoCloseable {
      * @return whether to search again with a larger width
      */
     public boolean wentFar(int nodesAllowed) {
-        return WalkPlan.wentFar(visited(), image.shape().nodes(), nodesAllowed, width, image.degree(0));
+        return SearchPlan.wentFar(visited(), image.shape().nodes(), nodesAllowed, width, image.degree(0));
     }
 
-    private WalkScratch scratch() {
-        WalkScratch taken = scratch;
+    private SearchScratch scratch() {
+        SearchScratch taken = scratch;
         if (taken == null) {
             throw new IllegalStateException("the search is closed");
         }
@@ -138,7 +138,7 @@ public final class GraphSearch implements AutoCloseable {
     /** Returns the search's scratch memory for reuse by later searches. */
     @Override
     public void close() {
-        WalkScratch taken = scratch;
+        SearchScratch taken = scratch;
         if (taken != null) {
             scratch = null;
             if (!through) {

@@ -1,0 +1,247 @@
+/* The interface between the dispatcher and the graph searches and scans, one implementation per instruction set. */
+#ifndef ROOST_SEARCH_H
+#define ROOST_SEARCH_H
+
+#include <stdint.h>
+
+/* Lanes in which every implementation sums, whatever its register width, so that all give the same bits. */
+#define LANES 16
+
+/* Reads of a row of codes are rounded up to a multiple of this. */
+#define CODE_LANES 64
+/* A fine weight is HIGH_UNIT times its high part, from -127 to 127, plus its low part, from -64 to 63. */
+#define HIGH_BITS 7
+#define HIGH_UNIT (1 << HIGH_BITS)
+
+/* Neighbours per block of codes, scored together. */
+#define BLOCK 32
+/* The number of coded components is padded to a multiple of this. */
+#define PADDED_TO 16
+/* Components per table lookup: the bits of half a byte. */
+#define GROUP 4
+/* Bytes per group: in a block half a byte per neighbour, in a query's table one byte per code. */
+#define GROUP_BYTES 16
+
+/* The contents of an image, as in GraphImage.java. */
+enum content { VECTORS, CODES_AND_VECTORS, CODES, NEIGHBOR_CODES };
+
+/* Room in the candidate heap of a search by estimates, per estimated node. */
+#define CANDIDATES_PER_NODE 4
+
+#define MAX_LEVELS 64
+#define MAX_DIMENSIONS 4096
+
+/*
+ * The head of an image, written by GraphImage.java, which defines the same layout. Node n's record is at nodes_at + n * stride:
+ * its vector or codes, then, from links_in, `degree` neighbours, with -1 after the last. Its vector, `dimension` floats, is at
+ * vectors_at + n * vector_stride. This is in the record, unless the image is coded: then the record has `dimension` codes, and is
+ * padded to whole cache lines. A coded image also has one term per node at terms_at, and at quantizer_at the zero points, then the
+ * scales of the codes, one per dimension each. If vectors_at is 0, the image has no vectors.
+ *
+ * With neighbour codes a record has the vector, then, from the next cache line, one block per BLOCK neighbours, then the
+ * neighbours. A block has BLOCK codes with one bit per component, the components padded to a multiple of PADDED_TO: in byte j of a
+ * group the lower half belongs to neighbour j, the upper half to neighbour j + 16. The codes are followed by BLOCK addends and
+ * BLOCK multipliers, all floats; see neighbor_codes.c.
+ *
+ * At ids_at there are eight bytes per row. In an image without vectors each node is one row, and the last four bytes are its label.
+ *
+ * Nodes are numbered from the top layer down, so the nodes of layer l > 0 are 0 to level_counts[l - 1] exclusive. The lists of
+ * the upper layers are at upper_at, layer by layer, `upper_degree` neighbours per node.
+ */
+struct image {
+    uint64_t magic;
+    int32_t version;
+    int32_t metric;
+    int32_t dimension;
+    int32_t degree;
+    int32_t upper_degree;
+    int32_t levels;
+    int64_t nodes;
+    int64_t rows;
+    int64_t stride;
+    int64_t nodes_at;
+    int64_t upper_at;
+    int64_t ids_at;
+    int64_t groups_at;
+    int64_t bytes;
+    int32_t exponent;
+    int32_t largest;
+    int32_t coded;
+    int32_t links_in;
+    int64_t vectors_at;
+    int64_t vector_stride;
+    int64_t terms_at;
+    int64_t quantizer_at;
+    int32_t level_counts[MAX_LEVELS];
+};
+
+/* The phase of a search. */
+enum phase {
+    BEGUN,
+    /* The upper layers, from the top down. */
+    DESCENDING,
+    /* Layer 0. */
+    SEARCHING,
+    /* Clears the visited marks. */
+    FORGETTING,
+    SORTING,
+    /* Computes exact distances of the nodes found by codes. */
+    RERANKING,
+    SORTING_AGAIN,
+    DONE,
+    /* A neighbour or a label is out of range: the image was modified after it was written. */
+    DAMAGED
+};
+
+/*
+ * The state of a search. A search runs in several calls, each limited by a budget, so that the caller can check for expiry between
+ * two. It resumes from this state and its lists alone. The first five fields are zero before the first call, and are also read by
+ * SearchScratch.java.
+ */
+struct progress {
+    int32_t phase;
+    /* Entries in `found`. */
+    int32_t size;
+    /* Nodes in `log`. */
+    int64_t logged;
+    /* Number of distances computed. */
+    int64_t computed;
+    /* Number of nodes expanded in layer 0. */
+    int64_t expanded;
+    /* Remaining budget of this call, in distances; the call ends when it is 0 or less. */
+    int64_t left;
+    /* Entries in `candidates`. */
+    int64_t waiting;
+    /* Index of the next element in the phase's list: neighbours of `from`, the log, `found`, or nodes. */
+    int64_t next;
+    /* In the upper layers: the entry whose neighbours are compared, the nearest entry so far, and the layer. */
+    int64_t from;
+    int64_t nearest;
+    int32_t level;
+    /* The scalars of the query's weights; see weigh(). */
+    int32_t fine;
+    int32_t high_start;
+    int32_t low_start;
+    float slope;
+    /* Subtracted from the sums over neighbour codes after multiplication by the slope. */
+    float offset;
+};
+
+/* The estimated distance of a node: the sum of `count` estimates, each by the code in a neighbour's record. All zero before and
+ * after a search; `count` is -1 once the node is expanded. */
+struct estimate {
+    float sum;
+    int32_t count;
+};
+
+/*
+ * One search. `query` is zero-padded to a multiple of LANES. `allowed` has one bit per node, set if the node may be found;
+ * if `labels` is positive, it has `labels` bits, indexed by the nodes' labels. NULL allows all nodes.
+ * `visited` has one bit per node, all zero before and after. `candidates` has room for all nodes plus one,
+ * `log` for all nodes plus a tile, `found` for `width` entries. `budget` is the work of one call, in distances: a
+ * positive multiple of TILE. A call may exceed it by a quarter, plus the check of one node's neighbours. With neighbour codes,
+ * `estimates` has one element per node and replaces `visited`, and `candidates` has room for CANDIDATES_PER_NODE times as many
+ * entries.
+ *
+ * An entry is a distance and a node packed into one signed 64-bit number with their order (see key()).
+ */
+struct search {
+    const struct image *image;
+    const float *query;
+    int32_t inner_product;
+    int32_t width;
+    const uint64_t *allowed;
+    uint64_t *visited;
+    int64_t *candidates;
+    int32_t *log;
+    int64_t *found;
+    struct progress *progress;
+    int32_t budget;
+    /* The query's weights for codes, zero-padded to a multiple of CODE_LANES, or the high and low parts of its fine weights;
+     * `low` is NULL if the weights are not fine. See weigh(). */
+    const int8_t *high;
+    const int8_t *low;
+    /* -128 times their sums. */
+    int32_t high_start;
+    int32_t low_start;
+    float slope;
+    int64_t labels;
+    struct estimate *estimates;
+    /* The query's table for neighbour codes: GROUP_BYTES per group, indexed by the group's code. */
+    const uint8_t *table;
+    float offset;
+};
+
+/* Continues the graph search until FORGETTING or until the budget is used; `found` is a heap then. */
+void search_avx512(const struct search *search);
+void search_avx2(const struct search *search);
+void search_neon(const struct search *search);
+void search_portable(const struct search *search);
+
+/* The graph search over the codes of a coded image; the distances in `found` are by code. */
+void search_codes_vnni(const struct search *search);
+void search_codes_avx2(const struct search *search);
+void search_codes_dot(const struct search *search);
+void search_codes_neon(const struct search *search);
+void search_codes_portable(const struct search *search);
+
+/* The graph search by estimates from neighbour codes; the distances in `found` are exact. */
+void search_estimates_avx512(const struct search *search);
+void search_estimates_avx2(const struct search *search);
+void search_estimates_neon(const struct search *search);
+void search_estimates_portable(const struct search *search);
+
+/* Number of components in neighbour codes, padding included. */
+static inline int32_t code_length(int32_t dimension) { return (dimension + PADDED_TO - 1) / PADDED_TO * PADDED_TO; }
+
+/* Prepares the query for neighbour codes: writes the table, which has room for GROUP_BYTES / GROUP * MAX_DIMENSIONS bytes, and the
+ * slope and offset in the progress. */
+void tabulate(const struct search *search, uint8_t *table);
+
+/* Prepares the query for codes: writes the weights, which have room for 2 * MAX_DIMENSIONS bytes, and their scalars in the
+ * progress. */
+void weigh(const struct search *search, int8_t *weights);
+/* Points a search to the weights and scalars that weigh() has written. */
+void use_weights(struct search *search, const int8_t *weights);
+
+/* Continues to compute the exact distances of the entries in `found`, and makes a heap of them, until SORTING_AGAIN. */
+void rerank_avx512(const struct search *search);
+void rerank_avx2(const struct search *search);
+void rerank_neon(const struct search *search);
+void rerank_portable(const struct search *search);
+
+/*
+ * Continues the scan of the allowed nodes from `next` to `to` exclusive, until SORTING. Does not use visited, candidates or log.
+ */
+void scan_avx512(const struct search *search, int64_t to);
+void scan_avx2(const struct search *search, int64_t to);
+void scan_neon(const struct search *search, int64_t to);
+void scan_portable(const struct search *search, int64_t to);
+
+/*
+ * Several queries that are compared with the same nodes. Query q is at queries + q * query_stride, zero-padded to
+ * `query_stride` floats, a multiple of LANES. Its found entries are a heap of sizes[q] entries at found + q * width, with room for
+ * `width` and the farthest at the root; bounds[q] is the root's distance if the heap is full, infinite otherwise. `allowed` is a bit
+ * set of nodes, or NULL for all.
+ */
+struct group {
+    const struct image *image;
+    const float *queries;
+    int64_t query_stride;
+    int32_t count;
+    int32_t width;
+    int32_t inner_product;
+    const uint64_t *allowed;
+    int64_t *found;
+    int32_t *sizes;
+    float *bounds;
+};
+
+/* Compares all queries with the allowed nodes from `from` to `to` exclusive; distances are bit-equal to a scan's. Returns the number
+ * of nodes compared. */
+int64_t scan_group_avx512(const struct group *group, int64_t from, int64_t to);
+int64_t scan_group_avx2(const struct group *group, int64_t from, int64_t to);
+int64_t scan_group_neon(const struct group *group, int64_t from, int64_t to);
+int64_t scan_group_portable(const struct group *group, int64_t from, int64_t to);
+
+#endif

@@ -1,0 +1,214 @@
+/*
+ * The graph search, generic over the distance. The including source defines
+ *   prefetch_row(image, node)                    prefetches the data that measure() reads of a node
+ *   measure(search, nodes, count, distances)     computes distances of the query from nodes; both lists have room up to a
+ *                                                multiple of TILE
+ *   AHEAD                                        number of rows prefetched before the first is measured
+ *   SEARCH                                         the name of the function to define
+ *
+ * All unvisited neighbours of a node are collected and the first of them prefetched, then measured tile by tile: while
+ * one tile is summed, the next rows are on their way from memory. A call that has used its budget saves its state in the
+ * progress; the result does not depend on the budget. Neighbours are range-checked before they are followed, because an image
+ * opened in place has not been validated as a whole.
+ */
+#ifndef ROOST_SEARCH_BODY_H
+#define ROOST_SEARCH_BODY_H
+
+#include "heap.h"
+#include "tile.h"
+
+/* Max neighbours of a node, plus padding to whole tiles. */
+#define MAX_NEIGHBORS (512 + TILE)
+
+/* Cost of checking a node's neighbours for visited marks, in distances: some eight marks per distance. */
+#define LOOK_COST(degree) ((degree) / 8 + 1)
+
+/* Whether a node may be found. */
+INLINE int allows(const struct search *search, int64_t node) {
+    const uint64_t *allowed = search->allowed;
+    if (allowed == 0) return 1;
+    int64_t bit = node;
+    if (search->labels > 0) {
+        bit = ((const uint32_t *)((const uint8_t *)search->image + search->image->ids_at))[2 * node + 1];
+        if (bit >= search->labels) {
+            search->progress->phase = DAMAGED;
+            return 0;
+        }
+    }
+    return allowed[bit / 64] >> (bit % 64) & 1;
+}
+
+/* Offers an entry to the heap of the `width` nearest found so far; returns the heap's new size. */
+INLINE int32_t keep(const struct search *search, int32_t size, int64_t entry) {
+    if (size < search->width) {
+        push_farthest(search->found, size, entry);
+        return size + 1;
+    }
+    if (entry < search->found[0]) replace_farthest(search->found, size, entry);
+    return size;
+}
+
+/* The number of `count` neighbours to measure in this call if the budget leaves only `room`: whole tiles, at least one. */
+static int32_t __attribute__((noinline)) cut(int32_t count, int64_t room) {
+    int32_t max = room > TILE ? (int32_t)(room / TILE * TILE) : TILE;
+    return count < max ? count : max;
+}
+
+/* The neighbours of a node in a layer from 1 on. */
+INLINE const int32_t *upper_neighbors(const struct image *image, int32_t level, int64_t node) {
+    const int32_t *lists = (const int32_t *)((const uint8_t *)image + image->upper_at);
+    for (int32_t below = 1; below < level; below++) {
+        lists += (int64_t)image->level_counts[below - 1] * image->upper_degree;
+    }
+    return lists + node * image->upper_degree;
+}
+
+/* Greedy descent through the upper layers, down to layer 1; its result becomes the entry point of layer 0. */
+INLINE void descend(const struct search *search) {
+    const struct image *image = search->image;
+    struct progress *progress = search->progress;
+    int32_t nodes[MAX_NEIGHBORS];
+    float distances[MAX_NEIGHBORS] __attribute__((aligned(64)));
+    if (progress->phase == BEGUN) {
+        nodes[0] = 0;
+        measure(search, nodes, 1, distances);
+        progress->from = progress->nearest = key(distances[0], 0);
+        progress->level = image->levels;
+        progress->next = 0;
+        progress->waiting = 0;
+        progress->left--;
+        progress->phase = DESCENDING;
+    }
+    while (progress->level >= 1) {
+        if (progress->left <= 0) return;
+        const int32_t *list = upper_neighbors(image, progress->level, node_of(progress->from)) + progress->next;
+        /* A quarter more than the budget, as in layer 0. */
+        const int32_t max = cut(image->upper_degree, progress->left + search->budget / 4);
+        const int64_t rest = image->upper_degree - progress->next;
+        const int32_t end = image->level_counts[progress->level - 1];
+        int32_t count = 0;
+        while (count < max && count < rest && list[count] >= 0) {
+            if (__builtin_expect(list[count] >= end, 0)) {
+                progress->phase = DAMAGED;
+                return;
+            }
+            nodes[count] = list[count];
+            prefetch_row(image, nodes[count]);
+            count++;
+        }
+        progress->left -= count + 1;
+        progress->next += count;
+        if (count > 0) {
+            measure(search, nodes, count, distances);
+            for (int32_t i = 0; i < count; i++) {
+                int64_t entry = key(distances[i], nodes[i]);
+                if (entry < progress->nearest) progress->nearest = entry;
+            }
+            if (count == max) continue;
+        }
+        if (progress->nearest == progress->from) progress->level--;
+        progress->from = progress->nearest;
+        progress->next = 0;
+    }
+
+    search->log[0] = node_of(progress->nearest);
+    progress->logged = 1;
+    progress->next = 1;
+    push_nearest(search->candidates, 0, progress->nearest);
+    progress->waiting = 1;
+    progress->phase = SEARCHING;
+}
+
+/* Marks the entry point of layer 0 as visited, and keeps it if it is allowed. */
+INLINE void begin_layer(const struct search *search) {
+    int64_t start = search->progress->nearest;
+    int32_t first = node_of(start);
+    search->visited[first / 64] |= 1ull << (first % 64);
+    if (allows(search, first)) search->progress->size = keep(search, 0, start);
+}
+
+/*
+ * Searches layer 0. The log is also the queue of nodes to measure: from `next` on it has the new neighbours of the last expanded
+ * node that have not been measured yet.
+ */
+INLINE void search_layer(const struct search *search) {
+    const struct image *image = search->image;
+    struct progress *progress = search->progress;
+    uint64_t *visited = search->visited;
+    int64_t *candidates = search->candidates;
+    int32_t *log = search->log;
+    float distances[MAX_NEIGHBORS] __attribute__((aligned(64)));
+    const int32_t degree = image->degree;
+    const uint32_t nodes = (uint32_t)image->nodes;
+    int64_t left = progress->left;
+    int64_t waiting = progress->waiting;
+    int64_t logged = progress->logged;
+    int64_t next = progress->next;
+    int32_t size = progress->size;
+    const int64_t more = search->budget / 4;
+    int over = 0;
+
+    while (left > 0) {
+        int32_t count = (int32_t)(logged - next);
+        if (count == 0) {
+            over = waiting == 0;
+            if (over) break;
+            int64_t nearest = pop_nearest(candidates, waiting--);
+            over = size == search->width && nearest > search->found[0];
+            if (over) break;
+            progress->expanded++;
+
+            const int32_t *list = neighbors(image, node_of(nearest));
+            int32_t *fresh = log + next;
+            for (int32_t i = 0; i < degree; i++) {
+                const uint32_t node = (uint32_t)list[i];
+                /* As unsigned, one comparison catches both the -1 after the last neighbour and a node out of range. */
+                if (node >= nodes) {
+                    if (list[i] < 0) break;
+                    progress->logged = logged + count;
+                    progress->phase = DAMAGED;
+                    return;
+                }
+                uint64_t bit = 1ull << (node % 64);
+                if (visited[node / 64] & bit) continue;
+                visited[node / 64] |= bit;
+                if (count < AHEAD) prefetch_row(image, node);
+                fresh[count++] = (int32_t)node;
+            }
+            logged += count;
+            left -= LOOK_COST(degree);
+            if (count == 0) continue;
+        }
+        if (__builtin_expect(count > left + more, 0)) count = cut(count, left + more);
+        measure(search, log + next, count, distances);
+        left -= count;
+
+        for (int32_t i = 0; i < count; i++) {
+            int32_t node = log[next + i];
+            int64_t entry = key(distances[i], node);
+            /* With a full heap, a farther node can neither be kept nor become a useful candidate. */
+            if (size == search->width && entry > search->found[0]) continue;
+            push_nearest(candidates, waiting++, entry);
+            prefetch_bytes((const uint8_t *)neighbors(image, node), degree * (int64_t)sizeof(int32_t));
+            if (allows(search, node)) size = keep(search, size, entry);
+        }
+        next += count;
+    }
+
+    progress->left = left;
+    progress->waiting = waiting;
+    progress->logged = logged;
+    progress->next = over ? 0 : next;
+    progress->size = size;
+    if (over && progress->phase == SEARCHING) progress->phase = FORGETTING;
+}
+
+void SEARCH(const struct search *search) {
+    if (search->progress->phase < SEARCHING) {
+        descend(search);
+        if (search->progress->phase == SEARCHING) begin_layer(search);
+    }
+    if (search->progress->phase == SEARCHING) search_layer(search);
+}
+
+#endif

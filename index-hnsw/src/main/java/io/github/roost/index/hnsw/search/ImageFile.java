@@ -1,0 +1,330 @@
+package io.github.roost.index.hnsw.search;
+
+import io.github.roost.topology.DomainMemory;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.TableFormat;
+import io.github.roost.vector.Vectors;
+import io.github.roost.vector.file.FileChecks;
+import io.github.roost.vector.file.SectionWriter;
+import io.github.roost.vector.file.WholeFile;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+
+/**
+ * The file format of an image: the bytes of the image, then a checksum of them. {@link #save} replaces a file atomically: at any
+ * time either the old or the new file is there, complete. Everything in a file is validated before use, because C follows its
+ * numbers without checks. Stateless.
+ */
+public final class ImageFile {
+    /** Max absolute binary exponent that rows are multiplied by, to bring the smallest or largest floats to the scale of tables. */
+    private static final int MAX_EXPONENT = 156;
+    /** Binary exponent of the largest value that rows are scaled to. */
+    private static final int MAX_LARGEST = 30;
+
+    private static final int LARGEST_FINITE = Float.floatToRawIntBits(Float.MAX_VALUE);
+
+    private ImageFile() {}
+
+    /** Writes a file, replacing any file of that name atomically, as {@link WholeFile} does. */
+    public static void save(GraphImage image, Path file) throws IOException {
+        WholeFile.replace(file, channel -> write(image, channel));
+    }
+
+    /** Writes an image and its checksum at the channel's position; returns the number of bytes. */
+    public static long write(GraphImage image, FileChannel channel) throws IOException {
+        SectionWriter section = new SectionWriter(channel);
+        section.put(image.memory());
+        return section.end(1);
+    }
+
+    /**
+     * Maps a file into memory and reads all of it once to verify it.
+     *
+     * @throws TableFileException if the file has another format or version, or is truncated or damaged
+     */
+    public static GraphImage open(Path file) throws IOException {
+        try (FileChannel channel = TableFormat.open(file)) {
+            return open(file, channel, 0, channel.size());
+        }
+    }
+
+    /**
+     * As {@link #open(Path)}, for an image that is part of a file.
+     *
+     * @param at offset of the image, a multiple of 4,096
+     * @param bytes length of the image with its checksum; must not extend beyond the file
+     */
+    public static GraphImage open(Path file, FileChannel channel, long at, long bytes) throws IOException {
+        try {
+            return checked(file, bytes, channel.map(FileChannel.MapMode.READ_ONLY, at, bytes, Arena.ofAuto()));
+        } catch (TableFileException e) {
+            throw at == 0 ? e : e.inPartAt(at);
+        }
+    }
+
+    /**
+     * As {@link #open(Path)}, but copies the image to private memory, on huge pages if available; the file may be modified afterwards.
+     * Freed by the garbage collector.
+     *
+     * @throws TableFileException if the file has another format or version, or is truncated or damaged
+     */
+    public static GraphImage load(Path file) throws IOException {
+        GraphImage mapped = open(file);
+        MemorySegment memory =
+                DomainMemory.allocate(mapped.bytes(), Arena.ofAuto()).segment();
+        memory.copyFrom(mapped.memory());
+        return new GraphImage(memory.asReadOnly(), mapped.shape());
+    }
+
+    private static GraphImage checked(Path file, long bytes, MemorySegment mapped) throws TableFileException {
+        requireHead(file, bytes - SectionWriter.CHECKSUM_BYTES);
+        checkHead(file, mapped.asSlice(0, bytes - SectionWriter.CHECKSUM_BYTES));
+        MemorySegment memory = new FileChecks(file).requireSection(0, "its checksum", mapped);
+        int content = memory.get(GraphImage.INT, GraphImage.AT_CODED);
+        if (content == GraphImage.Content.CODES.ordinal()) {
+            throw new TableFileException(
+                    file,
+                    GraphImage.AT_CODED,
+                    "has a mark of codes of " + content + ": a graph without vectors is not a table");
+        }
+        GraphImage image = new GraphImage(memory.asReadOnly(), checkedShape(file, memory));
+        checkNodes(file, image);
+        return image;
+    }
+
+    /**
+     * Opens an image of {@link GraphImage.Content#CODES} in place, in memory that the caller has mapped. Validates only the head, and
+     * the zero points and scales of the codes; searches check the neighbours and labels that they read.
+     *
+     * @param file the image's name in messages
+     * @param memory exactly the image's bytes, aligned to 8 bytes
+     * @throws TableFileException if it is not such an image, or of another version, or its head does not match its size
+     */
+    public static GraphImage openInPlace(Path file, MemorySegment memory) throws TableFileException {
+        GraphImage image = openInPlace(file, memory, GraphImage.Content.CODES);
+        int rows = image.shape().rows();
+        requireRange(
+                file,
+                GraphImage.AT_ROWS,
+                "number of rows",
+                rows,
+                image.shape().nodes(),
+                image.shape().nodes());
+        checkSteps(file, image);
+        return image;
+    }
+
+    /**
+     * Opens an image in place, in memory whose checksum the caller has verified. Validates only the head; searches check the
+     * neighbours that they read.
+     *
+     * @param file the image's name in messages
+     * @param memory exactly the image's bytes, aligned to 8 bytes
+     * @param content the expected content
+     * @throws TableFileException if it is not such an image, or of another version, or its head does not match its size
+     */
+    public static GraphImage openInPlace(Path file, MemorySegment memory, GraphImage.Content content)
+            throws TableFileException {
+        requireHead(file, memory.byteSize());
+        checkHead(file, memory);
+        GraphImage.Shape shape = checkedShape(file, memory);
+        requireRange(
+                file,
+                GraphImage.AT_CODED,
+                "mark of codes",
+                shape.content().ordinal(),
+                content.ordinal(),
+                content.ordinal());
+        return new GraphImage(memory.asReadOnly(), shape);
+    }
+
+    private static void requireHead(Path file, long bytes) throws TableFileException {
+        new FileChecks(file).requireHead(bytes, GraphImage.HEAD_BYTES, "a table's head of " + GraphImage.HEAD_BYTES);
+    }
+
+    private static void checkHead(Path file, MemorySegment memory) throws TableFileException {
+        TableFormat.HNSW.require(file, memory.get(GraphImage.LONG, GraphImage.AT_MAGIC));
+        new FileChecks(file)
+                .requireVersion(
+                        GraphImage.AT_VERSION,
+                        memory.get(GraphImage.INT, GraphImage.AT_VERSION),
+                        GraphImage.VERSION,
+                        GraphImage.VERSION_OF_NEIGHBOR_CODES);
+        long said = memory.get(GraphImage.LONG, GraphImage.AT_BYTES);
+        if (said != memory.byteSize()) {
+            throw new TableFileException(
+                    file,
+                    Math.max(0, Math.min(said, memory.byteSize())),
+                    "holds a table of " + memory.byteSize() + " bytes, its head says " + said);
+        }
+    }
+
+    /** Validates the shape: the checksum detects only accidental damage, not a file that another program wrote. */
+    private static GraphImage.Shape checkedShape(Path file, MemorySegment memory) throws TableFileException {
+        GraphImage.Shape shape = GraphImage.readShape(file, memory);
+        requireRange(file, GraphImage.AT_DIMENSION, "dimension", shape.dimension(), 1, Vectors.MAX_DIMENSIONS);
+        requireRange(file, GraphImage.AT_DEGREE, "degree", shape.degree(), 0, GraphImage.MAX_NEIGHBORS);
+        requireRange(file, GraphImage.AT_UPPER_DEGREE, "degree above", shape.upperDegree(), 0, shape.degree());
+        requireRange(file, GraphImage.AT_NODES, "number of nodes", shape.nodes(), 1, Integer.MAX_VALUE - 8);
+        requireRange(file, GraphImage.AT_ROWS, "number of rows", shape.rows(), shape.nodes(), Integer.MAX_VALUE - 8);
+        for (int layer = 0; layer < shape.levelCounts().length; layer++) {
+            requireRange(
+                    file,
+                    GraphImage.AT_LEVEL_COUNTS + layer * Integer.BYTES,
+                    "nodes of layer " + (layer + 1),
+                    shape.levelCounts()[layer],
+                    1,
+                    layer == 0 ? shape.nodes() : shape.levelCounts()[layer - 1]);
+        }
+        checkNeighborCodes(file, memory, shape);
+        GraphImage.requireSameHead(file, memory, shape);
+        checkScale(file, shape);
+        return shape;
+    }
+
+    private static void checkNeighborCodes(Path file, MemorySegment memory, GraphImage.Shape shape)
+            throws TableFileException {
+        int version = shape.hasNeighborCodes() ? GraphImage.VERSION_OF_NEIGHBOR_CODES : GraphImage.VERSION;
+        requireRange(
+                file,
+                GraphImage.AT_VERSION,
+                "version",
+                memory.get(GraphImage.INT, GraphImage.AT_VERSION),
+                version,
+                version);
+        if (shape.hasNeighborCodes()) {
+            int whole = NeighborCodes.degree(Math.max(1, shape.degree()));
+            requireRange(file, GraphImage.AT_DEGREE, "degree", shape.degree(), whole, whole);
+        }
+    }
+
+    /** Validates the scale: with an exponent out of range, distances would underflow to 0 or overflow to infinity. */
+    private static void checkScale(Path file, GraphImage.Shape shape) throws TableFileException {
+        boolean scaled = shape.metric() != Metric.COSINE;
+        int max = scaled ? MAX_EXPONENT : 0;
+        requireRange(file, GraphImage.AT_EXPONENT, "power of two", shape.exponent(), -max, max);
+        requireRange(file, GraphImage.AT_LARGEST, "largest power of two", shape.largest(), 0, scaled ? MAX_LARGEST : 0);
+    }
+
+    static void requireRange(Path file, int at, String what, long value, long min, long max) throws TableFileException {
+        new FileChecks(file).requireRange(at, what, value, min, max);
+    }
+
+    private static void checkNodes(Path file, GraphImage image) throws TableFileException {
+        GraphImage.Shape shape = image.shape();
+        for (int layer = 0; layer <= image.levels(); layer++) {
+            int nodes = layer == 0 ? shape.nodes() : shape.levelCounts()[layer - 1];
+            for (int node = 0; node < nodes; node++) {
+                for (int i = 0; i < image.degree(layer); i++) {
+                    int neighbor = image.neighbor(layer, node, i);
+                    if (neighbor < -1 || neighbor >= nodes) {
+                        throw new TableFileException(
+                                file,
+                                image.neighborAt(layer, node, i),
+                                "has neighbour " + neighbor + " of node " + node + " in layer " + layer + ", which has "
+                                        + nodes + " nodes");
+                    }
+                }
+            }
+        }
+        checkVectors(file, image);
+        if (image.hasGroups()) {
+            checkGroups(file, image);
+        }
+        if (shape.coded()) {
+            checkCodes(file, image);
+        }
+        if (shape.hasNeighborCodes()) {
+            checkFactors(file, image);
+        }
+    }
+
+    /** Requires the addends and multipliers of estimates to be finite. */
+    private static void checkFactors(Path file, GraphImage image) throws TableFileException {
+        int blocks = image.shape().degree() / NeighborCodes.BLOCK;
+        for (int node = 0; node < image.shape().nodes(); node++) {
+            for (int block = 0; block < blocks; block++) {
+                long at = image.factorAt(node, block, 0);
+                for (int i = 0; i < NeighborCodes.BLOCK; i++) {
+                    requireNumber(file, at, i, "factor of a node", image.added(node, block, i), -Float.MAX_VALUE);
+                    requireNumber(
+                            file,
+                            at,
+                            NeighborCodes.BLOCK + i,
+                            "factor of a node",
+                            image.multiplier(node, block, i),
+                            -Float.MAX_VALUE);
+                }
+            }
+        }
+    }
+
+    /** Requires finite vectors: with NaN or infinity the order of distances would be arbitrary. */
+    private static void checkVectors(Path file, GraphImage image) throws TableFileException {
+        int[] bits = new int[image.shape().dimension()];
+        for (int node = 0; node < image.shape().nodes(); node++) {
+            image.vectorBits(node, bits);
+            // The max of integer bits is vectorised; a comparison of floats is not.
+            int largest = 0;
+            for (int value : bits) {
+                largest = Math.max(largest, value & Integer.MAX_VALUE);
+            }
+            if (largest > LARGEST_FINITE) {
+                for (int i = 0; i < bits.length; i++) {
+                    float value = Float.intBitsToFloat(bits[i]);
+                    requireNumber(file, image.vectorAt(node), i, "value of a node", value, -Float.MAX_VALUE);
+                }
+            }
+        }
+    }
+
+    /** Requires finite terms, zero points and scales: otherwise distances by codes would be NaN or infinite. */
+    private static void checkCodes(Path file, GraphImage image) throws TableFileException {
+        GraphImage.Shape shape = image.shape();
+        for (int node = 0; node < shape.nodes(); node++) {
+            requireNumber(file, shape.termsAt(), node, "term of a node", image.term(node), -Float.MAX_VALUE);
+        }
+        checkSteps(file, image);
+    }
+
+    private static void checkSteps(Path file, GraphImage image) throws TableFileException {
+        GraphImage.Shape shape = image.shape();
+        float[] zeroPoints = image.zeroPoints();
+        float[] scales = image.scales();
+        for (int i = 0; i < scales.length; i++) {
+            requireNumber(file, shape.quantizerAt(), i, "zero point of codes", zeroPoints[i], -Float.MAX_VALUE);
+            requireNumber(file, shape.quantizerAt(), (long) scales.length + i, "scale of codes", scales[i], 0);
+        }
+    }
+
+    private static void requireNumber(Path file, long from, long ordinal, String what, float value, float min)
+            throws TableFileException {
+        new FileChecks(file).requireFinite(from + ordinal * Float.BYTES, what, value, min);
+    }
+
+    private static void checkGroups(Path file, GraphImage image) throws TableFileException {
+        int nodes = image.shape().nodes();
+        boolean fits =
+                image.firstRow(0) == 0 && image.firstRow(nodes) == image.shape().rows();
+        for (int node = 0; fits && node < nodes; node++) {
+            fits = image.firstRow(node) < image.firstRow(node + 1);
+        }
+        if (!fits) {
+            throw new TableFileException(file, image.shape().groupsAt(), "does not share its rows out among its nodes");
+        }
+    }
+
+    static GraphImage.Content content(Path file, int ordinal) throws TableFileException {
+        requireRange(file, GraphImage.AT_CODED, "mark of codes", ordinal, 0, GraphImage.Content.values().length - 1);
+        return GraphImage.Content.values()[ordinal];
+    }
+
+    static Metric metric(Path file, int ordinal) throws TableFileException {
+        requireRange(file, GraphImage.AT_METRIC, "metric", ordinal, 0, Metric.values().length - 1);
+        return Metric.values()[ordinal];
+    }
+}

@@ -1,0 +1,451 @@
+package io.github.roost.index.hnsw.search;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+
+import io.github.roost.vector.Metric;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/** Graph search and scan in plain Java, for machines where no native library can be loaded, and the test oracle of the C code. */
+final class JavaSearch implements GraphSearcher {
+    private static final int LANES = SearchScratch.LANES;
+    /** Max ratio of the time of a distance to its time in C. */
+    private static final int SLOWER = 16;
+
+    @Override
+    public String name() {
+        return "java";
+    }
+
+    @Override
+    public int budget(long rowBytes) {
+        return Math.max(TILE, GraphSearcher.super.budget(rowBytes) / SLOWER / TILE * TILE);
+    }
+
+    @Override
+    public boolean searchOn(
+            GraphImage image, SearchScratch scratch, int width, int maxReranked, NodeSet allowed, int budget) {
+        scratch.requireBegun(image, width, budget);
+        Search search = scratch.inJava;
+        if (search == null) {
+            search = new Search(image, scratch, width, allowed, image.shape().coded());
+            search.descendFromTop();
+            scratch.inJava = search;
+        }
+        return search.goOn(maxReranked, budget);
+    }
+
+    @Override
+    public void endSearch(SearchScratch scratch) {
+        if (scratch.inJava != null) {
+            scratch.inJava.end();
+        }
+    }
+
+    /** The nodes of layer 0 that a graph search computes distances to, in that order. */
+    int[] visits(GraphImage image, SearchScratch scratch, int width) {
+        search(image, scratch, width, width, NodeSet.ALL, () -> {});
+        if (scratch.inJava != null && scratch.inJava.estimator != null) {
+            return scratch.inJava.measured.build().toArray();
+        }
+        int[] nodes = new int[Math.toIntExact(scratch.logged())];
+        Arrays.setAll(nodes, i -> scratch.log.getAtIndex(GraphImage.INT, i));
+        return nodes;
+    }
+
+    @Override
+    public boolean scanOn(
+            GraphImage image, SearchScratch scratch, int width, NodeSet allowed, int from, int to, int budget) {
+        scratch.requireBegun(image, width, budget);
+        requireNodes(image, from, to);
+        Search search = scratch.inJava;
+        if (search == null) {
+            search = new Search(image, scratch, width, allowed, false);
+            search.scanFrom(from, to);
+            scratch.inJava = search;
+        }
+        return search.goOn(width, budget);
+    }
+
+    @Override
+    public int scanTogether(GraphImage image, GroupScratch scratch, NodeSet allowed, int from, int to) {
+        scratch.requireBegun(image);
+        requireNodes(image, from, to);
+        allowed.words(image);
+        int compared = 0;
+        for (int query = 0; query < scratch.queries(); query++) {
+            VectorMeasure measure = new VectorMeasure(image, scratch.vector(query));
+            compared = 0;
+            for (int node = from; node < to; node++) {
+                if (allowed.contains(node)) {
+                    scratch.offer(query, SearchScratch.entry(measure.distance(node), node));
+                    compared++;
+                }
+            }
+        }
+        return compared;
+    }
+
+    static void requireNodes(GraphImage image, int from, int to) {
+        if (from < 0 || to > image.shape().nodes() || from > to) {
+            throw new IllegalArgumentException(
+                    "nodes must be within 0 and " + image.shape().nodes() + ", got " + from + " to " + to);
+        }
+    }
+
+    /** Distances of one query. */
+    private interface Measure {
+        float distance(int node);
+    }
+
+    /** Distances from vectors. */
+    private static final class VectorMeasure implements Measure {
+        private final GraphImage image;
+        private final float[] query;
+        private final float[] row;
+        private final boolean innerProduct;
+
+        VectorMeasure(GraphImage image, float[] query) {
+            this.image = image;
+            this.query = query;
+            this.row = new float[query.length];
+            this.innerProduct = image.shape().metric() == Metric.INNER_PRODUCT;
+        }
+
+        @Override
+        public float distance(int node) {
+            image.vector(node, row);
+            float[] sums = new float[LANES];
+            for (int at = 0; at < row.length; at += LANES) {
+                for (int lane = 0; lane < LANES; lane++) {
+                    float q = query[at + lane];
+                    float r = row[at + lane];
+                    sums[lane] = innerProduct ? Math.fma(q, r, sums[lane]) : Math.fma(q - r, q - r, sums[lane]);
+                }
+            }
+            for (int half = LANES / 2; half > 0; half /= 2) {
+                for (int lane = 0; lane < half; lane++) {
+                    sums[lane] += sums[lane + half];
+                }
+            }
+            return innerProduct ? 0f - sums[0] : sums[0];
+        }
+    }
+
+    /** Distances from codes, without the constant that is the same for all nodes. */
+    private static final class CodeMeasure implements Measure {
+        private final GraphImage image;
+        private final Codes.Weights query;
+        private final byte[] codes;
+
+        CodeMeasure(GraphImage image, float[] query) {
+            this.image = image;
+            this.query = Codes.of(image).weights(query);
+            this.codes = new byte[image.shape().dimension()];
+        }
+
+        @Override
+        public float distance(int node) {
+            image.codes(node, codes);
+            return image.term(node) + query.slope() * query.sum(codes);
+        }
+    }
+
+    private enum Phase {
+        DESCENDING,
+        SEARCHING,
+        SCANNING,
+        FORGETTING,
+        SORTING,
+        RERANKING,
+        SORTING_AGAIN,
+        DONE
+    }
+
+    /** The state machine of one search. */
+    static final class Search {
+        /** A step that computes a distance takes about this many times as long as one that does not. */
+        private static final int CHEAPER = 8;
+
+        private final GraphImage image;
+        private final SearchScratch scratch;
+        private final NodeSet allowed;
+        private final VectorMeasure vectors;
+        private final Measure measure;
+        /** Estimates distances of neighbours; null if the image has no neighbour codes. */
+        private final NeighborCodes.@Nullable Query estimator;
+
+        /** Expanded nodes in order, if there is an estimator. */
+        private final IntStream.Builder measured = IntStream.builder();
+
+        private final EntryHeap candidates = new EntryHeap();
+        private final BoundedEntries found;
+        private long computed;
+        private long expanded;
+
+        private Phase phase = Phase.DESCENDING;
+        /** Index of the next element in the phase's list: neighbours of {@link #from}, nodes, the log, or the found nodes. */
+        private int next;
+        /** Exclusive end of the list, if it is of nodes or found nodes. */
+        private int end;
+        /** The entry whose neighbours are compared. */
+        private long from;
+        /** In the upper layers: the nearest entry so far. */
+        private long nearest;
+
+        private int layer;
+
+        private Search(GraphImage image, SearchScratch scratch, int width, NodeSet allowed, boolean byCodes) {
+            this.image = image;
+            this.scratch = scratch;
+            this.allowed = allowed;
+            int dimension = image.shape().dimension();
+            float[] query = new float[(dimension + LANES - 1) / LANES * LANES];
+            MemorySegment.copy(scratch.query, JAVA_FLOAT, 0, query, 0, query.length);
+            this.vectors = new VectorMeasure(image, query);
+            this.measure = byCodes ? new CodeMeasure(image, query) : vectors;
+            this.estimator = image.shape().hasNeighborCodes() ? new NeighborCodes.Query(query, dimension) : null;
+            this.found = new BoundedEntries(width);
+            allowed.words(image);
+        }
+
+        void descendFromTop() {
+            nearest = measure(0);
+            from = nearest;
+            layer = image.levels();
+        }
+
+        void scanFrom(int first, int to) {
+            next = first;
+            end = to;
+            phase = Phase.SCANNING;
+        }
+
+        /** Continues for a budget of distances; returns whether the search is complete. */
+        boolean goOn(int maxReranked, int budget) {
+            long left = (long) CHEAPER * budget;
+            while (left > 0 && phase != Phase.DONE) {
+                long before = computed;
+                step(maxReranked);
+                left -= computed > before ? CHEAPER : 1;
+            }
+            scratch.setComputed(computed);
+            scratch.setExpanded(expanded);
+            return phase == Phase.DONE;
+        }
+
+        /** Ends the traversal; only the completion of the list of found nodes is left. */
+        void end() {
+            if (phase == Phase.DESCENDING || phase == Phase.SEARCHING) {
+                next = 0;
+                phase = Phase.FORGETTING;
+            }
+        }
+
+        private void step(int maxReranked) {
+            switch (phase) {
+                case DESCENDING -> descend();
+                case SEARCHING -> search();
+                case SCANNING -> scan();
+                case FORGETTING -> forget();
+                case SORTING -> sort(maxReranked);
+                case RERANKING -> rerank();
+                case SORTING_AGAIN -> sortAgain();
+                case DONE -> throw new AssertionError("a search that is done goes no further");
+            }
+        }
+
+        private long measure(int node) {
+            computed++;
+            return SearchScratch.entry(measure.distance(node), node);
+        }
+
+        /** The next neighbour of {@link #from} in a layer, or -1 after the last. */
+        private int neighbor(int inLayer) {
+            int neighbor = next < image.degree(inLayer) ? image.neighbor(inLayer, (int) from, next++) : -1;
+            if (neighbor >= image.nodes(inLayer)) {
+                throw new DamagedImageException();
+            }
+            return neighbor;
+        }
+
+        /** One step of the greedy descent through the upper layers. */
+        private void descend() {
+            if (layer == 0) {
+                beginLayer0();
+                return;
+            }
+            int neighbor = neighbor(layer);
+            if (neighbor >= 0) {
+                nearest = Math.min(nearest, measure(neighbor));
+                return;
+            }
+            if (nearest == from) {
+                layer--;
+            }
+            from = nearest;
+            next = 0;
+        }
+
+        private void beginLayer0() {
+            candidates.push(nearest);
+            if (estimator != null) {
+                scratch.log((int) nearest);
+                scratch.learn((int) nearest, -Float.MAX_VALUE);
+                phase = Phase.SEARCHING;
+                return;
+            }
+            scratch.visit((int) nearest);
+            if (allowed.allows(image, (int) nearest)) {
+                found.offer(nearest);
+            }
+            next = image.degree(0);
+            phase = Phase.SEARCHING;
+        }
+
+        private void search() {
+            if (estimator != null) {
+                searchByEstimates(estimator);
+                return;
+            }
+            int node = neighbor(0);
+            if (node >= 0) {
+                if (!scratch.isVisited(node)) {
+                    scratch.visit(node);
+                    consider(measure(node));
+                }
+            } else if (candidates.isEmpty() || candidates.peek() > found.bound()) {
+                next = 0;
+                phase = Phase.FORGETTING;
+            } else {
+                from = candidates.pop();
+                next = 0;
+                expanded++;
+            }
+        }
+
+        /** Pops the nearest candidate; expands it, or pushes it back if its mean estimate has risen since it was pushed. */
+        private void searchByEstimates(NeighborCodes.Query query) {
+            if (candidates.isEmpty() || candidates.peek() > found.bound()) {
+                next = 0;
+                phase = Phase.FORGETTING;
+                return;
+            }
+            long entry = candidates.pop();
+            int node = (int) entry;
+            if (scratch.isMeasured(node)) {
+                return;
+            }
+            long now = SearchScratch.entry(scratch.estimate(node), node);
+            if (now <= entry) {
+                expand(node, query);
+            } else if (now < found.bound()) {
+                candidates.push(now);
+            }
+        }
+
+        private void expand(int node, NeighborCodes.Query query) {
+            expanded++;
+            scratch.setMeasured(node);
+            measured.add(node);
+            long entry = measure(node);
+            if (allowed.allows(image, node)) {
+                found.offer(entry);
+            }
+            float[] estimates = new float[0];
+            from = entry;
+            next = 0;
+            for (int neighbor = neighbor(0); neighbor >= 0; neighbor = neighbor(0)) {
+                int i = (next - 1) % NeighborCodes.BLOCK;
+                if (i == 0) {
+                    int block = (next - 1) / NeighborCodes.BLOCK;
+                    estimates = query.estimates(image, node, block, SearchScratch.distanceOf(entry));
+                }
+                boolean seemsFar = SearchScratch.entry(estimates[i], neighbor) > found.bound();
+                if (!seemsFar && !scratch.isMeasured(neighbor)) {
+                    learn(neighbor, estimates[i]);
+                }
+            }
+        }
+
+        private void learn(int node, float estimate) {
+            if (scratch.isUnknown(node)) {
+                scratch.log(node);
+            }
+            if (scratch.learn(node, estimate)) {
+                long entry = SearchScratch.entry(scratch.estimate(node), node);
+                if (entry <= found.bound() && candidates.size() < SearchScratch.CANDIDATES_PER_NODE * scratch.logged()) {
+                    candidates.push(entry);
+                }
+            }
+        }
+
+        private void consider(long entry) {
+            if (entry > found.bound()) {
+                return;
+            }
+            candidates.push(entry);
+            if (allowed.allows(image, (int) entry)) {
+                found.offer(entry);
+            }
+        }
+
+        private void scan() {
+            if (next == end) {
+                beginSorting();
+                return;
+            }
+            int node = next++;
+            if (allowed.contains(node)) {
+                found.offer(measure(node));
+            }
+        }
+
+        private void forget() {
+            if (next == scratch.logged()) {
+                beginSorting();
+                return;
+            }
+            scratch.forget(scratch.log.getAtIndex(GraphImage.INT, next++));
+        }
+
+        private void beginSorting() {
+            scratch.setSize(found.size());
+            phase = Phase.SORTING;
+        }
+
+        private void sort(int maxReranked) {
+            if (found.size() > 0) {
+                found.moveLargestTo(scratch.found);
+            } else if (measure == vectors || !image.shape().hasVectors()) {
+                phase = Phase.DONE;
+            } else {
+                next = 0;
+                end = Math.min(scratch.size(), maxReranked);
+                scratch.setSize(end);
+                phase = Phase.RERANKING;
+            }
+        }
+
+        /** Reranks the next found node by its vector. */
+        private void rerank() {
+            if (next == end) {
+                phase = Phase.SORTING_AGAIN;
+                return;
+            }
+            int node = scratch.node(next++);
+            computed++;
+            found.offer(SearchScratch.entry(vectors.distance(node), node));
+        }
+
+        private void sortAgain() {
+            if (found.size() > 0) {
+                found.moveLargestTo(scratch.found);
+            } else {
+                phase = Phase.DONE;
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+package io.github.roost.index.hnsw.search;
+
+/** Decides between graph search and scan, and whether a graph search must be repeated. Stateless: all inputs are arguments. */
+public final class SearchPlan {
+    /** Factor by which the width grows if a graph search is repeated. */
+    public static final int WIDER = 16;
+
+    /** Up to this many nodes per unit of ef are scanned exhaustively. */
+    private static final int EXACT_PER_EF = 4;
+    /** Expected nodes that a graph search expands on the way to the ef nearest. */
+    private static final int ON_THE_WAY = 16;
+    /** Max expected share of an expanded node's neighbours that have not been visited yet. */
+    private static final double NEW_NEIGHBORS = .75;
+    /** Max expected ratio of the nodes that a search by estimates expands to the nodes that it looks for. */
+    private static final int SEEMING_NEAR = 8;
+    /** The k nearest by vector are expected among the k + k / 4 plus this many nearest by code. */
+    private static final int RERANKED_MORE = 8;
+    /** Min components to rerank in all: with few dimensions many vectors have equal codes, and a rerank is cheap. */
+    private static final int RERANKED_COMPONENTS = 4_096;
+
+    private SearchPlan() {}
+
+    /**
+     * Whether an exhaustive scan of the allowed nodes is no more work than a graph search. If one node in n is allowed, a graph search
+     * expands n times ef nodes, and computes several distances for each.
+     */
+    public static boolean scanIsShorter(int nodes, int allowed, int ef) {
+        double share = (double) allowed / nodes;
+        return allowed * share <= EXACT_PER_EF * (double) ef;
+    }
+
+    /**
+     * Whether the search visited more nodes than it would if allowed nodes were spread evenly; then they are clustered far from the
+     * query. A search reaches such a cluster from one side, and its recall is lower. It is repeated with a larger ef, until it visits
+     * fewer nodes or an exhaustive scan of the allowed nodes is no more work.
+     *
+     * @param computed number of distances that the search computed
+     * @param degree max neighbours of a node
+     */
+    public static boolean wentFar(long computed, int nodes, int allowed, int ef, int degree) {
+        double expanded = ef * (double) nodes / allowed + ON_THE_WAY;
+        return allowed < nodes && computed > expanded * NEW_NEIGHBORS * degree;
+    }
+
+    /**
+     * As {@link #wentFar}, for a search by estimates, which visits only the nodes that it expands, including some whose estimates are
+     * too small.
+     *
+     * @param expanded number of nodes that the search expanded
+     */
+    public static boolean expandedFar(long expanded, int nodes, int allowed, int ef) {
+        double expected = ef * (double) nodes / allowed + ON_THE_WAY;
+        return allowed < nodes && expanded > SEEMING_NEAR * expected;
+    }
+
+    /** The width of a repeated graph search. */
+    public static int wider(int width, int nodes) {
+        return (int) Math.min((long) WIDER * width, nodes);
+    }
+
+    /** The number of nodes to rerank by their vectors after a search over codes, for the k nearest. */
+    public static int reranked(int k, int width, int dimension) {
+        long max = Math.max((long) k + k / 4 + RERANKED_MORE, RERANKED_COMPONENTS / dimension);
+        return (int) Math.min(width, max);
+    }
+}

@@ -1,0 +1,309 @@
+package io.github.roost.index.hnsw.search;
+
+import static io.github.roost.index.hnsw.search.GraphImage.INT;
+import static io.github.roost.index.hnsw.search.GraphImage.LONG;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+
+import io.github.roost.topology.DomainMemory;
+import io.github.roost.vector.Vectors;
+import io.github.roost.vector.kernel.FloatOrder;
+import io.github.roost.vector.spi.ScratchMemory;
+import io.github.roost.vector.spi.ScratchPool;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Scratch memory of one search: the query, visited marks, heaps, and the found nodes. Off-heap, pooled across tables and threads. It
+ * grows to the size of the largest table, but only touched pages take memory. Used by one search at a time.
+ */
+public final class SearchScratch implements FoundNodes, QueryValues {
+    /** Lanes in which every implementation sums, so that all give the same bits. */
+    static final int LANES = 16;
+
+    private static final ScratchPool<SearchScratch> POOL = new ScratchPool<>(SearchScratch::new);
+    /** Words of a set that are copied or intersected between two expiry checks. */
+    private static final int RUN = 4_096;
+
+    private static final int ENTRY_BYTES = Long.BYTES;
+    private static final int ESTIMATE_BYTES = Long.BYTES;
+    /** Room in the candidate heap of a search by estimates, per estimated node. */
+    static final int CANDIDATES_PER_NODE = 4;
+    /** The estimate count of a node whose exact distance is known. */
+    private static final int MEASURED = -1;
+
+    private static final long PROGRESS_BYTES = 128;
+    private static final long QUERY_BYTES = (Vectors.MAX_DIMENSIONS + (long) LANES) * Float.BYTES;
+    private static final long WEIGHT_BYTES = 4L * Vectors.MAX_DIMENSIONS;
+    private static final int AT_SIZE = 4;
+    private static final int AT_LOGGED = 8;
+    private static final int AT_COMPUTED = 16;
+    private static final int AT_EXPANDED = 24;
+
+    /** The query, with room for the additional dimension with which inner-product graphs are built. */
+    final MemorySegment query;
+    /** The query's weights for codes, up to four bytes per component. */
+    final MemorySegment weights;
+
+    /** The state of the search; laid out as {@code struct progress} in search.h. */
+    final MemorySegment progress;
+    /** The state of a search in Java. */
+    JavaSearch.@Nullable Search inJava;
+
+    MemorySegment visited = MemorySegment.NULL;
+    /** Estimates per node; laid out as {@code struct estimate} in search.h, all zero between searches. */
+    MemorySegment estimates = MemorySegment.NULL;
+
+    MemorySegment candidates = MemorySegment.NULL;
+    MemorySegment log = MemorySegment.NULL;
+    MemorySegment found = MemorySegment.NULL;
+    private MemorySegment common = MemorySegment.NULL;
+    private int nodes;
+    /** Number of nodes with room for estimates. */
+    private int estimated;
+    /** Whether the current search uses estimates instead of visited marks. */
+    private boolean byEstimates;
+
+    private int width;
+    private int dimension;
+
+    private SearchScratch() {
+        MemorySegment memory = ScratchMemory.allocate(PROGRESS_BYTES + QUERY_BYTES + WEIGHT_BYTES);
+        progress = memory.asSlice(0, PROGRESS_BYTES);
+        query = memory.asSlice(PROGRESS_BYTES, QUERY_BYTES);
+        weights = memory.asSlice(PROGRESS_BYTES + QUERY_BYTES, WEIGHT_BYTES);
+    }
+
+    /** Takes a scratch from the pool; the caller must {@linkplain #giveBack give it back} in a {@code finally} block. */
+    public static SearchScratch take() {
+        return POOL.take();
+    }
+
+    /** Returns the scratch to the pool. */
+    public void giveBack() {
+        inJava = null;
+        POOL.giveBack(this);
+    }
+
+    /** Prepares for a search of this width; the caller then writes the query with {@link #setQuery}. Returns this. */
+    public SearchScratch begin(GraphImage image, int searchWidth) {
+        int imageNodes = image.shape().nodes();
+        if (imageNodes > nodes) {
+            // Without estimates a node is a candidate at most once; each list has one spare entry.
+            int roomFor = roomFor(imageNodes);
+            MemorySegment moreVisited = zeroes((roomFor / Long.SIZE + 1L) * Long.BYTES);
+            long room = Math.max(roomFor, CANDIDATES_PER_NODE * (long) estimated);
+            MemorySegment moreCandidates = zeroes((room + 1L) * ENTRY_BYTES);
+            MemorySegment moreLog = zeroes((roomFor + 1L + GraphSearcher.TILE) * Integer.BYTES);
+            // Assigned only after all allocations succeeded, so that an OutOfMemoryError leaves the sizes consistent.
+            visited = moreVisited;
+            candidates = moreCandidates;
+            log = moreLog;
+            nodes = roomFor;
+        }
+        byEstimates = image.shape().hasNeighborCodes();
+        if (byEstimates && imageNodes > estimated) {
+            int roomFor = roomFor(imageNodes);
+            MemorySegment moreEstimates = zeroes((long) roomFor * ESTIMATE_BYTES);
+            candidates = zeroes((CANDIDATES_PER_NODE * (long) Math.max(roomFor, nodes) + 1) * ENTRY_BYTES);
+            estimates = moreEstimates;
+            estimated = roomFor;
+        }
+        if (searchWidth > width) {
+            found = zeroes((long) searchWidth * ENTRY_BYTES);
+            width = searchWidth;
+        }
+        dimension = image.shape().dimension();
+        forgetProgress();
+        // Zero the padding after the query's last value, up to whole lanes.
+        for (int i = dimension; i % LANES != 0; i++) {
+            query.setAtIndex(JAVA_FLOAT, i, 0);
+        }
+        return this;
+    }
+
+    /** A quarter more than the nodes of an image, so that a table that grows does not need new memory each time. */
+    static int roomFor(int nodes) {
+        return (int) Math.min(Integer.MAX_VALUE, nodes + nodes / 4L);
+    }
+
+    /** Clears the marks of a search that is not run to its end. */
+    public void abandon() {
+        long logged = logged();
+        long words = nodes / Long.SIZE + 1L;
+        if (!byEstimates && logged > words) {
+            visited.asSlice(0, words * Long.BYTES).fill((byte) 0);
+        } else {
+            for (long i = 0; i < logged; i++) {
+                forget(log.getAtIndex(INT, i));
+            }
+        }
+        forgetProgress();
+    }
+
+    private void forgetProgress() {
+        for (int at = 0; at <= AT_EXPANDED; at += Long.BYTES) {
+            progress.set(LONG, at, 0);
+        }
+        inJava = null;
+    }
+
+    /**
+     * The nodes of an image that are in both sets, as an off-heap set; valid until the next call or search.
+     *
+     * @param betweenRuns runs every few microseconds
+     */
+    public NodeSet both(GraphImage image, NodeSet a, NodeSet b, Runnable betweenRuns) {
+        if (a != NodeSet.ALL && b != NodeSet.ALL) {
+            return a.and(b, roomForSet(image.shape().nodes()), RUN, betweenRuns);
+        }
+        NodeSet one = a == NodeSet.ALL ? b : a;
+        NodeSet offHeap = one.offHeap();
+        return offHeap != null ? offHeap : one.copyTo(roomForSet(image.shape().nodes()), RUN, betweenRuns);
+    }
+
+    /** Memory for a set of this many bits; the next set overwrites it. */
+    MemorySegment roomForSet(int bits) {
+        common = ScratchMemory.roomFor(common, (bits / Long.SIZE + 1L) * Long.BYTES);
+        return common;
+    }
+
+    /** On huge pages, unlike {@link ScratchMemory}: searches access it at random. */
+    static MemorySegment zeroes(long bytes) {
+        return DomainMemory.allocate(bytes, Arena.ofAuto()).segment();
+    }
+
+    @Override
+    public void setQuery(float[] values) {
+        MemorySegment.copy(values, 0, query, JAVA_FLOAT, 0, dimension);
+    }
+
+    void requireBegun(GraphImage image, int searchWidth, int budget) {
+        if (budget < GraphSearcher.TILE || budget % GraphSearcher.TILE != 0) {
+            throw new IllegalArgumentException(
+                    "the budget must be a multiple of " + GraphSearcher.TILE + " from there on, got " + budget);
+        }
+        if (nodes < image.shape().nodes()
+                || width < searchWidth
+                || dimension != image.shape().dimension()) {
+            throw new IllegalStateException("the scratch was not begun for this search");
+        }
+    }
+
+    void setSize(int value) {
+        progress.set(INT, AT_SIZE, value);
+    }
+
+    @Override
+    public int size() {
+        return progress.get(INT, AT_SIZE);
+    }
+
+    @Override
+    public int node(int i) {
+        return (int) entry(i);
+    }
+
+    @Override
+    public float distance(int i) {
+        return distanceOf(entry(i));
+    }
+
+    private long entry(int i) {
+        return found.getAtIndex(LONG, i);
+    }
+
+    /** Number of distances that the search computed, including the rerank after a search over codes. */
+    public long computed() {
+        return progress.get(LONG, AT_COMPUTED);
+    }
+
+    /** Number of nodes expanded in layer 0. */
+    public long expanded() {
+        return progress.get(LONG, AT_EXPANDED);
+    }
+
+    void setExpanded(long value) {
+        progress.set(LONG, AT_EXPANDED, value);
+    }
+
+    void setComputed(long value) {
+        progress.set(LONG, AT_COMPUTED, value);
+    }
+
+    /** Packs a distance and a node into one number with the order of (distance, node). */
+    static long entry(float distance, int node) {
+        return (long) FloatOrder.key(distance) << Integer.SIZE | Integer.toUnsignedLong(node);
+    }
+
+    static float distanceOf(long entry) {
+        return FloatOrder.value((int) (entry >> Integer.SIZE));
+    }
+
+    boolean isVisited(int node) {
+        return (visited.getAtIndex(LONG, node / Long.SIZE) >>> node & 1) != 0;
+    }
+
+    /** Marks a node as visited and adds it to the log. */
+    void visit(int node) {
+        int word = node / Long.SIZE;
+        visited.setAtIndex(LONG, word, visited.getAtIndex(LONG, word) | 1L << node);
+        log(node);
+    }
+
+    /** Number of nodes in the log. */
+    long logged() {
+        return progress.get(LONG, AT_LOGGED);
+    }
+
+    void forget(int node) {
+        if (byEstimates) {
+            estimates.setAtIndex(LONG, node, 0);
+        } else {
+            visited.setAtIndex(LONG, node / Long.SIZE, 0);
+        }
+    }
+
+    /** Whether a node has neither an estimate nor an exact distance. */
+    boolean isUnknown(int node) {
+        return estimateCount(node) == 0;
+    }
+
+    boolean isMeasured(int node) {
+        return estimateCount(node) == MEASURED;
+    }
+
+    void setMeasured(int node) {
+        estimates.setAtIndex(INT, 2L * node + 1, MEASURED);
+    }
+
+    /** Adds an estimate of a node without an exact distance; returns whether it is the first, or lowers the mean. */
+    boolean learn(int node, float estimate) {
+        float sum = estimateSum(node);
+        int count = estimateCount(node);
+        boolean lowers = count == 0 || estimate * (float) count < sum;
+        estimates.setAtIndex(JAVA_FLOAT, 2L * node, sum + estimate);
+        estimates.setAtIndex(INT, 2L * node + 1, count + 1);
+        return lowers;
+    }
+
+    /** The mean estimate of a node that has at least one. */
+    float estimate(int node) {
+        return estimateSum(node) / (float) estimateCount(node);
+    }
+
+    private float estimateSum(int node) {
+        return estimates.getAtIndex(JAVA_FLOAT, 2L * node);
+    }
+
+    private int estimateCount(int node) {
+        return estimates.getAtIndex(INT, 2L * node + 1);
+    }
+
+    /** Adds a node to the log. */
+    void log(int node) {
+        long logged = logged();
+        log.setAtIndex(INT, logged, node);
+        progress.set(LONG, AT_LOGGED, logged + 1);
+    }
+}
