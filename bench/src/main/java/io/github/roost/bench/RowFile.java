@@ -1,5 +1,6 @@
 package io.github.roost.bench;
 
+import io.github.roost.vector.VectorFileException;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;

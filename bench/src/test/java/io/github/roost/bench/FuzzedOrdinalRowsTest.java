@@ -1,5 +1,6 @@
 package io.github.roost.bench;
 
+import io.github.roost.vector.VectorFileException;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.testkit.Damage;

@@ -2,7 +2,7 @@ package io.github.roost.cli;
 
 import io.github.jbellis.jvector.graph.GraphSearcher;
 import io.github.roost.bench.report.Evidence;
-import io.github.roost.bench.report.Part;
+import io.github.roost.bench.report.RunPart;
 import io.github.roost.bench.report.Parts;
 import io.github.roost.bench.report.Provenance;
 import io.github.roost.bench.report.Results;
@@ -106,12 +106,12 @@ final class AllCommand implements Callable<Integer> {
     }
 
     private Results run() throws IOException, InterruptedException {
-        List<Part> parts = Parts.of(quick, peer == Peer.all).stream()
+        List<RunPart> parts = Parts.of(quick, peer == Peer.all).stream()
                 .filter(part -> part.name().contains(only))
                 .toList();
         if (parts.isEmpty()) {
             throw new CommandFailure("--only must be in the name of a part: "
-                    + Parts.of(quick, true).stream().map(Part::name).toList() + "; got " + only);
+                    + Parts.of(quick, true).stream().map(RunPart::name).toList() + "; got " + only);
         }
         return new Run(out, provenance(), quick, new RoostProcess(streams.err())::run, streams.err()::println)
                 .all(parts, this::writePage);
@@ -131,7 +131,7 @@ final class AllCommand implements Callable<Integer> {
                 topology.domains().getFirst().cacheBytes() / (double) (1 << 20),
                 topology.level());
         Map<String, String> versions = new TreeMap<>();
-        versions.put("Roost", Provenance.versionOf(Part.class));
+        versions.put("Roost", Provenance.versionOf(RunPart.class));
         versions.put("jvector", Provenance.versionOf(GraphSearcher.class));
         versions.put("Lucene", Provenance.versionOf(IndexSearcher.class));
         versions.put("JMH", Provenance.versionOf(Runner.class));

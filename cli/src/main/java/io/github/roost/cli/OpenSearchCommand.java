@@ -45,7 +45,7 @@ final class OpenSearchCommand implements Callable<Integer> {
         streams.err().println("starting OpenSearch");
         try (PackageNode node = PackageNode.start(RoostHome.checkout(), port)) {
             int count = packages.packages().size();
-            try (Progress progress = new Progress(streams, "writing %,d packages".formatted(count), count)) {
+            try (JobProgress progress = new JobProgress(streams, "writing %,d packages".formatted(count), count)) {
                 node.load(packages, progress::steps);
             }
             DebianPackages.Query phrase = packages.phrases().getFirst();

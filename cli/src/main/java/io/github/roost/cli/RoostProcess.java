@@ -1,6 +1,6 @@
 package io.github.roost.cli;
 
-import io.github.roost.bench.report.Part;
+import io.github.roost.bench.report.RunPart;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -35,7 +35,7 @@ final class RoostProcess {
      * @param json output file for its JSON
      * @return an empty text, or its last line of output if it failed
      */
-    String run(Part part, Path json) throws IOException, InterruptedException {
+    String run(RunPart part, Path json) throws IOException, InterruptedException {
         List<String> words = new ArrayList<>(jvm());
         part.command().forEach(word -> words.add(leftBy(word, json)));
         words.add("--json");

@@ -3,7 +3,7 @@ package io.github.roost.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
-import io.github.roost.bench.report.Part;
+import io.github.roost.bench.report.RunPart;
 import io.github.roost.bench.report.Parts;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -22,14 +22,14 @@ class AllCommandTest {
     private static final Path SMALL_RUN =
             Path.of("../bench/src/test/resources/io/github/roost/bench/report/small-run.json");
 
-    private static Stream<Part> everyPart() {
+    private static Stream<RunPart> everyPart() {
         return Stream.of(Parts.of(false, true), Parts.of(false, false), Parts.of(true, true), Parts.of(true, false))
                 .flatMap(parts -> parts.stream());
     }
 
     @ParameterizedTest
     @MethodSource("everyPart")
-    void everyPartIsACommandThatThereIs(Part part) {
+    void everyPartIsACommandThatThereIs(RunPart part) {
         Streams streams = new Streams(
                 new ByteArrayInputStream(new byte[0]),
                 new PrintStream(new ByteArrayOutputStream()),

@@ -83,7 +83,7 @@ public final class RoostKnnQuery extends Query {
         for (float[] target : targets) {
             table.require(target, k);
         }
-        LiveRows rows = table.rowsOf(searcher.getIndexReader());
+        LiveDocuments rows = table.rowsOf(searcher.getIndexReader());
         IdFilter accepted = accepted(searcher, rows, filter);
         if (accepted == null) {
             return Collections.nCopies(targets.length, hitsOf(new ScoreDoc[0]));
@@ -131,7 +131,7 @@ public final class RoostKnnQuery extends Query {
     /** Searches the table once for all segments, and rewrites to a query of the documents found. */
     @Override
     public Query rewrite(IndexSearcher searcher) throws IOException {
-        LiveRows rows = table.rowsOf(searcher.getIndexReader());
+        LiveDocuments rows = table.rowsOf(searcher.getIndexReader());
         IdFilter accepted = accepted(searcher, rows, filter);
         ScoreDoc[] hits =
                 accepted == null ? new ScoreDoc[0] : hits(table, answer(table.search(target, k, accepted)), rows);
@@ -141,7 +141,7 @@ public final class RoostKnnQuery extends Query {
     }
 
     /** The rows that may be found; null if there are none. */
-    private static @Nullable IdFilter accepted(IndexSearcher searcher, LiveRows rows, @Nullable Query filter)
+    private static @Nullable IdFilter accepted(IndexSearcher searcher, LiveDocuments rows, @Nullable Query filter)
             throws IOException {
         Query rewritten = filter == null ? MatchAllDocsQuery.INSTANCE : searcher.rewrite(filter);
         return switch (rewritten) {
@@ -162,7 +162,7 @@ public final class RoostKnnQuery extends Query {
         }
     }
 
-    private static ScoreDoc[] hits(RoostTable table, SearchResult found, LiveRows rows) {
+    private static ScoreDoc[] hits(RoostTable table, SearchResult found, LiveDocuments rows) {
         ScoreDoc[] hits = new ScoreDoc[found.size()];
         for (int i = 0; i < hits.length; i++) {
             hits[i] = new ScoreDoc(rows.document(found.ids()[i]), table.score(found.distances()[i]));

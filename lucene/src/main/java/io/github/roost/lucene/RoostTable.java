@@ -24,7 +24,7 @@ public final class RoostTable {
     private final VectorTable table;
     private final int effort;
     private final String idField;
-    private final ConcurrentMap<IndexReader.CacheKey, LiveRows> rows = new ConcurrentHashMap<>();
+    private final ConcurrentMap<IndexReader.CacheKey, LiveDocuments> rows = new ConcurrentHashMap<>();
 
     private RoostTable(VectorTable table, int effort, String idField) {
         this.table = table;
@@ -107,14 +107,14 @@ public final class RoostTable {
      * The rows of a reader. The searching thread holds the reader open, so the reader is closed only after the listener was added, and
      * the cached rows are always dropped.
      */
-    LiveRows rowsOf(IndexReader reader) throws IOException {
+    LiveDocuments rowsOf(IndexReader reader) throws IOException {
         IndexReader.CacheHelper cache = reader.getReaderCacheHelper();
         if (cache == null) {
-            return LiveRows.of(reader, idField);
+            return LiveDocuments.of(reader, idField);
         }
         try {
             return rows.computeIfAbsent(cache.getKey(), key -> {
-                LiveRows read = read(reader);
+                LiveDocuments read = read(reader);
                 cache.addClosedListener(rows::remove);
                 return read;
             });
@@ -123,9 +123,9 @@ public final class RoostTable {
         }
     }
 
-    private LiveRows read(IndexReader reader) {
+    private LiveDocuments read(IndexReader reader) {
         try {
-            return LiveRows.of(reader, idField);
+            return LiveDocuments.of(reader, idField);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

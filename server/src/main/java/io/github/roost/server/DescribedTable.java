@@ -59,17 +59,17 @@ final class DescribedTable implements ServedTable {
     }
 
     /** A search as one task of one worker, which also reads the words of the rows it finds. */
-    Part<SearchRequest, Found> part(SearchRequest request) {
+    Part<SearchRequest, ServedResult> part(SearchRequest request) {
         int ef = Math.max(MIN_EF, EF_PER_NEIGHBOUR * request.k());
         Part<SearchRequest, SearchResult> part = rows.part(request.effort(ef));
-        SearchFunction<SearchRequest, Found> described =
+        SearchFunction<SearchRequest, ServedResult> described =
                 (asked, context) -> describe(part.searchFunction().search(asked, context), context);
         return new Part<>(described, part.query(), part.mappingId());
     }
 
-    private Found describe(SearchResult result, SearchContext context) throws Exception {
+    private ServedResult describe(SearchResult result, SearchContext context) throws Exception {
         Enriched enriched = words.of(result, context);
-        return new Found(
+        return new ServedResult(
                 this,
                 result,
                 neighbor -> item(enriched, neighbor),

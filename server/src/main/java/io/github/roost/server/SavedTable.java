@@ -15,15 +15,15 @@ import java.util.concurrent.CompletableFuture;
  */
 record SavedTable(VectorTable rows) implements ServedTable {
     /** A search, which the index may split among several workers. Cancelling the future cancels it. */
-    CompletableFuture<List<Found>> search(SearchRequest request) {
+    CompletableFuture<List<ServedResult>> search(SearchRequest request) {
         CompletableFuture<SearchResult> search = rows.search(request);
-        CompletableFuture<List<Found>> found = search.thenApply(result -> List.of(found(result)));
+        CompletableFuture<List<ServedResult>> found = search.thenApply(result -> List.of(found(result)));
         var _ = found.whenComplete((result, failure) -> search.cancel(false));
         return found;
     }
 
-    private Found found(SearchResult result) {
-        return new Found(this, result, neighbor -> Optional.empty(), Ran.byWhoever(name(), result.cost()));
+    private ServedResult found(SearchResult result) {
+        return new ServedResult(this, result, neighbor -> Optional.empty(), Ran.byWhoever(name(), result.cost()));
     }
 
     @Override

@@ -57,11 +57,11 @@ final class Searches {
         Duration time = time(body);
         SearchRequest request = SearchRequest.of(query, k).options(SubmitOptions.DEFAULT.withTimeout(time));
         long began = System.nanoTime();
-        List<Found> found = await(begin(among, request, body.filter()), time);
+        List<ServedResult> found = await(begin(among, request, body.filter()), time);
         long micros = TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - began);
         return new SearchAnswer(
                 nearest(found, k),
-                body.wantsRan() ? found.stream().map(Found::ran).toList() : null,
+                body.wantsRan() ? found.stream().map(ServedResult::ran).toList() : null,
                 micros);
     }
 
@@ -117,10 +117,10 @@ final class Searches {
      *
      * @return futures of the results, each for one or more tables
      */
-    private List<CompletableFuture<List<Found>>> begin(
+    private List<CompletableFuture<List<ServedResult>>> begin(
             List<ServedTable> among, SearchRequest request, @Nullable Filter filter) {
-        List<Part<SearchRequest, Found>> parts = new ArrayList<>();
-        List<CompletableFuture<List<Found>>> searches = new ArrayList<>();
+        List<Part<SearchRequest, ServedResult>> parts = new ArrayList<>();
+        List<CompletableFuture<List<ServedResult>>> searches = new ArrayList<>();
         try {
             for (ServedTable table : among) {
                 SearchRequest filtered =
@@ -147,11 +147,11 @@ final class Searches {
         return new Problem(429, "the service is full: ask again later");
     }
 
-    private static List<Found> await(List<CompletableFuture<List<Found>>> searches, Duration time) {
+    private static List<ServedResult> await(List<CompletableFuture<List<ServedResult>>> searches, Duration time) {
         long end = System.nanoTime() + time.toNanos();
         try {
-            List<Found> found = new ArrayList<>();
-            for (CompletableFuture<List<Found>> search : searches) {
+            List<ServedResult> found = new ArrayList<>();
+            for (CompletableFuture<List<ServedResult>> search : searches) {
                 found.addAll(search.get(end - System.nanoTime(), TimeUnit.NANOSECONDS));
             }
             return found;
@@ -172,7 +172,7 @@ final class Searches {
     }
 
     /** Finished searches are unaffected. */
-    private static void cancel(List<CompletableFuture<List<Found>>> searches) {
+    private static void cancel(List<CompletableFuture<List<ServedResult>>> searches) {
         searches.forEach(search -> search.cancel(false));
     }
 
@@ -184,9 +184,9 @@ final class Searches {
         return new Problem(504, "the search was not answered within its %,d ms".formatted(time.toMillis()));
     }
 
-    private static List<Hit> nearest(List<Found> found, int k) {
+    private static List<Hit> nearest(List<ServedResult> found, int k) {
         return found.stream()
-                .flatMap(Found::hits)
+                .flatMap(ServedResult::hits)
                 .sorted(Comparator.comparingDouble(Hit::distance))
                 .limit(k)
                 .toList();

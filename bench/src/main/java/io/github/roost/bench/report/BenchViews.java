@@ -18,8 +18,8 @@ final class BenchViews {
                 .properties()
                 .forEach(entry -> starts.row(
                         entry.getKey(),
-                        Figures.decimals(1, entry.getValue().path("p50us").asDouble()),
-                        Figures.decimals(1, entry.getValue().path("p99us").asDouble())));
+                        Numbers.decimals(1, entry.getValue().path("p50us").asDouble()),
+                        Numbers.decimals(1, entry.getValue().path("p99us").asDouble())));
         MarkdownTable table = new MarkdownTable(
                 "task us, submitters",
                 "roost, tasks/s (min to max)",
@@ -33,16 +33,16 @@ final class BenchViews {
                             .formatted(
                                     point.path("taskMicros").asInt(),
                                     point.path("submitters").asInt()),
-                    Figures.spread(Samples.of(roost)),
-                    Figures.ratios(Figures.over(roost, rates(point, "fork_join"))),
-                    Figures.ratios(Figures.over(roost, rates(point, "fixed"))),
+                    Numbers.spread(Samples.of(roost)),
+                    Numbers.ratios(Numbers.over(roost, rates(point, "fork_join"))),
+                    Numbers.ratios(Numbers.over(roost, rates(point, "fixed"))),
                     "%s, %s, %s".formatted(bytes(point, "roost"), bytes(point, "fork_join"), bytes(point, "fixed")));
         }
         String idle =
                 "Idle workers use %s of a core. Tasks that report traffic reach %s of the throughput of tasks that do not."
                         .formatted(
-                                Figures.percent(json.path("idleShareOfACore").asDouble()),
-                                Figures.ratios(Figures.numbers(json.path("monitorRatios"))));
+                                Numbers.percent(json.path("idleShareOfACore").asDouble()),
+                                Numbers.ratios(Numbers.numbers(json.path("monitorRatios"))));
         return Block.of(starts + "\n\n" + table + "\n\n" + idle + callerThreads(json.path("callerThreads")));
     }
 
@@ -56,29 +56,29 @@ final class BenchViews {
                 "off-heap bytes left per search");
         for (Map.Entry<String, JsonNode> index : indexes.properties()) {
             List<Double> platform =
-                    Figures.numbers(index.getValue().path("platform").path("perSecond"));
+                    Numbers.numbers(index.getValue().path("platform").path("perSecond"));
             for (Map.Entry<String, JsonNode> kind : index.getValue().properties()) {
                 JsonNode outcome = kind.getValue();
-                List<Double> rates = Figures.numbers(outcome.path("perSecond"));
+                List<Double> rates = Numbers.numbers(outcome.path("perSecond"));
                 table.row(
                         "%s, %s".formatted(index.getKey(), kind.getKey()),
-                        Figures.spread(Samples.of(rates)),
-                        Figures.ratios(Figures.over(rates, platform)),
-                        Figures.whole(1e6
+                        Numbers.spread(Samples.of(rates)),
+                        Numbers.ratios(Numbers.over(rates, platform)),
+                        Numbers.whole(1e6
                                 * outcome.path("collections").asDouble()
                                 / outcome.path("searches").asDouble()),
-                        Figures.whole(outcome.path("offHeapBytesPerSearch").asDouble()));
+                        Numbers.whole(outcome.path("offHeapBytesPerSearch").asDouble()));
             }
         }
         return indexes.isEmpty() ? "" : "\n\n" + table;
     }
 
     private static List<Double> rates(JsonNode point, String contender) {
-        return Figures.numbers(point.path(contender).path("tasksPerSecond"));
+        return Numbers.numbers(point.path(contender).path("tasksPerSecond"));
     }
 
     private static String bytes(JsonNode point, String contender) {
-        return Figures.whole(Samples.of(Figures.numbers(point.path(contender).path("bytesPerTask")))
+        return Numbers.whole(Samples.of(Numbers.numbers(point.path(contender).path("bytesPerTask")))
                 .median());
     }
 
@@ -87,12 +87,12 @@ final class BenchViews {
         JsonNode rates = json.path("searchesPerSecond");
         String baseline =
                 rates.propertyStream().map(Map.Entry::getKey).findFirst().orElse("");
-        List<Double> first = Figures.numbers(rates.path(baseline));
+        List<Double> first = Numbers.numbers(rates.path(baseline));
         MarkdownTable table =
                 new MarkdownTable("scheduling", "searches/s (min to max)", "ratio to " + baseline + ", same round");
         rates.properties().forEach(entry -> {
-            List<Double> these = Figures.numbers(entry.getValue());
-            table.row(entry.getKey(), Figures.spread(Samples.of(these)), Figures.ratios(Figures.over(these, first)));
+            List<Double> these = Numbers.numbers(entry.getValue());
+            table.row(entry.getKey(), Numbers.spread(Samples.of(these)), Numbers.ratios(Numbers.over(these, first)));
         });
         return Block.of(table.toString());
     }
@@ -109,14 +109,14 @@ final class BenchViews {
                     "%d, %s"
                             .formatted(
                                     gate.path("gate").path("backlogPerWorker").asInt(),
-                                    Figures.whole(gate.path("gate")
+                                    Numbers.whole(gate.path("gate")
                                                     .path("sustainedNanos")
                                                     .asDouble()
                                             / 1e3)),
-                    Figures.spread(Samples.of(Figures.numbers(gate.path("burstP99Micros")))),
-                    Figures.percent(Samples.of(Figures.numbers(gate.path("burstCrossShare")))
+                    Numbers.spread(Samples.of(Numbers.numbers(gate.path("burstP99Micros")))),
+                    Numbers.percent(Samples.of(Numbers.numbers(gate.path("burstCrossShare")))
                             .median()),
-                    Figures.spread(Samples.of(Figures.numbers(gate.path("floodPerSecond")))));
+                    Numbers.spread(Samples.of(Numbers.numbers(gate.path("floodPerSecond")))));
         }
         return Block.of(table + floods(json.path("floods")) + staying(json.path("staying")));
     }
@@ -139,9 +139,9 @@ final class BenchViews {
                             .formatted(
                                     flood.path("atOnce").asInt(),
                                     flood.path("free").asInt()),
-                    Figures.whole(flood.path("tookMillis").asDouble()),
-                    Figures.whole(flood.path("idealMillis").asDouble()),
-                    Figures.whole(flood.path("crossed").asDouble()));
+                    Numbers.whole(flood.path("tookMillis").asDouble()),
+                    Numbers.whole(flood.path("idealMillis").asDouble()),
+                    Numbers.whole(flood.path("crossed").asDouble()));
         }
         return floods.isEmpty() ? "" : "\n\n" + table;
     }
@@ -153,9 +153,9 @@ final class BenchViews {
             double tasks = load.getValue().path("tasks").asDouble();
             table.row(
                     "%s, %s".formatted(machine(load.getValue()), load.getKey()),
-                    Figures.whole(tasks),
-                    Figures.percent(load.getValue().path("crossed").asDouble() / tasks),
-                    Figures.percent(load.getValue().path("busy").asDouble()));
+                    Numbers.whole(tasks),
+                    Numbers.percent(load.getValue().path("crossed").asDouble() / tasks),
+                    Numbers.percent(load.getValue().path("busy").asDouble()));
         });
         return loads.isEmpty() ? "" : "\n\n" + table;
     }
@@ -178,10 +178,10 @@ final class BenchViews {
     private static void latencies(MarkdownTable table, String name, JsonNode count, JsonNode latencies) {
         table.row(
                 name,
-                Figures.whole(count.asDouble()),
-                Figures.whole(latencies.path("p50us").asDouble()),
-                Figures.whole(latencies.path("p99us").asDouble()),
-                Figures.whole(latencies.path("p999us").asDouble()));
+                Numbers.whole(count.asDouble()),
+                Numbers.whole(latencies.path("p50us").asDouble()),
+                Numbers.whole(latencies.path("p99us").asDouble()),
+                Numbers.whole(latencies.path("p999us").asDouble()));
     }
 
     /** Lucene's searches by the pool that runs them. */
@@ -195,22 +195,22 @@ final class BenchViews {
         List<JsonNode> outcomes = new ArrayList<>();
         json.path("outcomes").forEach(outcomes::add);
         for (JsonNode outcome : outcomes) {
-            List<Double> rates = Figures.numbers(outcome.path("perSecond"));
+            List<Double> rates = Numbers.numbers(outcome.path("perSecond"));
             String workload = outcome.path("workload").asText();
             List<Double> forkJoin = outcomes.stream()
                     .filter(other -> other.path("workload").asText().equals(workload)
                             && other.path("contender").asText().equals("FORK_JOIN"))
                     .findFirst()
-                    .map(other -> Figures.numbers(other.path("perSecond")))
+                    .map(other -> Numbers.numbers(other.path("perSecond")))
                     .orElse(List.of());
             table.row(
                     "%s, %s"
                             .formatted(workload, outcome.path("contender").asText())
                             .toLowerCase(Locale.ROOT),
-                    Figures.spread(Samples.of(rates)),
-                    forkJoin.isEmpty() ? "" : Figures.ratios(Figures.over(rates, forkJoin)),
-                    Figures.spread(Samples.of(Figures.numbers(outcome.path("p50us")))),
-                    Figures.spread(Samples.of(Figures.numbers(outcome.path("p99us")))));
+                    Numbers.spread(Samples.of(rates)),
+                    forkJoin.isEmpty() ? "" : Numbers.ratios(Numbers.over(rates, forkJoin)),
+                    Numbers.spread(Samples.of(Numbers.numbers(outcome.path("p50us")))),
+                    Numbers.spread(Samples.of(Numbers.numbers(outcome.path("p99us")))));
         }
         return Block.of(table.toString());
     }
@@ -228,14 +228,14 @@ final class BenchViews {
         for (JsonNode load : json.path("loads")) {
             List<Double> capacity = each(load, "/capacity");
             table.row(
-                    Figures.decimals(1, load.path("timesCapacity").asDouble()),
-                    Figures.spread(Samples.of(capacity)),
-                    Figures.ratios(Figures.over(each(load, "/goodput"), capacity)),
-                    Figures.spread(Samples.of(each(load, "/shed"))),
-                    Figures.whole(Samples.of(each(load, "/otherwise")).median()),
-                    Figures.decimals(
+                    Numbers.decimals(1, load.path("timesCapacity").asDouble()),
+                    Numbers.spread(Samples.of(capacity)),
+                    Numbers.ratios(Numbers.over(each(load, "/goodput"), capacity)),
+                    Numbers.spread(Samples.of(each(load, "/shed"))),
+                    Numbers.whole(Samples.of(each(load, "/otherwise")).median()),
+                    Numbers.decimals(
                             1, Samples.of(each(load, "/latencies/p50us")).median() / 1e3),
-                    Figures.decimals(
+                    Numbers.decimals(
                             1, Samples.of(each(load, "/latencies/p99us")).median() / 1e3));
         }
         return Block.of(table.toString());

@@ -21,7 +21,7 @@ public record PartResult(
         @Nullable String failure,
         @Nullable JsonNode result) {
     /** Whether this is a successful result of the same command on the same commit. */
-    boolean answers(Part part, String ofCommit) {
+    boolean answers(RunPart part, String ofCommit) {
         return failure == null && line.equals(part.line()) && commit.equals(ofCommit);
     }
 }

@@ -42,15 +42,15 @@ final class PeerViews {
     private static MarkdownTable atRecalls(JsonNode json, Curves curves) {
         List<String> head = new ArrayList<>(List.of("k=%d".formatted(curves.k()), "build s", "bytes per row"));
         for (double recall : RECALLS) {
-            head.add("recall %s: searches/s (min to max)".formatted(Figures.decimals(2, recall)));
+            head.add("recall %s: searches/s (min to max)".formatted(Numbers.decimals(2, recall)));
         }
         MarkdownTable table = new MarkdownTable(head);
         for (Curves.Curve curve : curves.curves()) {
             JsonNode engine = engine(json, curve.engine());
             List<String> row = new ArrayList<>(List.of(
                     curve.engine(),
-                    Figures.decimals(1, engine.path("buildSeconds").asDouble()),
-                    Figures.whole(engine.path("bytesPerRow").asDouble(Double.NaN))));
+                    Numbers.decimals(1, engine.path("buildSeconds").asDouble()),
+                    Numbers.whole(engine.path("bytesPerRow").asDouble(Double.NaN))));
             for (double recall : RECALLS) {
                 row.add(rate(curve, recall));
             }
@@ -73,7 +73,7 @@ final class PeerViews {
         Samples rates = Samples.of(IntStream.range(0, rounds)
                 .mapToObj(round -> curve.rateAt(recall, round))
                 .toList());
-        return Double.isNaN(rates.median()) ? "" : Figures.spread(rates);
+        return Double.isNaN(rates.median()) ? "" : Numbers.spread(rates);
     }
 
     private static List<Curves> curves(JsonNode json) {
@@ -84,7 +84,7 @@ final class PeerViews {
                     .forEach(point -> points.add(new Curves.Point(
                             point.path("ef").asInt(),
                             point.path("recall").asDouble(),
-                            Figures.numbers(point.path("searchesPerSecond")))));
+                            Numbers.numbers(point.path("searchesPerSecond")))));
             byK.computeIfAbsent(curve.path("k").asInt(), k -> new ArrayList<>())
                     .add(new Curves.Curve(curve.path("engine").asText(), Duration.ZERO, points));
         }
@@ -115,7 +115,7 @@ final class PeerViews {
                             : "%s, %d in flight"
                                     .formatted(engine, point.path("inFlight").asInt()),
                     point.path("recall").asDouble(),
-                    Figures.samples(point.path("perSecond")),
+                    Numbers.samples(point.path("perSecond")),
                     point.path("pairsPerSecond").asDouble(),
                     point.path("loneP50").path("median").asDouble(),
                     point.path("loneP999").path("median").asDouble());
@@ -142,19 +142,19 @@ final class PeerViews {
                             && other.k == point.k
                             && other.nprobe == point.nprobe)
                     .findFirst()
-                    .map(faiss -> Figures.ratio(point.perSecond.median() / faiss.perSecond.median()))
+                    .map(faiss -> Numbers.ratio(point.perSecond.median() / faiss.perSecond.median()))
                     .orElse("");
             table.row(
                     "%d, %d".formatted(point.k, point.nprobe),
                     point.engine,
-                    Figures.decimals(3, point.recall),
-                    Figures.spread(point.perSecond),
+                    Numbers.decimals(3, point.recall),
+                    Numbers.spread(point.perSecond),
                     times,
-                    Figures.whole(point.pairsPerSecond / 1e6),
-                    Figures.whole(point.loneP50),
-                    Figures.whole(point.loneP999));
+                    Numbers.whole(point.pairsPerSecond / 1e6),
+                    Numbers.whole(point.loneP50),
+                    Numbers.whole(point.loneP999));
         }
-        Samples limit = Figures.samples(json.path("kernelLimit").path("pairsPerSecond"));
+        Samples limit = Numbers.samples(json.path("kernelLimit").path("pairsPerSecond"));
         String workload = String.format(
                 Locale.ROOT,
                 "%s, %d lists. With full groups and long lists the kernel compares %.0f M pairs of query and row per second"
@@ -196,10 +196,10 @@ final class PeerViews {
         for (JsonNode result : json.path("results")) {
             table.row(
                     result.path("nprobe").asText(),
-                    Figures.whole(result.path("rows").asDouble()),
-                    Figures.spread(Figures.samples(result.path("searchUs"))),
-                    Figures.spread(Figures.samples(result.path("scansUs"))),
-                    Figures.ratios(Figures.samples(result.path("ratio"))));
+                    Numbers.whole(result.path("rows").asDouble()),
+                    Numbers.spread(Numbers.samples(result.path("searchUs"))),
+                    Numbers.spread(Numbers.samples(result.path("scansUs"))),
+                    Numbers.ratios(Numbers.samples(result.path("ratio"))));
         }
         return Block.of(table.toString());
     }
@@ -215,16 +215,16 @@ final class PeerViews {
                 "P99 with over without",
                 "searches/s with over without");
         table.row(
-                Figures.whole(result.path("adds").asDouble()),
+                Numbers.whole(result.path("adds").asDouble()),
                 "%s, %s, %s"
                         .formatted(
-                                Figures.decimals(1, result.at("/add/p50us").asDouble()),
-                                Figures.decimals(1, result.at("/add/p99us").asDouble()),
-                                Figures.decimals(1, result.at("/add/p999us").asDouble())),
-                Figures.spread(Figures.samples(result.path("quietP99"))),
-                Figures.spread(Figures.samples(result.path("busyP99"))),
-                Figures.ratios(Figures.samples(result.path("p99Ratio"))),
-                Figures.ratios(Figures.samples(result.path("rateRatio"))));
+                                Numbers.decimals(1, result.at("/add/p50us").asDouble()),
+                                Numbers.decimals(1, result.at("/add/p99us").asDouble()),
+                                Numbers.decimals(1, result.at("/add/p999us").asDouble())),
+                Numbers.spread(Numbers.samples(result.path("quietP99"))),
+                Numbers.spread(Numbers.samples(result.path("busyP99"))),
+                Numbers.ratios(Numbers.samples(result.path("p99Ratio"))),
+                Numbers.ratios(Numbers.samples(result.path("rateRatio"))));
         return Block.of(table.toString());
     }
 }

@@ -25,8 +25,8 @@ final class ReplayViews {
         static Contender of(JsonNode json) {
             return new Contender(
                     json.path("name").asText(),
-                    Interval.of(Figures.numbers(json.path("rates"))),
-                    Interval.of(Figures.numbers(json.path("ratios"))),
+                    Interval.of(Numbers.numbers(json.path("rates"))),
+                    Interval.of(Numbers.numbers(json.path("ratios"))),
                     json);
         }
 
@@ -83,18 +83,18 @@ final class ReplayViews {
             JsonNode scheduled = contender.json.path("scheduled");
             table.row(
                     contender.name,
-                    Figures.interval(contender.rate),
-                    Figures.whole(contender.micros("p50us")),
-                    Figures.whole(contender.micros("p999us")),
-                    Figures.decimals(3, contender.json.path("recall").asDouble()),
+                    Numbers.interval(contender.rate),
+                    Numbers.whole(contender.micros("p50us")),
+                    Numbers.whole(contender.micros("p999us")),
+                    Numbers.decimals(3, contender.json.path("recall").asDouble()),
                     "%s, %s"
                             .formatted(
-                                    Figures.whole(scheduled.path("intraSteals").asDouble()),
-                                    Figures.whole(scheduled.path("crossSteals").asDouble())),
-                    Figures.whole(scheduled.path("remaps").asDouble()),
+                                    Numbers.whole(scheduled.path("intraSteals").asDouble()),
+                                    Numbers.whole(scheduled.path("crossSteals").asDouble())),
+                    Numbers.whole(scheduled.path("remaps").asDouble()),
                     contender.name.equals(first) ? "" : verdict(contender.ratio),
-                    simulated == null ? "" : Figures.whole(simulated.perSecond()),
-                    simulated == null ? "" : Figures.ratio(simulated.perSecond() / contender.rate.mean()));
+                    simulated == null ? "" : Numbers.whole(simulated.perSecond()),
+                    simulated == null ? "" : Numbers.ratio(simulated.perSecond() / contender.rate.mean()));
         }
         return table;
     }
@@ -104,8 +104,8 @@ final class ReplayViews {
         MarkdownTable table = new MarkdownTable(
                 "open loop, %s of the load, %s/s"
                         .formatted(
-                                Figures.ratio(load.path("load").asDouble()),
-                                Figures.whole(load.path("perSecond").asDouble())),
+                                Numbers.ratio(load.path("load").asDouble()),
+                                Numbers.whole(load.path("perSecond").asDouble())),
                 "searches/s",
                 "P50 us",
                 "P99 us",
@@ -119,23 +119,23 @@ final class ReplayViews {
             double p999 = contender.micros("p999us");
             table.row(
                     contender.name,
-                    Figures.interval(contender.rate),
-                    Figures.whole(p50),
-                    Figures.whole(contender.micros("p99us")),
-                    Figures.whole(p999),
-                    Figures.whole(contender.json.at("/late/p999us").asDouble()),
+                    Numbers.interval(contender.rate),
+                    Numbers.whole(p50),
+                    Numbers.whole(contender.micros("p99us")),
+                    Numbers.whole(p999),
+                    Numbers.whole(contender.json.at("/late/p999us").asDouble()),
                     simulated == null
                             ? ""
                             : "%s, %s"
                                     .formatted(
-                                            Figures.whole(simulated.latencies().p50us()),
-                                            Figures.whole(simulated.latencies().p999us())),
+                                            Numbers.whole(simulated.latencies().p50us()),
+                                            Numbers.whole(simulated.latencies().p999us())),
                     simulated == null
                             ? ""
                             : "%s, %s"
                                     .formatted(
-                                            Figures.ratio(simulated.latencies().p50us() / p50),
-                                            Figures.ratio(simulated.latencies().p999us() / p999)));
+                                            Numbers.ratio(simulated.latencies().p50us() / p50),
+                                            Numbers.ratio(simulated.latencies().p999us() / p999)));
         }
         return table.toString();
     }
@@ -202,7 +202,7 @@ final class ReplayViews {
                         .formatted(distinct.size(), first.name, ordered);
         return "The simulator predicts %s to %s of the measured searches/s: %d of %d within 25 %%. %s"
                 .formatted(
-                        Figures.ratio(shares.getFirst()), Figures.ratio(shares.getLast()), near, shares.size(), order);
+                        Numbers.ratio(shares.getFirst()), Numbers.ratio(shares.getLast()), near, shares.size(), order);
     }
 
     private static double rate(Map<String, SimResult> predicted, Contender contender) {

@@ -37,7 +37,7 @@ public final class Run {
          * @param json file for its JSON
          * @return an error message, empty on success
          */
-        String run(Part part, Path json) throws IOException, InterruptedException;
+        String run(RunPart part, Path json) throws IOException, InterruptedException;
     }
 
     /**
@@ -57,14 +57,14 @@ public final class Run {
      *
      * @param each receives the results so far after every part
      */
-    public Results all(List<Part> parts, Kept each) throws IOException, InterruptedException {
+    public Results all(List<RunPart> parts, Kept each) throws IOException, InterruptedException {
         Files.createDirectories(folder.resolve("parts"));
         List<PartResult> done = new ArrayList<>();
         Results results = results(done);
         for (int number = 0; number < parts.size(); number++) {
-            Part part = parts.get(number);
+            RunPart part = parts.get(number);
             double left = parts.subList(number, parts.size()).stream()
-                    .mapToDouble(Part::minutes)
+                    .mapToDouble(RunPart::minutes)
                     .sum();
             progress.accept(String.format(
                     Locale.ROOT,
@@ -92,7 +92,7 @@ public final class Run {
         return new Results(Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(), quick, provenance, done);
     }
 
-    private PartResult kept(Part part) throws IOException, InterruptedException {
+    private PartResult kept(RunPart part) throws IOException, InterruptedException {
         Path file = folder.resolve("parts").resolve(part.name() + ".json");
         if (Files.exists(file)) {
             PartResult before = read(file);
@@ -121,7 +121,7 @@ public final class Run {
         }
     }
 
-    private PartResult run(Part part) throws IOException, InterruptedException {
+    private PartResult run(RunPart part) throws IOException, InterruptedException {
         Path json = folder.resolve("parts").resolve(part.name() + ".raw.json");
         Files.deleteIfExists(json);
         Instant began = Instant.now();

@@ -84,7 +84,7 @@ final class SimViews {
         for (int domains : domains(report)) {
             List<String> row = new ArrayList<>(List.of(String.valueOf(domains)));
             policies.forEach(policy -> row.add(find(report, policy, domains)
-                    .map(result -> Figures.whole(result.perSecond()))
+                    .map(result -> Numbers.whole(result.perSecond()))
                     .orElse("")));
             table.row(row);
         }
@@ -147,20 +147,20 @@ final class SimViews {
         for (SimResult result : results) {
             table.row(
                     result.policy(),
-                    Figures.whole(result.perSecond()),
-                    Figures.ratio(result.perSecond() / first.perSecond()),
-                    v2.map(paper -> Figures.ratio(result.perSecond() / paper.perSecond()))
+                    Numbers.whole(result.perSecond()),
+                    Numbers.ratio(result.perSecond() / first.perSecond()),
+                    v2.map(paper -> Numbers.ratio(result.perSecond() / paper.perSecond()))
                             .orElse(""),
-                    Figures.whole(result.latencies().p50us()),
-                    Figures.whole(result.latencies().p999us()),
-                    Figures.percent(result.utilisation()),
-                    Figures.percent(result.l3MissRatio()),
-                    Figures.percent(result.stallShare()),
-                    Figures.decimals(1, result.dramGBs()),
-                    "%s of %s".formatted(Figures.percent(result.crossShare()), Figures.whole((double)
+                    Numbers.whole(result.latencies().p50us()),
+                    Numbers.whole(result.latencies().p999us()),
+                    Numbers.percent(result.utilisation()),
+                    Numbers.percent(result.l3MissRatio()),
+                    Numbers.percent(result.stallShare()),
+                    Numbers.decimals(1, result.dramGBs()),
+                    "%s of %s".formatted(Numbers.percent(result.crossShare()), Numbers.whole((double)
                             (result.intraSteals() + result.crossSteals()))),
-                    Figures.whole((double) result.remaps()),
-                    Figures.whole(result.movedMib()));
+                    Numbers.whole((double) result.remaps()),
+                    Numbers.whole(result.movedMib()));
         }
         return Block.of(table.toString());
     }
@@ -199,21 +199,21 @@ final class SimViews {
             table.row(
                     result.policy(),
                     String.valueOf(p50.stream().filter(share -> share > 0).count()),
-                    Figures.percent(Samples.of(p50).median()),
+                    Numbers.percent(Samples.of(p50).median()),
                     String.valueOf(p999.stream().filter(share -> share > 0).count()),
-                    Figures.percent(Samples.of(p999).median()),
+                    Numbers.percent(Samples.of(p999).median()),
                     "%s, %s"
                             .formatted(
-                                    Figures.whole(hottest.latencies().p50us()),
-                                    Figures.whole(hottest.latencies().p999us())));
+                                    Numbers.whole(hottest.latencies().p50us()),
+                                    Numbers.whole(hottest.latencies().p999us())));
         }
         long all =
                 first.tables().stream().mapToLong(of -> of.latencies().count()).sum();
         String share = "The hottest table has %s of all searches; an equal share of %d domains is %s."
                 .formatted(
-                        Figures.percent((double) hottest(first).latencies().count() / all),
+                        Numbers.percent((double) hottest(first).latencies().count() / all),
                         first.domains(),
-                        Figures.percent(1.0 / first.domains()));
+                        Numbers.percent(1.0 / first.domains()));
         return new Block(
                 table + "\n\n" + share,
                 List.of(
@@ -277,18 +277,18 @@ final class SimViews {
                     result.windows().stream().map(Window::perSecond).sorted().toList();
             int last = sorted.size() - 1;
             table.row(
-                    "%s, %s".formatted(result.policy(), Figures.whole(sorted.size())),
-                    Figures.whole(result.perSecond()),
+                    "%s, %s".formatted(result.policy(), Numbers.whole(sorted.size())),
+                    Numbers.whole(result.perSecond()),
                     last < 0
                             ? ""
                             : "%s (%s to %s)"
                                     .formatted(
-                                            Figures.whole(sorted.get(last / 2)),
-                                            Figures.whole(sorted.get(last / 20)),
-                                            Figures.whole(sorted.get(last - last / 20))),
-                    Figures.ratio(result.medianImbalance()),
-                    Figures.whole((double) result.remaps()),
-                    Figures.whole(result.movedMib()));
+                                            Numbers.whole(sorted.get(last / 2)),
+                                            Numbers.whole(sorted.get(last / 20)),
+                                            Numbers.whole(sorted.get(last - last / 20))),
+                    Numbers.ratio(result.medianImbalance()),
+                    Numbers.whole((double) result.remaps()),
+                    Numbers.whole(result.movedMib()));
             timeline(rates, result, Window::perSecond);
             timeline(imbalances, result, Window::imbalance);
         }
@@ -373,8 +373,8 @@ final class SimViews {
 
     private static List<String> assumed(String name, List<SimResult> results) {
         List<String> row = new ArrayList<>(List.of(name));
-        results.forEach(result -> row.add(Figures.whole(result.perSecond())));
-        row.add(Figures.ratio(results.getLast().perSecond() / results.getFirst().perSecond()));
+        results.forEach(result -> row.add(Numbers.whole(result.perSecond())));
+        row.add(Numbers.ratio(results.getLast().perSecond() / results.getFirst().perSecond()));
         return row;
     }
 }

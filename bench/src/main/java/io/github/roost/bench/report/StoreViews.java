@@ -21,13 +21,13 @@ final class StoreViews {
                             .formatted(
                                     count.path("placement").asText(),
                                     count.path("slotBits").asInt()),
-                    Figures.decimals(3, count.path("lines").asDouble()),
-                    Figures.ratio(count.path("paper").asDouble()));
+                    Numbers.decimals(3, count.path("lines").asDouble()),
+                    Numbers.ratio(count.path("paper").asDouble()));
         }
         MarkdownTable lookups =
                 new MarkdownTable("map, slots", "million lookups/s (min to max)", "ratio of NeighborHashMap (min to max)");
         for (JsonNode lookup : json.path("lookups")) {
-            Samples rates = Figures.samples(lookup.path("lookups"));
+            Samples rates = Numbers.samples(lookup.path("lookups"));
             lookups.row(
                     "%s, 2^%d"
                             .formatted(
@@ -35,10 +35,10 @@ final class StoreViews {
                                     lookup.path("slotBits").asInt()),
                     "%s (%s to %s)"
                             .formatted(
-                                    Figures.decimals(1, rates.median()),
-                                    Figures.decimals(1, rates.least()),
-                                    Figures.decimals(1, rates.most())),
-                    Figures.ratios(Figures.samples(lookup.path("ratio"))));
+                                    Numbers.decimals(1, rates.median()),
+                                    Numbers.decimals(1, rates.least()),
+                                    Numbers.decimals(1, rates.most())),
+                    Numbers.ratios(Numbers.samples(lookup.path("ratio"))));
         }
         return Block.of(lines + "\n\n" + lookups);
     }
@@ -49,7 +49,7 @@ final class StoreViews {
         MarkdownTable table =
                 new MarkdownTable("keys, store", "us per batch (min to max)", "ratio to Table (min to max)");
         for (JsonNode result : report.path("results")) {
-            Samples micros = Figures.samples(result.path("micros"));
+            Samples micros = Numbers.samples(result.path("micros"));
             table.row(
                     "%d, %s"
                             .formatted(
@@ -57,14 +57,14 @@ final class StoreViews {
                                     result.path("name").asText()),
                     "%s (%s to %s)"
                             .formatted(
-                                    Figures.decimals(1, micros.median()),
-                                    Figures.decimals(1, micros.least()),
-                                    Figures.decimals(1, micros.most())),
-                    Figures.ratios(Figures.samples(result.path("ratio"))));
+                                    Numbers.decimals(1, micros.median()),
+                                    Numbers.decimals(1, micros.least()),
+                                    Numbers.decimals(1, micros.most())),
+                    Numbers.ratios(Numbers.samples(result.path("ratio"))));
         }
         String size = "%s values of 1 KB%s."
                 .formatted(
-                        Figures.whole(report.path("rows").asDouble()),
+                        Numbers.whole(report.path("rows").asDouble()),
                         report.path("hasRedis").asBoolean() ? "" : "; Redis is not installed, and left out");
         return Block.of(size + "\n\n" + table);
     }
@@ -83,12 +83,12 @@ final class StoreViews {
             JsonNode rounds = way.getValue();
             table.row(
                     way.getKey(),
-                    Figures.spread(each(rounds, "searchesPerSecond")),
-                    Figures.ratios(
-                            Figures.over(values(rounds, "searchesPerSecond"), values(none, "searchesPerSecond"))),
-                    Figures.whole(each(rounds, "p50us").median()),
-                    Figures.whole(each(rounds, "p99us").median()),
-                    Figures.spread(each(rounds, "updatesPerSecond")));
+                    Numbers.spread(each(rounds, "searchesPerSecond")),
+                    Numbers.ratios(
+                            Numbers.over(values(rounds, "searchesPerSecond"), values(none, "searchesPerSecond"))),
+                    Numbers.whole(each(rounds, "p50us").median()),
+                    Numbers.whole(each(rounds, "p99us").median()),
+                    Numbers.spread(each(rounds, "updatesPerSecond")));
         }
         return Block.of(table.toString());
     }
@@ -118,13 +118,13 @@ final class StoreViews {
                             .formatted(
                                     outcome.path("depth").asInt(),
                                     outcome.path("way").asText().toLowerCase(Locale.ROOT)),
-                    Figures.spread(Samples.of(Figures.numbers(outcome.path("readsPerSecond")))),
-                    Figures.ratios(Figures.samples(result.path("readsBesideChannel"))),
-                    Figures.decimals(
+                    Numbers.spread(Samples.of(Numbers.numbers(outcome.path("readsPerSecond")))),
+                    Numbers.ratios(Numbers.samples(result.path("readsBesideChannel"))),
+                    Numbers.decimals(
                             1,
-                            Samples.of(Figures.numbers(outcome.path("cpuMicrosPerRead")))
+                            Samples.of(Numbers.numbers(outcome.path("cpuMicrosPerRead")))
                                     .median()),
-                    Figures.ratios(Figures.samples(result.path("cpuBesideChannel"))));
+                    Numbers.ratios(Numbers.samples(result.path("cpuBesideChannel"))));
         }
         return Block.of(table.toString());
     }
@@ -135,9 +135,9 @@ final class StoreViews {
         JsonNode counts = results.path("counts");
         String reads = "A batch reads %s partitions by %s doorbells, where each query by itself would read %s."
                 .formatted(
-                        Figures.whole(counts.path("reads").asDouble()),
-                        Figures.whole(counts.path("doorbells").asDouble()),
-                        Figures.whole(counts.path("naive").asDouble()));
+                        Numbers.whole(counts.path("reads").asDouble()),
+                        Numbers.whole(counts.path("doorbells").asDouble()),
+                        Numbers.whole(counts.path("naive").asDouble()));
         MarkdownTable times = new MarkdownTable("batch", "ms (min to max)", "ratio to an empty cache");
         List<Double> empty = values(results.path("times"), "seconds");
         time(times, "empty cache", empty, empty);
@@ -152,15 +152,15 @@ final class StoreViews {
             int visited = one.path("visited").asInt();
             found.row(
                     visited == 0 ? "one graph of all rows" : String.valueOf(visited),
-                    Figures.decimals(4, one.path("recall").asDouble()),
-                    Figures.whole(one.path("queriesPerSecond").asDouble()));
+                    Numbers.decimals(4, one.path("recall").asDouble()),
+                    Numbers.whole(one.path("queriesPerSecond").asDouble()));
         }
         MarkdownTable cached = new MarkdownTable("cache, share of the partitions", "reads of a second batch", "ms");
         for (JsonNode one : results.path("cached")) {
             cached.row(
-                    Figures.percent(one.path("share").asDouble()),
-                    Figures.whole(one.path("reads").asDouble()),
-                    Figures.whole(1e3 * one.path("seconds").asDouble()));
+                    Numbers.percent(one.path("share").asDouble()),
+                    Numbers.whole(one.path("reads").asDouble()),
+                    Numbers.whole(1e3 * one.path("seconds").asDouble()));
         }
         return Block.of(String.join(
                 "\n\n",
@@ -183,14 +183,14 @@ final class StoreViews {
         return """
                 Modelled at 100 Gb/s, not measured: fetches take %s ms, searches %s ms, both %s ms: %s of the fetch time is hidden.
                 200 pieces of 512 bytes take %s us with one doorbell and %s us one by one; 16 partitions %s and %s us.""".formatted(
-                        Figures.decimals(1, computed.fetchNanos() / 1e6),
-                        Figures.decimals(1, computed.searchNanos() / 1e6),
-                        Figures.decimals(1, computed.bothNanos() / 1e6),
-                        Figures.percent(computed.hidden()),
-                        Figures.whole(modelled.path("smallTogetherMicros").asDouble()),
-                        Figures.whole(modelled.path("smallSingleMicros").asDouble()),
-                        Figures.whole(modelled.path("imagesTogetherMicros").asDouble()),
-                        Figures.whole(modelled.path("imagesSingleMicros").asDouble()));
+                        Numbers.decimals(1, computed.fetchNanos() / 1e6),
+                        Numbers.decimals(1, computed.searchNanos() / 1e6),
+                        Numbers.decimals(1, computed.bothNanos() / 1e6),
+                        Numbers.percent(computed.hidden()),
+                        Numbers.whole(modelled.path("smallTogetherMicros").asDouble()),
+                        Numbers.whole(modelled.path("smallSingleMicros").asDouble()),
+                        Numbers.whole(modelled.path("imagesTogetherMicros").asDouble()),
+                        Numbers.whole(modelled.path("imagesSingleMicros").asDouble()));
     }
 
     /** The bytes of fetches compared with those of shipped queries, and the rates of two ways to fetch. */
@@ -199,12 +199,12 @@ final class StoreViews {
                 A fetch moves %s bytes, a query and its answer %s.
                 Fetching moves fewer bytes than shipping the queries from %s queries per partition on, here there are %s.
                 Partitions are read at %s GB/s, and arrive at %s GB/s if requested over gRPC.""".formatted(
-                        Figures.whole(shipping.path("partitionBytes").asDouble()),
-                        Figures.whole(shipping.path("queryBytes").asDouble()),
-                        Figures.whole(shipping.path("breakEven").asDouble()),
-                        Figures.whole(shipping.path("queriesPerPartition").asDouble()),
-                        Figures.ratio(shipping.path("oneSidedGigabytes").asDouble()),
-                        Figures.ratio(shipping.path("twoSidedGigabytes").asDouble()));
+                        Numbers.whole(shipping.path("partitionBytes").asDouble()),
+                        Numbers.whole(shipping.path("queryBytes").asDouble()),
+                        Numbers.whole(shipping.path("breakEven").asDouble()),
+                        Numbers.whole(shipping.path("queriesPerPartition").asDouble()),
+                        Numbers.ratio(shipping.path("oneSidedGigabytes").asDouble()),
+                        Numbers.ratio(shipping.path("twoSidedGigabytes").asDouble()));
     }
 
     /** Searches during insertions; none if the pool cannot be written. */
@@ -213,16 +213,16 @@ final class StoreViews {
                 ? "No rows were inserted: the pool is read-only."
                 : "Searches per second with %s rows inserted during a batch, over those without: %s."
                         .formatted(
-                                Figures.spread(Samples.of(values(rounds, "inserts"))),
-                                Figures.ratios(Figures.over(
+                                Numbers.spread(Samples.of(values(rounds, "inserts"))),
+                                Numbers.ratios(Numbers.over(
                                         values(rounds, "readOnlySeconds"), values(rounds, "insertingSeconds"))));
     }
 
     private static void time(MarkdownTable table, String name, List<Double> seconds, List<Double> empty) {
         table.row(
                 name,
-                Figures.spread(
+                Numbers.spread(
                         Samples.of(seconds.stream().map(each -> each * 1e3).toList())),
-                Figures.ratios(Figures.over(seconds, empty)));
+                Numbers.ratios(Numbers.over(seconds, empty)));
     }
 }

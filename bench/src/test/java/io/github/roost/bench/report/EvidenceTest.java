@@ -56,20 +56,20 @@ class EvidenceTest {
                         .matcher(template)
                         .results()
                         .map(match -> match.group(1)))
-                .isSubsetOf(Parts.of(false, true).stream().map(Part::name).toList());
+                .isSubsetOf(Parts.of(false, true).stream().map(RunPart::name).toList());
     }
 
     @Test
     void everyPartTakesLessThanTwoMinutesAndAllOfThemTwenty() {
-        assertThat(Parts.of(false, true)).extracting(Part::minutes).allMatch(minutes -> minutes < 2);
-        assertThat(Parts.of(false, true).stream().mapToDouble(Part::minutes).sum())
+        assertThat(Parts.of(false, true)).extracting(RunPart::minutes).allMatch(minutes -> minutes < 2);
+        assertThat(Parts.of(false, true).stream().mapToDouble(RunPart::minutes).sum())
                 .isLessThanOrEqualTo(20);
     }
 
     @Test
     void whatAPartReadsOfAnotherIsLeftBefore() {
         List<String> before = new ArrayList<>();
-        for (Part part : Parts.of(false, true)) {
+        for (RunPart part : Parts.of(false, true)) {
             assertThat(part.command().stream().filter(word -> word.endsWith(".json")))
                     .isSubsetOf(before);
             before.add(part.name() + ".json");

@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class RunTest {
-    private static final Part FIRST = Part.of("first", 1, "bench first");
-    private static final Part SECOND = Part.of("second", 1, "bench second --rounds 2");
+    private static final RunPart FIRST = RunPart.of("first", 1, "bench first");
+    private static final RunPart SECOND = RunPart.of("second", 1, "bench second --rounds 2");
     private static final Run.Kept NOTHING = results -> {};
 
     @TempDir
@@ -23,12 +23,12 @@ class RunTest {
     private final List<String> ran = new ArrayList<>();
     private final List<String> told = new ArrayList<>();
 
-    private Results run(String commit, List<Part> parts, Run.Command command) throws IOException, InterruptedException {
+    private Results run(String commit, List<RunPart> parts, Run.Command command) throws IOException, InterruptedException {
         Provenance here = new Provenance(commit, "cpu", 2, "1 cache domain", 1, "system", "java", Map.of());
         return new Run(folder, here, false, command, told::add).all(parts, NOTHING);
     }
 
-    private String succeeds(Part part, Path json) throws IOException {
+    private String succeeds(RunPart part, Path json) throws IOException {
         ran.add(part.name());
         Files.writeString(json, "{\"figure\": 1.23456789}");
         return "";
@@ -63,7 +63,7 @@ class RunTest {
     void anotherCommitOrAnotherCommandRunsAgain() throws Exception {
         run("c1", List.of(FIRST), this::succeeds);
         run("c2", List.of(FIRST), this::succeeds);
-        run("c2", List.of(Part.of("first", 1, "bench first --rounds 9")), this::succeeds);
+        run("c2", List.of(RunPart.of("first", 1, "bench first --rounds 9")), this::succeeds);
 
         assertThat(ran).hasSize(3);
     }

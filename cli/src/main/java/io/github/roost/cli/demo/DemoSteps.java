@@ -1,6 +1,6 @@
 package io.github.roost.cli.demo;
 
-import io.github.roost.cli.Progress;
+import io.github.roost.cli.JobProgress;
 import io.github.roost.cli.Streams;
 import io.github.roost.cli.demo.DemoReport.Answer;
 import io.github.roost.cli.demo.DemoReport.Domain;
@@ -91,7 +91,7 @@ final class DemoSteps {
     }
 
     private DemoTruth truth() {
-        try (Progress progress = new Progress(streams, "exact search, to measure recall against", 1)) {
+        try (JobProgress progress = new JobProgress(streams, "exact search, to measure recall against", 1)) {
             DemoTruth truth = DemoTruth.of(data, settings.k());
             progress.steps(1);
             return truth;

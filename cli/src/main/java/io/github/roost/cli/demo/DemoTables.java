@@ -1,6 +1,6 @@
 package io.github.roost.cli.demo;
 
-import io.github.roost.cli.Progress;
+import io.github.roost.cli.JobProgress;
 import io.github.roost.cli.Streams;
 import io.github.roost.cli.demo.DemoReport.Build;
 import io.github.roost.core.Orchestrator;
@@ -36,7 +36,7 @@ final class DemoTables {
     private DemoTables(Orchestrator orchestrator, DebianPackages data, double loadSeconds, Streams streams) {
         this.orchestrator = orchestrator;
         long began = System.nanoTime();
-        try (Progress progress = new Progress(
+        try (JobProgress progress = new JobProgress(
                 streams,
                 "building HNSW tables of " + data.sections().size() + " sections",
                 data.packages().size())) {
@@ -49,8 +49,8 @@ final class DemoTables {
         began = System.nanoTime();
         int nlist = (int) Math.round(Math.sqrt(data.packages().size()));
         this.nprobe = Math.max(1, nlist / PROBED_SHARE);
-        try (Progress progress =
-                new Progress(streams, "building the IVF table", data.packages().size())) {
+        try (JobProgress progress =
+                new JobProgress(streams, "building the IVF table", data.packages().size())) {
             this.all = IvfTable.builder()
                     .name("all packages (IVF)")
                     .nlist(nlist)

@@ -2,7 +2,7 @@ package io.github.roost.cli.demo;
 
 import io.github.roost.bench.ClosedLoop;
 import io.github.roost.bench.DistanceRecall;
-import io.github.roost.cli.Progress;
+import io.github.roost.cli.JobProgress;
 import io.github.roost.cli.Streams;
 import io.github.roost.cli.demo.DemoReport.Measured;
 import io.github.roost.cli.demo.DemoReport.TableTraffic;
@@ -48,7 +48,7 @@ final class DemoWorkload {
         Measured section;
         Measured merged;
         Measured ivf;
-        try (Progress progress = new Progress(streams, "workload of " + length.toSeconds() + " s", 3)) {
+        try (JobProgress progress = new JobProgress(streams, "workload of " + length.toSeconds() + " s", 3)) {
             section = measure(
                     share(length, SECTION_SHARE),
                     number -> tables.searchSection(zipf.table(number), vector(zipf.query(number)), k),

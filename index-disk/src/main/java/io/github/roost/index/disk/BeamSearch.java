@@ -58,7 +58,7 @@ final class BeamSearch {
     private final DiskTable table;
     private final DiskGraph graph;
     private final DiskLayout layout;
-    private final Codes codes;
+    private final ProductCodes codes;
     private final SearchRequest request;
     /** Number of nearest nodes that the search keeps and reads. */
     private final int width;
@@ -116,7 +116,7 @@ final class BeamSearch {
      * @param request its k and width
      * @param visits called with the nodes that it expands; it then finds nothing itself, and a slice expands the nodes that one page was
      *     read for, or one other node of it
-     * @param distances from {@link Codes#distances}
+     * @param distances from {@link ProductCodes#distances}
      */
     BeamSearch(
             DiskTable table,
@@ -209,7 +209,7 @@ final class BeamSearch {
         Nearest best = new Nearest(Math.clamp(width / WIDTH_PER_START, 1, STARTS));
         for (int i = 0; i < count; i++) {
             int node = (int) ((long) i * nodes / count);
-            if (codes.state(node) != Codes.FREE) {
+            if (codes.state(node) != ProductCodes.FREE) {
                 codesRead++;
                 best.add(node, 0, codes.distance(distances, node, code));
             }
@@ -234,7 +234,7 @@ final class BeamSearch {
     }
 
     private boolean isAllowed(int node) {
-        return codes.state(node) == Codes.LIVE && request.filter().allows(codes.id(node));
+        return codes.state(node) == ProductCodes.LIVE && request.filter().allows(codes.id(node));
     }
 
     private Step<BeamSearch, SearchResult> resume(BeamSearch same, SearchContext context) throws Exception {
@@ -401,7 +401,7 @@ final class BeamSearch {
         int begin = layout.firstNode(page.number());
         int end = Math.min(begin + layout.nodesPerPage(), codes.nodes());
         for (int node = begin; node < end && (scansCodes || codesRead < request.visitLimit()); node++) {
-            if (codes.state(node) == Codes.FREE
+            if (codes.state(node) == ProductCodes.FREE
                     || codes.id(node) != page.id(node)
                     || !page.isSound(node, codes.nodes())) {
                 continue;

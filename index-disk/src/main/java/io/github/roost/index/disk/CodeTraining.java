@@ -52,11 +52,11 @@ final class CodeTraining {
      * Fills the centroids of the codes. If there are no more rows than centroids, every row is a centroid and the last one is
      * repeated.
      */
-    void run(Codes codes) {
+    void run(ProductCodes codes) {
         IntStream.range(0, layout.codeBytes()).parallel().forEach(part -> train(part, codes));
     }
 
-    private void train(int part, Codes codes) {
+    private void train(int part, ProductCodes codes) {
         int begin = layout.partBegin(part);
         int length = layout.partBegin(part + 1) - begin;
         work.done(0);

@@ -87,7 +87,7 @@ final class DiskBuild {
         OnHeapGraphIndex graph = graph(rows);
         PageOrder order = order(graph, nodes);
         try (Arena arena = Arena.ofConfined();
-                Codes codes = new Codes(layout)) {
+                ProductCodes codes = new ProductCodes(layout)) {
             codes.grow(nodes);
             encode(rows, order, ids, codes);
             BlockMap map = new BlockMap();
@@ -177,7 +177,7 @@ final class DiskBuild {
         return neighbors;
     }
 
-    private void encode(BuildRows rows, PageOrder order, long[] ids, Codes codes) {
+    private void encode(BuildRows rows, PageOrder order, long[] ids, ProductCodes codes) {
         CodeTraining training = new CodeTraining(work, layout, rows);
         work.phase(TRAINED, training.steps());
         training.run(codes);
@@ -192,7 +192,7 @@ final class DiskBuild {
                 rows.read(row, vector);
                 codes.distances(vector, distances);
                 codes.encode(distances, code, 0, code.length);
-                codes.put(node, ids[row], code, Codes.LIVE);
+                codes.put(node, ids[row], code, ProductCodes.LIVE);
             }
         });
     }

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 final class DiskGraph {
     private final BlockFile file;
     private final Superblock root;
-    private final Codes codes;
+    private final ProductCodes codes;
     private final BlockMap map;
     private final ConcurrentHashMap<Integer, NodePage> changed = new ConcurrentHashMap<>();
     private volatile int entry;
@@ -34,7 +34,7 @@ final class DiskGraph {
     private volatile int dead;
     private int moves;
 
-    DiskGraph(BlockFile file, Superblock root, Codes codes, BlockMap map) {
+    DiskGraph(BlockFile file, Superblock root, ProductCodes codes, BlockMap map) {
         this.file = file;
         this.root = root;
         this.codes = codes;
@@ -44,8 +44,8 @@ final class DiskGraph {
         int deadNow = 0;
         for (int node = 0; node < codes.nodes(); node++) {
             byte state = codes.state(node);
-            liveNow += state == Codes.LIVE ? 1 : 0;
-            deadNow += state == Codes.DEAD ? 1 : 0;
+            liveNow += state == ProductCodes.LIVE ? 1 : 0;
+            deadNow += state == ProductCodes.DEAD ? 1 : 0;
         }
         this.live = liveNow;
         this.dead = deadNow;
@@ -60,7 +60,7 @@ final class DiskGraph {
         int mapBlocks = BlockMap.blocks(pages, rowBlocks);
         // Before memory is allocated: each row block takes a block of the file.
         requireBlocks(file, Math.max(root.mapBlock() + (long) mapBlocks, layout.firstFreeBlock() + (long) rowBlocks));
-        Codes codes = new Codes(layout);
+        ProductCodes codes = new ProductCodes(layout);
         try (Arena arena = Arena.ofConfined()) {
             readSection(file, "centroids", DiskLayout.centroidBlock(), codes.centroids(), root.centroidChecksum());
             MemorySegment section = arena.allocate((long) mapBlocks * BLOCK_BYTES, BLOCK_BYTES);
@@ -151,7 +151,7 @@ final class DiskGraph {
         return root.metric();
     }
 
-    Codes codes() {
+    ProductCodes codes() {
         return codes;
     }
 

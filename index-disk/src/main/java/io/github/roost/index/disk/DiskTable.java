@@ -274,7 +274,7 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
     @Override
     protected float[][] sampleRows(int count, Random random) {
         return chooseRows(graph.codes().nodes(), count, random)
-                .filter(node -> graph.codes().state(node) == Codes.LIVE)
+                .filter(node -> graph.codes().state(node) == ProductCodes.LIVE)
                 .mapToObj(node -> readVector(graph.codes().id(node)))
                 .filter(Objects::nonNull)
                 .toArray(float[][]::new);

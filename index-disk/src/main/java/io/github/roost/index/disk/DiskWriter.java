@@ -53,7 +53,7 @@ final class DiskWriter implements Maintenance {
 
     private final DiskTable table;
     private final DiskGraph graph;
-    private final Codes codes;
+    private final ProductCodes codes;
     private final RowNodes rows;
     private final Runnable submit;
     private final Runnable changed;
@@ -103,7 +103,7 @@ final class DiskWriter implements Maintenance {
         this.changed = changed;
         this.isFull = isFull;
         for (int node = 0; node < codes.nodes(); node++) {
-            if (codes.state(node) == Codes.FREE) {
+            if (codes.state(node) == ProductCodes.FREE) {
                 freeNodes.add(node);
             }
         }
@@ -264,7 +264,7 @@ final class DiskWriter implements Maintenance {
     }
 
     private void delete(int node) {
-        codes.setState(node, Codes.DEAD);
+        codes.setState(node, ProductCodes.DEAD);
         rowChanged(node);
         graph.count(-1, 1);
         wantRepair();
@@ -316,11 +316,11 @@ final class DiskWriter implements Maintenance {
 
     /** Some live row to link to, as an array; empty if there is none. */
     int[] anyRow() {
-        if (codes.state(graph.entry()) == Codes.LIVE) {
+        if (codes.state(graph.entry()) == ProductCodes.LIVE) {
             return new int[] {graph.entry()};
         }
         for (int node = 0; node < codes.nodes(); node++) {
-            if (codes.state(node) == Codes.LIVE) {
+            if (codes.state(node) == ProductCodes.LIVE) {
                 return new int[] {node};
             }
         }
@@ -334,7 +334,7 @@ final class DiskWriter implements Maintenance {
      */
     void inserted(Update update, int node, boolean isAlone) {
         int before;
-        codes.setState(node, Codes.LIVE);
+        codes.setState(node, ProductCodes.LIVE);
         rowChanged(node);
         graph.count(1, 0);
         synchronized (rows) {
@@ -377,7 +377,7 @@ final class DiskWriter implements Maintenance {
             graph.setEntry(row[0]);
         }
         for (int node = deleted.nextSetBit(0); node >= 0; node = deleted.nextSetBit(node + 1)) {
-            codes.setState(node, Codes.FREE);
+            codes.setState(node, ProductCodes.FREE);
             rowChanged(node);
             freeNodes.add(node);
         }

@@ -11,7 +11,7 @@ import java.util.Arrays;
 record ExactScan(DiskTable table) {
     /** The k nearest rows of each query. */
     SearchResult[] nearest(float[][] queries, int k) {
-        Codes codes = table.graph().codes();
+        ProductCodes codes = table.graph().codes();
         DiskLayout layout = codes.layout();
         int nodes = codes.nodes();
         float[][] inSpace = Arrays.stream(queries)

@@ -48,7 +48,7 @@ final class InsertJob extends WriterJob {
     private final DiskTable table;
     private final DiskWriter writer;
     private final DiskGraph graph;
-    private final Codes codes;
+    private final ProductCodes codes;
     private final DiskLayout layout;
     private final Update update;
     private final float[] vector;
@@ -152,7 +152,7 @@ final class InsertJob extends WriterJob {
     }
 
     private void beginPrune() {
-        candidates.removeIf(candidate -> codes.state(candidate.node) != Codes.LIVE);
+        candidates.removeIf(candidate -> codes.state(candidate.node) != ProductCodes.LIVE);
         float[] fromAll = new float[candidates.size()];
         int[] all = new int[fromAll.length];
         for (int i = 0; i < all.length; i++) {
@@ -210,7 +210,7 @@ final class InsertJob extends WriterJob {
             phase = Phase.LOAD;
             return Progress.RAN;
         }
-        codes.put(node, update.id(), code, Codes.FREE);
+        codes.put(node, update.id(), code, ProductCodes.FREE);
         NodePage with = page.copy();
         with.put(node, update.id(), vector, neighbors, neighbors.length);
         graph.publish(with);

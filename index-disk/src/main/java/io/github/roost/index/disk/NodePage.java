@@ -61,14 +61,14 @@ record NodePage(DiskLayout layout, int number, MemorySegment memory) {
     }
 
     /** Whether all nodes in use are sound. */
-    boolean isSound(Codes codes) {
+    boolean isSound(ProductCodes codes) {
         return isSound(codes.used(number), codes.nodes());
     }
 
     /**
      * Whether some nodes are sound.
      *
-     * @param used {@link Codes#used} of the page
+     * @param used {@link ProductCodes#used} of the page
      */
     boolean isSound(BitSet used, int nodes) {
         int first = layout.firstNode(number);

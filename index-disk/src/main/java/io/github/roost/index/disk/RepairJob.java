@@ -38,7 +38,7 @@ final class RepairJob extends WriterJob {
 
     private final DiskWriter writer;
     private final DiskGraph graph;
-    private final Codes codes;
+    private final ProductCodes codes;
     private final DiskLayout layout;
     private final PageLoads pages;
     private final BitSet deleted;
@@ -69,7 +69,7 @@ final class RepairJob extends WriterJob {
         this.end = codes.nodes();
         this.deleted = new BitSet(end);
         for (int i = 0; i < end; i++) {
-            deleted.set(i, codes.state(i) == Codes.DEAD);
+            deleted.set(i, codes.state(i) == ProductCodes.DEAD);
         }
         this.perNode = (double) deleted.cardinality() / Math.max(1, end);
     }
@@ -111,11 +111,11 @@ final class RepairJob extends WriterJob {
 
     /** One piece of work on the node; null if the node is done. */
     private @Nullable Progress runNode(SearchContext context) {
-        boolean isLive = codes.state(node) == Codes.LIVE;
+        boolean isLive = codes.state(node) == ProductCodes.LIVE;
         if (!isLive) {
             ledTo.set(node);
         }
-        if (codes.state(node) == Codes.FREE || deleted.get(node)) {
+        if (codes.state(node) == ProductCodes.FREE || deleted.get(node)) {
             return null;
         }
         int number = layout.pageOf(node);
@@ -178,7 +178,7 @@ final class RepairJob extends WriterJob {
     /** Adds an edge to a row; null if the row is done. */
     private @Nullable Progress hangOn(SearchContext context, int row) {
         int number = layout.pageOf(row);
-        if (codes.state(row) != Codes.LIVE || row == graph.entry() || pages.isDamaged(number)) {
+        if (codes.state(row) != ProductCodes.LIVE || row == graph.entry() || pages.isDamaged(number)) {
             return null;
         }
         NodePage page = pages.page(number);
@@ -188,7 +188,7 @@ final class RepairJob extends WriterJob {
         int[] its = page.neighbors(row);
         for (int neighbor : its.length > 0 ? its : writer.anyRow()) {
             int from = layout.pageOf(neighbor);
-            if (neighbor == row || codes.state(neighbor) != Codes.LIVE || pages.isDamaged(from)) {
+            if (neighbor == row || codes.state(neighbor) != ProductCodes.LIVE || pages.isDamaged(from)) {
                 continue;
             }
             NodePage sources = pages.page(from);
@@ -273,7 +273,7 @@ final class RepairJob extends WriterJob {
         for (int one : nodes) {
             if (deleted.get(one)) {
                 frontier.add(one);
-            } else if (one != node && codes.state(one) == Codes.LIVE && candidates.size() < MAX_CANDIDATES) {
+            } else if (one != node && codes.state(one) == ProductCodes.LIVE && candidates.size() < MAX_CANDIDATES) {
                 candidates.add(one);
             }
         }

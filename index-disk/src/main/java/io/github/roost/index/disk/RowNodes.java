@@ -19,10 +19,10 @@ final class RowNodes implements AutoCloseable {
         this.nodes = NeighborHashMap.builder(expected).build();
     }
 
-    static RowNodes of(Codes codes) {
+    static RowNodes of(ProductCodes codes) {
         RowNodes all = new RowNodes(codes.nodes());
         for (int node = 0; node < codes.nodes(); node++) {
-            if (codes.state(node) == Codes.LIVE) {
+            if (codes.state(node) == ProductCodes.LIVE) {
                 all.put(codes.id(node), node);
             }
         }

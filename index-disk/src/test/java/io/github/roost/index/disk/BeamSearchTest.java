@@ -82,7 +82,7 @@ class BeamSearchTest {
         try (BlockIo io = device.io(orchestrator, 256);
                 MutableDiskTable table = open(io);
                 BlockReads reads = io.reads()) {
-            Codes codes = table.graph().codes();
+            ProductCodes codes = table.graph().codes();
             int entry = table.graph().entry();
             long deleted = codes.id(entry);
             float[] query = Objects.requireNonNull(table.vector(deleted));
@@ -92,14 +92,14 @@ class BeamSearchTest {
 
             // The page of the entry has been read. Now another row gets its node.
             table.remove(deleted);
-            for (int row = 0; codes.state(entry) != Codes.FREE; row++) {
+            for (int row = 0; codes.state(entry) != ProductCodes.FREE; row++) {
                 if (row < 70) {
                     table.remove(Rows.id(row));
                 } else {
                     Thread.sleep(1);
                 }
             }
-            for (int row = BUILT; codes.state(entry) != Codes.LIVE; row++) {
+            for (int row = BUILT; codes.state(entry) != ProductCodes.LIVE; row++) {
                 table.put(Rows.id(row), ROWS.vectors()[row]);
             }
             assertThat(codes.id(entry)).isNotEqualTo(deleted);

@@ -45,7 +45,7 @@ class CodeTrainingTest {
         DiskLayout layout = new DiskLayout(5, 8, 3);
         float[] components = components(100 * 5);
         try (BuildRows rows = new BuildRows(folder.resolve("table"), 100, 5);
-                Codes codes = new Codes(layout)) {
+                ProductCodes codes = new ProductCodes(layout)) {
             rows.write(0, components);
             codes.grow(1);
             CodeTraining training = new CodeTraining(work, layout, rows);
@@ -70,7 +70,7 @@ class CodeTrainingTest {
     void aBuildThatIsCancelledTrainsNoFurther() throws IOException {
         DiskLayout layout = new DiskLayout(64, 8, 64);
         try (BuildRows rows = new BuildRows(folder.resolve("table"), 2_000, 64);
-                Codes codes = new Codes(layout)) {
+                ProductCodes codes = new ProductCodes(layout)) {
             rows.write(0, components(2_000 * 64));
             CodeTraining training = new CodeTraining(work, layout, rows);
             work.phase(1, training.steps());

@@ -80,10 +80,10 @@ class DiskWriterTest {
     }
 
     private BitSet dead() {
-        Codes codes = table.graph().codes();
+        ProductCodes codes = table.graph().codes();
         BitSet dead = new BitSet();
         for (int node = 0; node < codes.nodes(); node++) {
-            dead.set(node, codes.state(node) == Codes.DEAD);
+            dead.set(node, codes.state(node) == ProductCodes.DEAD);
         }
         return dead;
     }
@@ -91,12 +91,12 @@ class DiskWriterTest {
     /** Nodes with edges to freed nodes: those in use, and new ones that are being linked. */
     private List<Integer> leadingTo(BitSet freed) {
         DiskGraph graph = table.graph();
-        Codes codes = graph.codes();
+        ProductCodes codes = graph.codes();
         List<Integer> all = new ArrayList<>();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment memory = arena.allocate(BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES);
             for (int node = 0; node < codes.nodes(); node++) {
-                boolean isUsed = codes.state(node) != Codes.FREE || node >= BUILT;
+                boolean isUsed = codes.state(node) != ProductCodes.FREE || node >= BUILT;
                 int number = graph.layout().pageOf(node);
                 NodePage page = isUsed && (graph.changed(number) != null || graph.block(number) != BlockMap.NOWHERE)
                         ? table.readPage(number, memory)

@@ -82,7 +82,7 @@ record Rows(Metric metric, float[][] vectors) {
     /** The ids on a page of a table. */
     static Set<Long> onPage(DiskTable table, int page) {
         DiskLayout layout = table.graph().layout();
-        Codes codes = table.graph().codes();
+        ProductCodes codes = table.graph().codes();
         int first = layout.firstNode(page);
         return IntStream.range(first, Math.min(first + layout.nodesPerPage(), codes.nodes()))
                 .mapToObj(codes::id)

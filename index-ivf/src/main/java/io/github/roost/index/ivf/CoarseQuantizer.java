@@ -177,14 +177,14 @@ final class CoarseQuantizer {
     }
 
     /** The numbers of the nearest lists, by squared L2, of rows 0 to {@code count}, on the workers. */
-    int[] assign(BuildWork work, RowSource rows, int count) {
+    int[] assign(BuildWork work, StoredRows rows, int count) {
         int[] lists = new int[count];
         work.run(count, ROWS_PER_STEP, (from, to) -> assign(rows, from, to, lists));
         return lists;
     }
 
     /** Writes the numbers of the nearest lists, by squared L2, of rows {@code from} to {@code to} exclusive to {@code lists}. */
-    void assign(RowSource rows, int from, int to, int[] lists) {
+    void assign(StoredRows rows, int from, int to, int[] lists) {
         for (int first = from; first < to; first += QueryGroup.MAX_QUERIES) {
             float[][] some = new float[Math.min(QueryGroup.MAX_QUERIES, to - first)][];
             for (int i = 0; i < some.length; i++) {

@@ -70,7 +70,7 @@ final class FloatScanner implements ListScanner {
 
     /** Scans for a filtered query by itself; reads the ids of the list, and only the rows that the filter allows. */
     private void scanFiltered(List<RowRun> runs, FloatQuery query, LongPredicate filter, SearchContext context) {
-        AllowedRows allowed = Scratch.ALLOWED.take();
+        AllowedRuns allowed = Scratch.ALLOWED.take();
         try {
             scanAllowed(allowed, runs, query, filter, context);
         } finally {
@@ -79,7 +79,7 @@ final class FloatScanner implements ListScanner {
     }
 
     private void scanAllowed(
-            AllowedRows allowed, List<RowRun> runs, FloatQuery query, LongPredicate filter, SearchContext context) {
+            AllowedRuns allowed, List<RowRun> runs, FloatQuery query, LongPredicate filter, SearchContext context) {
         List<RowRun> copies;
         try {
             copies = allowed.of(runs, filter);

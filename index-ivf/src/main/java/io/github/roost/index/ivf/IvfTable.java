@@ -970,7 +970,7 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
         public IvfTable build(Orchestrator orchestrator, long[] ids, float[][] vectors) {
             RowPreparation preparation = RowPreparation.of(metric, elementType, vectors);
             Vectors.requireIds(ids, vectors.length);
-            RowSource stored = row -> preparation.stored(vectors[row]);
+            StoredRows stored = row -> preparation.stored(vectors[row]);
             return plan(orchestrator, ids, preparation, stored).apply(work(orchestrator));
         }
 
@@ -989,7 +989,7 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
         public TableBuild<IvfTable> start(Orchestrator orchestrator, long[] ids, VectorSource rows) {
             BuildWork.requireRows(ids, rows);
             RowPreparation preparation = new RowPreparation(metric, rows.dimension(), elementType);
-            RowSource stored = row -> preparation.stored(rows.row(row));
+            StoredRows stored = row -> preparation.stored(rows.row(row));
             Function<BuildWork, IvfTable> build = plan(orchestrator, ids, preparation, stored);
             return work(orchestrator).start(work -> {
                 work.phase(READ, rows.size());
@@ -1030,7 +1030,7 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
 
         /** The build, with the options as they are now. */
         private Function<BuildWork, IvfTable> plan(
-                Orchestrator orchestrator, long[] ids, RowPreparation preparation, RowSource stored) {
+                Orchestrator orchestrator, long[] ids, RowPreparation preparation, StoredRows stored) {
             int lists = nlist == 0 ? defaultNlist(ids.length) : nlist;
             if (lists > ids.length) {
                 throw new IllegalArgumentException(

@@ -27,7 +27,7 @@ record Lists(
     static Lists build(
             CoarseQuantizer quantizer,
             BuildWork work,
-            RowSource source,
+            StoredRows source,
             long[] ids,
             RowLayout layout,
             Locations locations) {

@@ -25,12 +25,12 @@ final class ProbeChoice {
     private static final int ROWS_PER_STEP = 4_096;
 
     private final Training training;
-    private final RowSource rows;
+    private final StoredRows rows;
     private final int[] sample;
     /** The nearest rows of each query so far, including itself; guarded by itself. */
     private final SearchResult[] nearest;
 
-    private ProbeChoice(Training training, RowSource rows, int count) {
+    private ProbeChoice(Training training, StoredRows rows, int count) {
         this.training = training;
         this.rows = rows;
         this.sample = new Random(training.seed())
@@ -43,7 +43,7 @@ final class ProbeChoice {
     }
 
     /** The min nprobe, at least 1, whose lists hold this share of the neighbours. */
-    static int fewest(double recall, Training training, RowSource rows, long[] ids, Lists lists, Locations locations) {
+    static int fewest(double recall, Training training, StoredRows rows, long[] ids, Lists lists, Locations locations) {
         ProbeChoice choice = new ProbeChoice(training, rows, ids.length);
         int dimension = lists.layout().dimension();
         training.work().run(ids.length, ROWS_PER_STEP, (from, to) -> choice.scan(from, to, dimension));

@@ -37,7 +37,7 @@ record ScalarCodec(
     private static final int MAX_WEIGHT = ScalarQuantizer.MAX_WEIGHT;
 
     /** Learns from all rows. */
-    static ScalarCodec learn(Metric metric, BuildWork work, RowSource rows, int count, int dimension) {
+    static ScalarCodec learn(Metric metric, BuildWork work, StoredRows rows, int count, int dimension) {
         Ranges all = new Ranges(dimension);
         work.run(count, ROWS_PER_STEP, (from, to) -> {
             Ranges own = new Ranges(dimension);
@@ -55,7 +55,7 @@ record ScalarCodec(
      * Learns from a sample, for exact answers. The farthest rows of the sample may be
      * broken, and would take most of the steps: they are not learned from, and every scan finds them.
      */
-    static ScalarCodec exact(Metric metric, RowSource rows, int count) {
+    static ScalarCodec exact(Metric metric, StoredRows rows, int count) {
         float[][] sample = new float[Math.min(count, ROWS_OF_SAMPLE)][];
         Arrays.setAll(sample, i -> rows.row((int) ((long) i * count / sample.length)));
         Ranges ranges = new Ranges(sample[0].length);

@@ -18,7 +18,7 @@ final class Scratch {
     static final ScratchPool<QueryGroup> QUERY_GROUPS = new ScratchPool<>(QueryGroup::new);
     static final ScratchPool<CodeGroup> CODE_GROUPS = new ScratchPool<>(CodeGroup::new);
     static final ScratchPool<RowPicks> PICKS = new ScratchPool<>(RowPicks::new);
-    static final ScratchPool<AllowedRows> ALLOWED = new ScratchPool<>(AllowedRows::new);
+    static final ScratchPool<AllowedRuns> ALLOWED = new ScratchPool<>(AllowedRuns::new);
     static final ScratchPool<DecodedRows> DECODED = new ScratchPool<>(DecodedRows::new);
     /**
      * Memory of finished shortlists, last in first out, as the last is still in the caches. Many, as

@@ -43,12 +43,12 @@ record Training(
     }
 
     /** Trains min({@code nlist}, rows) centroids, fills their lists and records the location of each row. */
-    Lists lists(RowSource rows, long[] ids, int nlist, int dimension, Locations locations) {
+    Lists lists(StoredRows rows, long[] ids, int nlist, int dimension, Locations locations) {
         RowLayout layout = RowLayout.of(element, keepFloats, dimension, codec(rows, ids.length, dimension));
         return lists(rows, ids, nlist, layout, locations);
     }
 
-    private @Nullable ScalarCodec codec(RowSource rows, int count, int dimension) {
+    private @Nullable ScalarCodec codec(StoredRows rows, int count, int dimension) {
         return switch (element) {
             case FLOAT32 ->
                 codes && kernel.scansCodesFaster() && count >= minCoded ? ScalarCodec.exact(metric, rows, count) : null;
@@ -58,18 +58,18 @@ record Training(
     }
 
     /** Retrains {@link #lists} on rows from other lists. */
-    Lists again(RowSource rows, long[] ids, int nlist, Lists before, Locations locations) {
+    Lists again(StoredRows rows, long[] ids, int nlist, Lists before, Locations locations) {
         // Without floats, rows are decoded codes: only the same codec loses nothing more.
         return before.layout().floats()
                 ? lists(rows, ids, nlist, before.layout().dimension(), locations)
                 : lists(rows, ids, nlist, before.layout(), locations);
     }
 
-    private Lists lists(RowSource rows, long[] ids, int nlist, RowLayout layout, Locations locations) {
+    private Lists lists(StoredRows rows, long[] ids, int nlist, RowLayout layout, Locations locations) {
         int lists = Math.min(nlist, ids.length);
         int[] sample = sample(ids.length, lists);
         work.phase(TRAINED, KMeans.numbers(sample.length, lists));
-        RowSource sampled = ordinal -> rows.row(sample[ordinal]);
+        StoredRows sampled = ordinal -> rows.row(sample[ordinal]);
         float[][] centroids = new KMeans(work, sampled::row)
                 .train(lists, moved -> new CoarseQuantizer(kernel, moved).assign(work, sampled, sample.length));
         work.phase(FILLED, 2L * ids.length);

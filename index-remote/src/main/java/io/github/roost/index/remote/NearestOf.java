@@ -20,11 +20,11 @@ final class NearestOf {
      * @param radius maximum distance
      * @param fewer whether the answer may lack rows for another reason: fewer partitions visited than asked for, or rows that kept moving
      */
-    static SearchResult of(List<? extends @Nullable Found> found, int k, float radius, boolean fewer) {
+    static SearchResult of(List<? extends @Nullable PartitionResult> found, int k, float radius, boolean fewer) {
         List<SearchResult> results = new ArrayList<>(found.size());
         int missing = 0;
         int total = 0;
-        for (Found one : found) {
+        for (PartitionResult one : found) {
             if (one == null || one.seen() == null) {
                 missing++;
             }

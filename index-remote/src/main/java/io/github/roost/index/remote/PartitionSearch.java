@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The words are read after all queries of the group were submitted, so each query sees every change that was acknowledged before. Graph and
  * log are of the generation in the directory whose epoch the words name.
  */
-final class PartitionSearch implements GroupSearch<Asked, Found> {
+final class PartitionSearch implements GroupSearch<Asked, PartitionResult> {
     /** Blocks of 64 KiB: verification takes some tenths of a millisecond per slice. */
     private static final int BLOCKS_PER_SLICE = 16;
 
@@ -50,13 +50,13 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
     }
 
     @Override
-    public Step<Group<Asked, Found>, Boolean> step(Group<Asked, Found> group, SearchContext context) {
+    public Step<Group<Asked, PartitionResult>, Boolean> step(Group<Asked, PartitionResult> group, SearchContext context) {
         return new Run(group).begin(context);
     }
 
     /** The state of one group's search. Used by one slice at a time. */
     private final class Run {
-        private final Group<Asked, Found> group;
+        private final Group<Asked, PartitionResult> group;
         private final boolean[] answered;
         private @Nullable CompletableFuture<OpenPool.Words> words;
         private @Nullable Waiting waiting;
@@ -71,13 +71,13 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
 
         private int refreshes;
 
-        Run(Group<Asked, Found> group) {
+        Run(Group<Asked, PartitionResult> group) {
             this.group = group;
             this.answered = new boolean[group.size()];
             this.directory = pool.directory();
         }
 
-        Step<Group<Asked, Found>, Boolean> begin(SearchContext context) {
+        Step<Group<Asked, PartitionResult>, Boolean> begin(SearchContext context) {
             directory = pool.directory();
             words = pool.words(partition, directory);
             return words.isDone()
@@ -87,7 +87,7 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
                             Pending.of(words.exceptionally(failed -> null)), (same, slice) -> haveWords(slice));
         }
 
-        private Step<Group<Asked, Found>, Boolean> haveWords(SearchContext context) {
+        private Step<Group<Asked, PartitionResult>, Boolean> haveWords(SearchContext context) {
             try {
                 OpenPool.Words read = wordsRead();
                 pool.watch().require(read.heartbeat(), read.askedNanos(), System.nanoTime());
@@ -99,7 +99,7 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
         }
 
         /** Restarts with the directory of the region's current epoch. */
-        private Step<Group<Asked, Found>, Boolean> refresh(SearchContext context) {
+        private Step<Group<Asked, PartitionResult>, Boolean> refresh(SearchContext context) {
             if (++refreshes > MAX_REFRESHES) {
                 return fail(changesAllTheTime(), context);
             }
@@ -127,7 +127,7 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
             }
         }
 
-        private Step<Group<Asked, Found>, Boolean> goOn(SearchContext context) {
+        private Step<Group<Asked, PartitionResult>, Boolean> goOn(SearchContext context) {
             skipToNext();
             if (next == group.size()) {
                 return Step.done(true);
@@ -161,11 +161,11 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
                 if (tail > 0 || directory.partitions().get(partition).rows() > 0) {
                     return;
                 }
-                answer(next, new Found(NOTHING, Found.Seen.of(partition, directory, tail, PartitionLog.EMPTY)));
+                answer(next, new PartitionResult(NOTHING, PartitionResult.Seen.of(partition, directory, tail, PartitionLog.EMPTY)));
             }
         }
 
-        private Step<Group<Asked, Found>, Boolean> search(CachedPartition image, SearchContext context)
+        private Step<Group<Asked, PartitionResult>, Boolean> search(CachedPartition image, SearchContext context)
                 throws RemoteMemoryException {
             boolean held = true;
             try {
@@ -174,7 +174,7 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
                 }
                 PartitionLog log =
                         image.log(pool.region().name(), tail, pool.head().dimension());
-                searchSome(image, log, Found.Seen.of(partition, directory, tail, log), context);
+                searchSome(image, log, PartitionResult.Seen.of(partition, directory, tail, log), context);
                 return next < group.size() ? new Step.Yield<>((same, slice) -> goOn(slice)) : Step.done(true);
             } catch (DamagedPartitionException wrong) {
                 damaged.increment();
@@ -206,7 +206,7 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
 
         /** Searches for the next queries; queries with the same filter and k share a scan if that is less work. */
         private void searchSome(
-                CachedPartition image, PartitionLog log, Found.@Nullable Seen seen, SearchContext context) {
+                CachedPartition image, PartitionLog log, PartitionResult.@Nullable Seen seen, SearchContext context) {
             HnswGraph graph = image.graph();
             long left = NANOS_PER_SLICE;
             for (int index = next; index < group.size() && left > 0; index++) {
@@ -215,7 +215,7 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
                 }
                 Asked asked = group.query(index);
                 if (graph == null) {
-                    answer(index, new Found(withLog(NOTHING, log, asked, context), seen));
+                    answer(index, new PartitionResult(withLog(NOTHING, log, asked, context), seen));
                     continue;
                 }
                 int[] like = like(index, graph);
@@ -225,7 +225,7 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
                     scan(some, graph, log, seen, context);
                     left -= GroupScan.nanos(some.length, shape);
                 } else {
-                    answer(index, new Found(find(graph, log, asked, context), seen));
+                    answer(index, new PartitionResult(find(graph, log, asked, context), seen));
                     left -= GroupScan.walkNanos(shape);
                 }
             }
@@ -254,24 +254,24 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
         }
 
         private void scan(
-                int[] indices, HnswGraph graph, PartitionLog log, Found.@Nullable Seen seen, SearchContext context) {
+                int[] indices, HnswGraph graph, PartitionLog log, PartitionResult.@Nullable Seen seen, SearchContext context) {
             SearchRequest like = group.query(indices[0]).request();
             List<float[]> queries = IntStream.of(indices)
                     .mapToObj(index -> group.query(index).request().query())
                     .toList();
             List<SearchResult> results = graph.scanTogether(queries, like.k(), log.alive(), like.filter(), context);
             for (int i = 0; i < indices.length; i++) {
-                answer(indices[i], new Found(withLog(results.get(i), log, group.query(indices[i]), context), seen));
+                answer(indices[i], new PartitionResult(withLog(results.get(i), log, group.query(indices[i]), context), seen));
             }
         }
 
-        private void answer(int index, Found found) {
+        private void answer(int index, PartitionResult found) {
             answered[index] = true;
             group.query(index).served(partition, cache);
             group.answer(index, found);
         }
 
-        private Step<Group<Asked, Found>, Boolean> fail(RemoteMemoryException failure, SearchContext context) {
+        private Step<Group<Asked, PartitionResult>, Boolean> fail(RemoteMemoryException failure, SearchContext context) {
             if (partialAnswers) {
                 next = 0;
                 return searchCache(context);
@@ -285,12 +285,12 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
         }
 
         /** Searches the cached partition if it was verified. It still counts as missing, since recent changes are unknown. */
-        private Step<Group<Asked, Found>, Boolean> searchCache(SearchContext context) {
+        private Step<Group<Asked, PartitionResult>, Boolean> searchCache(SearchContext context) {
             CachedPartition image = cache.acquireVerified(partition, directory);
             if (image == null) {
                 for (int index = 0; index < group.size(); index++) {
                     if (!answered[index]) {
-                        answer(index, Found.MISSING);
+                        answer(index, PartitionResult.MISSING);
                     }
                 }
                 return Step.done(true);
@@ -337,7 +337,7 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
     }
 
     /** A pinned partition and its state; to be released. */
-    private record Here(CachedPartition image, Found.Seen seen) {}
+    private record Here(CachedPartition image, PartitionResult.Seen seen) {}
 
     private RemoteMemoryException changesAllTheTime() {
         return new RemoteMemoryException(
@@ -368,7 +368,7 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
                 PartitionLog log =
                         image.log(pool.region().name(), tail, pool.head().dimension());
                 kept = true;
-                return new Here(image, Found.Seen.of(partition, directory, tail, log));
+                return new Here(image, PartitionResult.Seen.of(partition, directory, tail, log));
             } catch (DamagedPartitionException wrong) {
                 damaged.increment();
                 kept = true;
@@ -413,7 +413,7 @@ final class PartitionSearch implements GroupSearch<Asked, Found> {
      * @param vector its vector, or null if the partition has no row of this id
      * @param seen state of the partition
      */
-    record Row(float @Nullable [] vector, Found.Seen seen) {}
+    record Row(float @Nullable [] vector, PartitionResult.Seen seen) {}
 
     /** Looks up a row by id. Blocks. */
     Row row(long id) throws RemoteMemoryException {

@@ -72,7 +72,7 @@ public sealed class RemoteTable extends AbstractVectorTable permits MutableRemot
     private final ReaderHold hold;
     private final PartitionCache cache;
     private final PartitionSearch[] searches;
-    private final List<BatchQueue<Asked, Found>> queues;
+    private final List<BatchQueue<Asked, PartitionResult>> queues;
     private final int ef;
     private final LongAdder damaged = new LongAdder();
     private final LongAdder partial = new LongAdder();
@@ -154,15 +154,15 @@ public sealed class RemoteTable extends AbstractVectorTable permits MutableRemot
     }
 
     /** The parts take the query from {@code asked}, so the fork's own query type is free. */
-    private <Q> Step.Fork<Q, Asked, Found, SearchResult> fork(Asked asked) {
+    private <Q> Step.Fork<Q, Asked, PartitionResult, SearchResult> fork(Asked asked) {
         int[] partitions = pool.nearest(asked.request().query(), asked.visited());
         asked.needs(partitions, cache);
         return visit(asked, partitions, new Visits(partitions), TIMES_AGAIN);
     }
 
-    private <Q> Step.Fork<Q, Asked, Found, SearchResult> visit(
+    private <Q> Step.Fork<Q, Asked, PartitionResult, SearchResult> visit(
             Asked asked, int[] partitions, Visits visits, int timesAgain) {
-        List<BatchQueue<Asked, Found>> joined = new ArrayList<>(partitions.length);
+        List<BatchQueue<Asked, PartitionResult>> joined = new ArrayList<>(partitions.length);
         for (int partition : partitions) {
             joined.add(queues.get(partition));
         }
@@ -217,7 +217,7 @@ public sealed class RemoteTable extends AbstractVectorTable permits MutableRemot
         List<Asked> asked = new ArrayList<>();
         List<CompletableFuture<SearchResult>> begun;
         try {
-            List<Step.Fork<Object, Asked, Found, SearchResult>> forks = new ArrayList<>();
+            List<Step.Fork<Object, Asked, PartitionResult, SearchResult>> forks = new ArrayList<>();
             for (int i : together) {
                 Asked one = asked(all.get(i));
                 asked.add(one);
@@ -297,7 +297,7 @@ public sealed class RemoteTable extends AbstractVectorTable permits MutableRemot
                     if (row.vector() != null) {
                         return row.vector();
                     }
-                    visits.put(partition, new Found(null, row.seen()));
+                    visits.put(partition, new PartitionResult(null, row.seen()));
                 }
                 left = visits.tooEarly();
             }

@@ -21,16 +21,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class Visits {
     private final int[] partitions;
-    private final @Nullable Found[] found;
+    private final @Nullable PartitionResult[] found;
 
     /** Starts without results. */
     Visits(int[] partitions) {
         this.partitions = partitions;
-        this.found = new Found[partitions.length];
+        this.found = new PartitionResult[partitions.length];
     }
 
     /** Records the result of a visit. */
-    void put(int partition, @Nullable Found what) {
+    void put(int partition, @Nullable PartitionResult what) {
         for (int i = 0; i < partitions.length; i++) {
             if (partitions[i] == partition) {
                 found[i] = what;
@@ -39,27 +39,27 @@ final class Visits {
     }
 
     /** One result per partition, in their order; null if a partition was not searched. */
-    List<@Nullable Found> found() {
+    List<@Nullable PartitionResult> found() {
         return new ArrayList<>(Arrays.asList(found));
     }
 
     /** The partitions to be visited again, because a row may have moved there after the visit. */
     int[] tooEarly() {
-        Map<Integer, Found.Seen> seen = new HashMap<>();
+        Map<Integer, PartitionResult.Seen> seen = new HashMap<>();
         long latest = 0;
-        for (Found one : found) {
+        for (PartitionResult one : found) {
             if (one != null && one.seen() != null) {
                 seen.put(one.seen().partition(), one.seen());
                 latest = Math.max(latest, one.seen().epoch());
             }
         }
         Set<Integer> again = new TreeSet<>();
-        for (Found.Seen one : seen.values()) {
+        for (PartitionResult.Seen one : seen.values()) {
             if (one.epoch() < latest) {
                 again.add(one.partition());
             }
             for (LogRecord.Moved row : one.log().moves()) {
-                Found.Seen there = seen.get(row.partition());
+                PartitionResult.Seen there = seen.get(row.partition());
                 if (there != null && there.isBefore(row)) {
                     again.add(row.partition());
                 }

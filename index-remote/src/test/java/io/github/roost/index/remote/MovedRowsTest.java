@@ -201,7 +201,7 @@ class MovedRowsTest {
     /** As where the next writer takes out what a lost one has left at the old place. */
     @Test
     void whatASearchSawBeforeAMoveIsKnownByTheLogsOfOthers() {
-        Found.Seen early = new Found.Seen(0, 7, 65_535, 3, PartitionLog.EMPTY);
+        PartitionResult.Seen early = new PartitionResult.Seen(0, 7, 65_535, 3, PartitionLog.EMPTY);
         assertThat(early.isBefore(new LogRecord.Moved(0, 65_535, 3))).isFalse();
         assertThat(early.isBefore(new LogRecord.Moved(0, 65_535, 4))).isTrue();
         assertThat(early.isBefore(new LogRecord.Moved(0, 0, 1))).isTrue();

@@ -7,7 +7,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 
 /** The same searches as tasks of one of the JDK's pools: each search runs on one thread, for IVF with all its lists. */
-final class ExecutorContender implements Contender {
+final class ExecutorContender implements ReplayContender {
     private static final SearchContext UNCOUNTED = SearchContext.outside((nodes, bytes) -> {});
 
     private final String name;

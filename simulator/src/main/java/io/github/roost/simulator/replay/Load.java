@@ -24,7 +24,7 @@ final class Load {
     private static final long SHORTEST_SLEEP_NANOS = 5_000;
 
     private final WorkloadSpec spec;
-    private final Contender contender;
+    private final ReplayContender contender;
     private final int[] tables;
     private final int[] targets;
     private final AtomicLong next;
@@ -34,7 +34,7 @@ final class Load {
      * @param targets one per entry of {@code tables}
      * @param first number of the first search
      */
-    Load(WorkloadSpec spec, Contender contender, int[] tables, int[] targets, long first) {
+    Load(WorkloadSpec spec, ReplayContender contender, int[] tables, int[] targets, long first) {
         this.spec = spec;
         this.contender = contender;
         this.tables = tables;

@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /** Roost's workers under one scheduling. Every contender opens the same files, so that all contenders read the same pages. */
-final class OrchestratorContender implements Contender {
+final class OrchestratorContender implements ReplayContender {
     private static final Duration SHORT_WINDOW = Duration.ofSeconds(1);
     private static final Duration LONG_WINDOW = Duration.ofSeconds(6);
     private static final int RING = 1 << 16;

@@ -12,7 +12,7 @@ import io.github.roost.simulator.WindowLength;
 import io.github.roost.simulator.measure.Interval;
 import io.github.roost.simulator.measure.Latencies;
 import io.github.roost.simulator.measure.Schedulings;
-import io.github.roost.simulator.replay.Contender.Scheduled;
+import io.github.roost.simulator.replay.ReplayContender.Scheduled;
 import io.github.roost.simulator.workload.QueryStream;
 import io.github.roost.simulator.workload.TableSpec;
 import io.github.roost.simulator.workload.WorkloadSpec;
@@ -58,7 +58,7 @@ public final class Replay implements AutoCloseable {
     private final WorkloadSpec spec;
     private final Topology topology;
     private final ReplayTables tables;
-    private final List<Contender> contenders = new ArrayList<>();
+    private final List<ReplayContender> contenders = new ArrayList<>();
     private final int[] streamTables = new int[STREAM];
     private final int[] streamTargets = new int[STREAM];
     /** Recorded by the first prediction. */
@@ -94,7 +94,7 @@ public final class Replay implements AutoCloseable {
         }
     }
 
-    private Contender contender(String name) throws IOException {
+    private ReplayContender contender(String name) throws IOException {
         int threads = Math.toIntExact(topology.cores().count());
         return switch (name) {
             case "forkjoin" -> new ExecutorContender(name, new ForkJoinPool(threads), tables);
@@ -105,13 +105,13 @@ public final class Replay implements AutoCloseable {
         };
     }
 
-    private Contender roost(String name, boolean inRegions) throws IOException {
+    private ReplayContender roost(String name, boolean inRegions) throws IOException {
         return new OrchestratorContender(
                 name, SchedulingPolicy.HOME_DOMAIN, Policy.ROOST_RULE, GroupRule.DEFAULT, inRegions, topology, tables);
     }
 
-    private Contender ofThePaper(String name, SchedulingPolicy scheduling) throws IOException {
-        Contender contender =
+    private ReplayContender ofThePaper(String name, SchedulingPolicy scheduling) throws IOException {
+        ReplayContender contender =
                 new OrchestratorContender(name, scheduling, Policy.PAPER, GroupRule.ALONE, false, topology, tables);
         return scheduling == SchedulingPolicy.ROUND_ROBIN && tables.isIvf()
                 ? new SerialContender(contender)
@@ -157,7 +157,7 @@ public final class Replay implements AutoCloseable {
 
     /** Runs all contenders for a while, so that the JIT has compiled the code and homes have settled before measurements. */
     public void warmUp(Consumer<String> progress) throws InterruptedException {
-        for (Contender contender : contenders) {
+        for (ReplayContender contender : contenders) {
             var warmUp = load(spec.withLoad(spec.inFlight(), 0), contender, 0).run(WARM_UP);
             progress.accept("%s warmed up with %d searches".formatted(contender.name(), warmUp.searches()));
         }
@@ -195,7 +195,7 @@ public final class Replay implements AutoCloseable {
         for (int round = 0; round < rounds; round++) {
             for (int turn = 0; turn < count; turn++) {
                 int number = round % 2 == 0 ? turn : count - 1 - turn;
-                Contender contender = contenders.get(number);
+                ReplayContender contender = contenders.get(number);
                 Scheduled before = contender.scheduled();
                 long cpuBefore = cpuNanos();
                 Load.Run run =
@@ -230,12 +230,12 @@ public final class Replay implements AutoCloseable {
                 : 0;
     }
 
-    private Load load(WorkloadSpec loaded, Contender contender, long first) {
+    private Load load(WorkloadSpec loaded, ReplayContender contender, long first) {
         return new Load(loaded, contender, streamTables, streamTargets, first);
     }
 
     private Outcome outcome(
-            Contender contender,
+            ReplayContender contender,
             List<Double> rates,
             List<Double> baseline,
             Histogram latencies,
@@ -261,7 +261,7 @@ public final class Replay implements AutoCloseable {
                 recall(contender));
     }
 
-    private double recall(Contender contender) {
+    private double recall(ReplayContender contender) {
         return tables.all()
                 .mapToDouble(table -> {
                     double sum = 0;
@@ -318,7 +318,7 @@ public final class Replay implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        contenders.forEach(Contender::close);
+        contenders.forEach(ReplayContender::close);
         tables.close();
     }
 }

@@ -10,10 +10,10 @@ import java.util.concurrent.atomic.AtomicInteger;
  * FAISS's execution of IVF: a query's lists are spread over all cores, and the next query begins when the last of them
  * is done. Thread-safe.
  */
-final class SerialContender implements Contender {
+final class SerialContender implements ReplayContender {
     private record Waiting(int table, int target, CompletableFuture<SearchResult> answer) {}
 
-    private final Contender parallel;
+    private final ReplayContender parallel;
     private final Queue<Waiting> waiting = new ConcurrentLinkedQueue<>();
     /**
      * Searches that wait or run. The thread that raises it to 1 begins a search; a thread that ends a search and leaves
@@ -22,7 +22,7 @@ final class SerialContender implements Contender {
     private final AtomicInteger pending = new AtomicInteger();
 
     /** @param parallel spreads a query's lists */
-    SerialContender(Contender parallel) {
+    SerialContender(ReplayContender parallel) {
         this.parallel = parallel;
     }
 

@@ -175,7 +175,7 @@ class ReplayTest {
     @Test
     void oneAtATimeBeginsTheNextSearchWhenTheLastIsDone() {
         List<CompletableFuture<SearchResult>> begun = new ArrayList<>();
-        try (Contender one = new SerialContender(new Recorded(begun))) {
+        try (ReplayContender one = new SerialContender(new Recorded(begun))) {
             CompletableFuture<SearchResult> first = one.search(0, 0);
             CompletableFuture<SearchResult> second = one.search(1, 0);
             assertThat(begun).hasSize(1);
@@ -190,7 +190,7 @@ class ReplayTest {
         }
     }
 
-    private record Recorded(List<CompletableFuture<SearchResult>> begun) implements Contender {
+    private record Recorded(List<CompletableFuture<SearchResult>> begun) implements ReplayContender {
         @Override
         public String name() {
             return "recorded";

@@ -195,7 +195,7 @@ public final class HwlocTopology implements AutoCloseable {
      */
     public int bindMemory(MemorySegment segment, BitSet nodes) {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = Errno.allocate(arena);
+            MemorySegment state = CapturedErrno.allocate(arena);
             MemorySegment set = (MemorySegment) hwloc.bitmapAlloc.invokeExact();
             try {
                 for (int node = nodes.nextSetBit(0); node >= 0; node = nodes.nextSetBit(node + 1)) {
@@ -203,7 +203,7 @@ public final class HwlocTopology implements AutoCloseable {
                 }
                 int result = (int) hwloc.setAreaMembind.invokeExact(
                         state, topology, segment, segment.byteSize(), set, MEMBIND_BIND, MEMBIND_FLAGS);
-                return result >= 0 ? 0 : Errno.of(state);
+                return result >= 0 ? 0 : CapturedErrno.of(state);
             } finally {
                 hwloc.bitmapFree.invokeExact(set);
             }

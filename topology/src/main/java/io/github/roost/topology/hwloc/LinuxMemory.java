@@ -44,7 +44,7 @@ public final class LinuxMemory {
         mmap = c.link(
                 "mmap", FunctionDescriptor.of(ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
         munmap = c.link("munmap", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG));
-        madvise = c.link("madvise", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT), Errno.CAPTURED);
+        madvise = c.link("madvise", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT), CapturedErrno.CAPTURED);
         movePages = MovePages.of(c);
         pageBytes = pageBytes(c.link("getpagesize", FunctionDescriptor.of(JAVA_INT)));
     }
@@ -68,7 +68,7 @@ public final class LinuxMemory {
                     "syscall",
                     FunctionDescriptor.of(
                             JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, ADDRESS, ADDRESS, ADDRESS, JAVA_LONG),
-                    Errno.CAPTURED,
+                    CapturedErrno.CAPTURED,
                     Linker.Option.firstVariadicArg(1));
             return switch (System.getProperty("os.arch", "")) {
                 case "amd64" -> new MovePages(systemCall, 279);
@@ -80,10 +80,10 @@ public final class LinuxMemory {
         /** {@return 0, or the {@code errno} of the refusal} */
         int move(MemorySegment addresses, MemorySegment nodes, MemorySegment status, long pages, Arena arena)
                 throws Throwable {
-            MemorySegment state = Errno.allocate(arena);
+            MemorySegment state = CapturedErrno.allocate(arena);
             long result = (long) systemCall.invokeExact(
                     state, number, THIS_PROCESS, pages, addresses, nodes, status, (long) MPOL_MF_MOVE);
-            return result >= 0 ? 0 : Errno.of(state);
+            return result >= 0 ? 0 : CapturedErrno.of(state);
         }
     }
 
@@ -230,9 +230,9 @@ public final class LinuxMemory {
 
     private int advise(MemorySegment pages, int advice) {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = Errno.allocate(arena);
+            MemorySegment state = CapturedErrno.allocate(arena);
             int result = (int) madvise.invokeExact(state, pages, pages.byteSize(), advice);
-            return result >= 0 ? 0 : Errno.of(state);
+            return result >= 0 ? 0 : CapturedErrno.of(state);
         } catch (Throwable thrown) {
             throw NativeFunctions.unexpected(thrown);
         }

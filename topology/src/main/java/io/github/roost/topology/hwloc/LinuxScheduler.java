@@ -49,8 +49,8 @@ public final class LinuxScheduler {
 
     LinuxScheduler(NativeFunctions c) {
         FunctionDescriptor affinity = FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, ADDRESS);
-        getAffinity = c.link("sched_getaffinity", affinity, Errno.CAPTURED);
-        setAffinity = c.link("sched_setaffinity", affinity, Errno.CAPTURED);
+        getAffinity = c.link("sched_getaffinity", affinity, CapturedErrno.CAPTURED);
+        setAffinity = c.link("sched_setaffinity", affinity, CapturedErrno.CAPTURED);
         // It only reads memory and returns, so the call needs no thread state transition.
         getCpu = c.link("sched_getcpu", FunctionDescriptor.of(JAVA_INT), Linker.Option.critical(false));
         getPolicy = c.link("sched_getscheduler", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
@@ -85,14 +85,14 @@ public final class LinuxScheduler {
 
     private BitSet mask(int thread) {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = Errno.allocate(arena);
+            MemorySegment state = CapturedErrno.allocate(arena);
             for (int bytes = FIRST_MASK_BYTES; bytes <= LAST_MASK_BYTES; bytes *= 2) {
                 MemorySegment mask = arena.allocate(bytes, Long.BYTES);
                 int result = (int) getAffinity.invokeExact(state, thread, (long) bytes, mask);
                 if (result >= 0) {
                     return BitSet.valueOf(mask.toArray(ValueLayout.JAVA_LONG));
                 }
-                int errno = Errno.of(state);
+                int errno = CapturedErrno.of(state);
                 if (errno != EINVAL) {
                     throw new IllegalStateException("the kernel refused to read an affinity mask, errno " + errno);
                 }
@@ -122,10 +122,10 @@ public final class LinuxScheduler {
      */
     public int bindThread(int thread, BitSet cpus) {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = Errno.allocate(arena);
+            MemorySegment state = CapturedErrno.allocate(arena);
             MemorySegment mask = arena.allocateFrom(JAVA_LONG, cpus.toLongArray());
             int result = (int) setAffinity.invokeExact(state, thread, mask.byteSize(), mask);
-            return result >= 0 ? 0 : Errno.of(state);
+            return result >= 0 ? 0 : CapturedErrno.of(state);
         } catch (Throwable thrown) {
             throw NativeFunctions.unexpected(thrown);
         }

@@ -36,11 +36,11 @@ public final class UcxNode implements AutoCloseable {
     private final UcxAddress address;
     private final ServerSocket listening;
     private final Exposed exposed;
-    private final WorkerThread thread;
+    private final UcxWorkerThread thread;
     private final Set<Socket> connections = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
 
-    private UcxNode(UcxAddress address, ServerSocket listening, Exposed exposed, WorkerThread thread) {
+    private UcxNode(UcxAddress address, ServerSocket listening, Exposed exposed, UcxWorkerThread thread) {
         this.address = address;
         this.listening = listening;
         this.exposed = exposed;
@@ -86,7 +86,7 @@ public final class UcxNode implements AutoCloseable {
             }
             UcxAddress name = new UcxAddress(asked.host(), listening.getLocalPort());
             exposed = new Exposed(map(pool));
-            WorkerThread thread = WorkerThread.start(name.toString(), at, transports, exposed);
+            UcxWorkerThread thread = UcxWorkerThread.start(name.toString(), at, transports, exposed);
             UcxNode node = new UcxNode(name, listening, exposed, thread);
             Thread.ofVirtual().name("roost-listen-" + name).start(node::listen);
             serving = true;
@@ -109,7 +109,7 @@ public final class UcxNode implements AutoCloseable {
     }
 
     /** The memory, registered with UCX. Its fields are written by the worker's thread before other threads see it. */
-    private static final class Exposed implements WorkerThread.Work {
+    private static final class Exposed implements UcxWorkerThread.Work {
         private final MemorySegment memory;
         private volatile boolean closing;
         private volatile @Nullable Hello hello;

@@ -48,7 +48,7 @@ import org.slf4j.LoggerFactory;
  * never driven again. A caller that gives up earlier, by a timeout, must leave the memory alone until the region is closed; until then the flight
  * keeps memory of automatic arenas reachable.
  */
-final class UcxRegion implements RemoteRegion, WorkerThread.Work {
+final class UcxRegion implements RemoteRegion, UcxWorkerThread.Work {
     private static final Logger LOG = LoggerFactory.getLogger(UcxRegion.class);
     private static final long MAX_CLOSING_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final long MAX_LANDING_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -71,7 +71,7 @@ final class UcxRegion implements RemoteRegion, WorkerThread.Work {
     private volatile @Nullable RemoteMemoryException over;
 
     private volatile boolean ended;
-    private @Nullable WorkerThread thread;
+    private @Nullable UcxWorkerThread thread;
 
     // Used by the worker's thread only.
     private @Nullable UcpEndpoint endpoint;
@@ -90,7 +90,7 @@ final class UcxRegion implements RemoteRegion, WorkerThread.Work {
             String name, InetSocketAddress address, String transports, Socket connection, Hello node, Duration timeout)
             throws RemoteMemoryException {
         UcxRegion region = new UcxRegion(name, node, connection);
-        region.thread = WorkerThread.start(name, address, transports, region);
+        region.thread = UcxWorkerThread.start(name, address, transports, region);
         Thread.ofVirtual().name("roost-watch-" + name).start(region::watch);
         boolean reached = false;
         try {
@@ -236,7 +236,7 @@ final class UcxRegion implements RemoteRegion, WorkerThread.Work {
     }
 
     private void wake() {
-        WorkerThread running = thread;
+        UcxWorkerThread running = thread;
         if (running != null) {
             running.wake();
         }
@@ -490,7 +490,7 @@ final class UcxRegion implements RemoteRegion, WorkerThread.Work {
             LOG.debug("the connection to {} did not close in order", name, e);
         }
         failSwapping();
-        WorkerThread running = thread;
+        UcxWorkerThread running = thread;
         if (running != null) {
             running.wake();
             running.join();

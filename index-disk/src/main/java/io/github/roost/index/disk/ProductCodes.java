@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * is live sees its id.
  * Memory is freed only by {@link #close}, which is called when no thread reads or writes.
  */
-final class Codes implements AutoCloseable {
+final class ProductCodes implements AutoCloseable {
     /** Row blocks of one allocation. */
     private static final int CHUNK_BLOCKS = 64;
 
@@ -53,7 +53,7 @@ final class Codes implements AutoCloseable {
     private volatile int nodes;
 
     /** No nodes yet; the centroids must be written before the first code. */
-    Codes(DiskLayout layout) {
+    ProductCodes(DiskLayout layout) {
         this.layout = layout;
         this.centroids = arena.allocate((long) layout.centroidBlocks() * PAGE_BYTES, PAGE_BYTES);
         this.partBegins = IntStream.rangeClosed(0, layout.codeBytes())

@@ -17,7 +17,7 @@ import org.openucx.jucx.ucp.UcpWorkerParams;
  * A UCX worker and its thread, the only one that uses it from creation to close; other threads may only {@link #wake} it. The thread sleeps while
  * UCX has nothing to do. A wake is never lost: UCX remembers it, and the next sleep returns at once.
  */
-final class WorkerThread implements Runnable {
+final class UcxWorkerThread implements Runnable {
     /** The thread's work; all methods are called on the thread. */
     interface Work {
         /** Begins to use the worker. */
@@ -49,7 +49,7 @@ final class WorkerThread implements Runnable {
     /** The worker while it can be woken; guarded by this object. */
     private @Nullable UcpWorker awake;
 
-    private WorkerThread(String region, InetSocketAddress address, String transports, Work work) {
+    private UcxWorkerThread(String region, InetSocketAddress address, String transports, Work work) {
         this.address = address;
         this.transports = transports;
         this.work = work;
@@ -63,9 +63,9 @@ final class WorkerThread implements Runnable {
      * @param address of the node
      * @param transports UCX's names, separated by commas; empty lets UCX select
      */
-    static WorkerThread start(String region, InetSocketAddress address, String transports, Work work)
+    static UcxWorkerThread start(String region, InetSocketAddress address, String transports, Work work)
             throws RemoteMemoryException {
-        WorkerThread started = new WorkerThread(region, address, transports, work);
+        UcxWorkerThread started = new UcxWorkerThread(region, address, transports, work);
         started.thread.start();
         try {
             started.begun.join();

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Locale;
 
 /** Formats numbers, with their spread, for people. Stateless. */
-final class Figures {
-    private Figures() {}
+final class Numbers {
+    private Numbers() {}
 
     /** For example 1,234,567; empty if the value is not finite. */
     static String whole(double value) {

@@ -16,7 +16,7 @@ import java.util.stream.Stream;
  * @param words the words of the neighbor at an index
  * @param ran which worker searched, and the cost
  */
-record Found(ServedTable table, SearchResult neighbors, IntFunction<Optional<Item>> words, Ran ran) {
+record ServedResult(ServedTable table, SearchResult neighbors, IntFunction<Optional<Item>> words, Ran ran) {
     Stream<Hit> hits() {
         return IntStream.range(0, neighbors.size()).mapToObj(this::hit);
     }

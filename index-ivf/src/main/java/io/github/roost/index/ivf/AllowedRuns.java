@@ -13,7 +13,7 @@ import java.util.function.LongPredicate;
  * a whole is dropped; otherwise its allowed rows are copied, so that the kernel computes no unneeded distance. The memory is
  * reused for the next list. Belongs to one thread at a time.
  */
-final class AllowedRows {
+final class AllowedRuns {
     private MemorySegment vectors = MemorySegment.NULL;
     private MemorySegment ids = MemorySegment.NULL;
 

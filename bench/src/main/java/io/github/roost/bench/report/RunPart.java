@@ -10,13 +10,13 @@ import java.util.List;
  * @param command words after {@code ./roost}
  * @param minutes approximate duration on two cores
  */
-public record Part(String name, List<String> command, double minutes) {
-    public Part {
+public record RunPart(String name, List<String> command, double minutes) {
+    public RunPart {
         command = List.copyOf(command);
     }
 
-    static Part of(String name, double minutes, String command) {
-        return new Part(name, Arrays.asList(command.split(" ", -1)), minutes);
+    static RunPart of(String name, double minutes, String command) {
+        return new RunPart(name, Arrays.asList(command.split(" ", -1)), minutes);
     }
 
     /** The command line. */
@@ -30,7 +30,7 @@ public record Part(String name, List<String> command, double minutes) {
     }
 
     /** Returns the same part without third-party peers. */
-    Part withoutPeers() {
+    RunPart withoutPeers() {
         boolean has = command.size() > 1 && List.of("rivals", "ivf").contains(command.get(1));
         return has && !command.contains("--peer")
                 ? of(name, minutes, String.join(" ", command) + " --peer none")

@@ -17,13 +17,13 @@ import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.FixedBitSet;
 
 /** Map from a table's ids to the live documents of one reader. Immutable. */
-final class LiveRows {
+final class LiveDocuments {
     private static final int NONE = -1;
 
     private final Long2LongHashMap documents = new Long2LongHashMap(NONE);
     private final IdFilter all = IdFilter.of(id -> document(id) != NONE);
 
-    private LiveRows() {}
+    private LiveDocuments() {}
 
     /**
      * Reads the ids of all live documents, in linear time. Documents without an id are skipped.
@@ -31,8 +31,8 @@ final class LiveRows {
      * @param idField field with ids as numeric doc values
      * @throws IllegalStateException if two live documents have the same id
      */
-    static LiveRows of(IndexReader reader, String idField) throws IOException {
-        LiveRows rows = new LiveRows();
+    static LiveDocuments of(IndexReader reader, String idField) throws IOException {
+        LiveDocuments rows = new LiveDocuments();
         for (LeafReaderContext segment : reader.leaves()) {
             NumericDocValues ids = DocValues.getNumeric(segment.reader(), idField);
             Bits live = segment.reader().getLiveDocs();

@@ -7,7 +7,7 @@ import me.tongfei.progressbar.ProgressBarStyle;
 import org.jspecify.annotations.Nullable;
 
 /** Shows the progress of a job on standard error: a bar on a terminal, otherwise one line at the start. */
-public final class Progress implements AutoCloseable {
+public final class JobProgress implements AutoCloseable {
     private static final int WIDTH = 80;
     private static final int UPDATE_MILLIS = 100;
 
@@ -17,7 +17,7 @@ public final class Progress implements AutoCloseable {
      * @param job description of the job
      * @param steps number of steps
      */
-    public Progress(Streams streams, String job, long steps) {
+    public JobProgress(Streams streams, String job, long steps) {
         if (streams.terminal()) {
             this.bar = new ProgressBarBuilder()
                     .setTaskName(job)

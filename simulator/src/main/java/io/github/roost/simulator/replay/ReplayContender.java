@@ -4,7 +4,7 @@ import io.github.roost.vector.SearchResult;
 import java.util.concurrent.CompletableFuture;
 
 /** One way to run a workload's searches. Thread-safe. */
-interface Contender extends AutoCloseable {
+interface ReplayContender extends AutoCloseable {
     String name();
 
     /** Starts the search of one target of one table. */
