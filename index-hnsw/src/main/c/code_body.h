@@ -4,7 +4,7 @@
  *   sum_tile(rows, weights, bytes, start, sums)  per row of a tile the sum of weight times (code - 128) over `bytes`
  *                                                components, a multiple of CODE_LANES; `start` is -128 times the
  *                                                sum of the weights
- *   SEARCH                                         the name of the function to define
+ *   SEARCH                                       the name of the function to define
  *
  * Bytes after a row's last code belong to other fields of the record; their weights are zero. Integer sums are exact, so all
  * implementations give the same result.

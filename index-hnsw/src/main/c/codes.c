@@ -1,10 +1,6 @@
 /*
- * The integer weights of a query for codes. A component of a row is middle + step c, and its code is c + 128. With
- * w = step (q - middle), the squared distance from q is the row's term, the sum of (step c)^2, minus twice the sum of w c,
- * plus a constant that is the same for all rows and left out. The negated inner product, with w = step q, is minus the sum of
- * w c. The weights are rounded to integers from -127 to 127, and `slope` scales sums back to distances. If a few dimensions have a
- * much wider range than the others, whose weights would round to almost 0, the weights are fine: integers from -16,256 to 16,256,
- * in two parts that are summed one after the other.
+ * The integer weights of a query for codes; QueryWeights.java explains them and performs the same steps, so that both get the
+ * same bits. A fine weight has two parts that are summed one after the other. `slope` scales sums back to distances.
  */
 #include <float.h>
 #include <math.h>
@@ -30,14 +26,14 @@ static int32_t start_of(const int8_t *weights, int32_t dimension) {
 
 static int32_t nearest(float value) { return (int32_t)((value + ROUNDER) - ROUNDER); }
 
-void weigh(const struct search *search, int8_t *weights) {
+void weigh(const struct search *search) {
     const struct image *image = search->image;
     const int32_t dimension = image->dimension;
     const float *zero_points = (const float *)((const uint8_t *)image + image->quantizer_at);
     const float *scales = zero_points + dimension;
     const int32_t padded = (dimension + CODE_LANES - 1) / CODE_LANES * CODE_LANES;
-    int8_t *high = weights;
-    int8_t *low = weights + MAX_DIMENSIONS;
+    int8_t *high = search->weights;
+    int8_t *low = search->weights + MAX_DIMENSIONS;
     memset(high, 0, padded);
     float exact[MAX_DIMENSIONS];
     float max = 0;
@@ -72,10 +68,10 @@ void weigh(const struct search *search, int8_t *weights) {
     progress->slope = search->inner_product ? -unit : -2 * unit;
 }
 
-void use_weights(struct search *search, const int8_t *weights) {
+void use_weights(struct search *search) {
     const struct progress *progress = search->progress;
-    search->high = weights;
-    search->low = progress->fine ? weights + MAX_DIMENSIONS : 0;
+    search->high = search->weights;
+    search->low = progress->fine ? search->weights + MAX_DIMENSIONS : 0;
     search->high_start = progress->high_start;
     search->low_start = progress->low_start;
     search->slope = progress->slope;

@@ -1,6 +1,5 @@
-/* AVX2: bytes are widened to 16 bits before multiplication, because the byte multiplication instruction saturates. */
-#include <immintrin.h>
-
+/* Graph search over codes with AVX2. */
+#include "bytes_avx2.h"
 #include "tile.h"
 
 INLINE __m128i fold(__m256i sum) {
@@ -11,12 +10,9 @@ INLINE void sum_tile(const uint8_t *const *rows, const int8_t *weights, int64_t 
     __m256i lanes[TILE];
     for (int row = 0; row < TILE; row++) lanes[row] = _mm256_setzero_si256();
     for (int64_t at = 0; at < bytes; at += 16) {
-        __m256i weight = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(weights + at)));
+        __m128i weight = _mm_loadu_si128((const __m128i *)(weights + at));
 #pragma GCC unroll 4
-        for (int row = 0; row < TILE; row++) {
-            __m256i codes = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(rows[row] + at)));
-            lanes[row] = _mm256_add_epi32(lanes[row], _mm256_madd_epi16(codes, weight));
-        }
+        for (int row = 0; row < TILE; row++) lanes[row] = add_products(lanes[row], load_codes(rows[row] + at), weight);
     }
     _Static_assert(TILE == 4, "two pairs");
     __m128i pairs = _mm_hadd_epi32(fold(lanes[0]), fold(lanes[1]));

@@ -1,9 +1,7 @@
 /* NEON with the dot product of Armv8.2: one instruction multiplies and adds 16 components of a row. */
-#include <arm_neon.h>
-
+#include "bytes_neon.h"
 #include "tile.h"
 
-/* 128 is subtracted from the codes, so that both factors are signed. */
 INLINE void sum_tile(const uint8_t *const *rows, const int8_t *weights, int64_t bytes, int32_t start, int32_t *sums) {
     (void)start;
     int32x4_t lanes[TILE];
@@ -11,10 +9,7 @@ INLINE void sum_tile(const uint8_t *const *rows, const int8_t *weights, int64_t 
     for (int64_t at = 0; at < bytes; at += 16) {
         int8x16_t weight = vld1q_s8(weights + at);
 #pragma GCC unroll 4
-        for (int row = 0; row < TILE; row++) {
-            int8x16_t codes = vreinterpretq_s8_u8(veorq_u8(vld1q_u8(rows[row] + at), vdupq_n_u8(0x80)));
-            lanes[row] = vdotq_s32(lanes[row], codes, weight);
-        }
+        for (int row = 0; row < TILE; row++) lanes[row] = vdotq_s32(lanes[row], load_codes(rows[row] + at), weight);
     }
     for (int row = 0; row < TILE; row++) sums[row] = vaddvq_s32(lanes[row]);
 }

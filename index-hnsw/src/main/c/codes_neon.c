@@ -1,9 +1,7 @@
-/* NEON without the dot product, for every 64-bit ARM. */
-#include <arm_neon.h>
-
+/* NEON without the dot product, for every 64-bit Arm. */
+#include "bytes_neon.h"
 #include "tile.h"
 
-/* 128 is subtracted from the codes, so that the factors are signed bytes and their product fits 16 bits. */
 INLINE void sum_tile(const uint8_t *const *rows, const int8_t *weights, int64_t bytes, int32_t start, int32_t *sums) {
     (void)start;
     int32x4_t lanes[TILE];
@@ -12,9 +10,9 @@ INLINE void sum_tile(const uint8_t *const *rows, const int8_t *weights, int64_t 
         int8x16_t weight = vld1q_s8(weights + at);
 #pragma GCC unroll 4
         for (int row = 0; row < TILE; row++) {
-            int8x16_t codes = vreinterpretq_s8_u8(veorq_u8(vld1q_u8(rows[row] + at), vdupq_n_u8(0x80)));
-            lanes[row] = vpadalq_s16(lanes[row], vmull_s8(vget_low_s8(codes), vget_low_s8(weight)));
-            lanes[row] = vpadalq_s16(lanes[row], vmull_high_s8(codes, weight));
+            int8x16_t codes = load_codes(rows[row] + at);
+            lanes[row] = add_low_products(lanes[row], codes, weight);
+            lanes[row] = add_high_products(lanes[row], codes, weight);
         }
     }
     for (int row = 0; row < TILE; row++) sums[row] = vaddvq_s32(lanes[row]);

@@ -9,7 +9,8 @@ _Static_assert(offsetof(struct progress, size) == 4 && offsetof(struct progress,
                    offsetof(struct progress, computed) == 16 && offsetof(struct progress, expanded) == 24 &&
                    sizeof(struct progress) <= 128,
                "as in SearchScratch.java");
-_Static_assert(offsetof(struct insertion, progress) == 0 && sizeof(struct insertion) <= 128, "as in SearchScratch.java");
+_Static_assert(offsetof(struct insertion, progress) == 0 && sizeof(struct insertion) <= 128,
+               "as in SearchScratch.java");
 
 int32_t roost_hnsw_supports(int32_t isa) { return cpu_has(isa); }
 
@@ -45,17 +46,19 @@ static int sort(const struct search *search) {
     return size <= 1;
 }
 
-/* Points a search to its query's weights or table; computes them in its first call. */
-static void prepare(struct search *search, int8_t *weights) {
+/* Begins or continues a call: points the search to the image and to its query's weights or table, computed in its first call. */
+static void prepare(struct search *search, const struct image *image) {
     const int begins = search->progress->phase == BEGUN;
-    if (search->image->coded == NEIGHBOR_CODES) {
-        if (begins) tabulate(search, (uint8_t *)weights);
-        search->table = (const uint8_t *)weights;
+    search->image = image;
+    search->progress->left = search->budget;
+    if (image->coded == NEIGHBOR_CODES) {
+        if (begins) tabulate(search);
+        search->table = (const uint8_t *)search->weights;
         search->slope = search->progress->slope;
         search->offset = search->progress->offset;
-    } else if (search->image->coded != VECTORS) {
-        if (begins) weigh(search, weights);
-        use_weights(search, weights);
+    } else if (image->coded != VECTORS) {
+        if (begins) weigh(search);
+        use_weights(search);
     }
 }
 
@@ -72,30 +75,24 @@ static void search_layers(int32_t isa, const struct search *search) {
     }
 }
 
-int32_t roost_hnsw_search(int32_t isa, const struct image *image, const float *query, int32_t inner_product,
-                        int32_t width, int32_t most_reranked, const uint64_t *allowed, uint64_t *visited,
-                        int64_t *candidates, int32_t *log, int64_t *found, int8_t *weights, struct estimate *estimates,
-                        struct progress *progress, int32_t budget, int64_t labels) {
-    struct search search = {image, query, inner_product, width,     allowed, visited, candidates,
-                            log,   found, progress,      budget,    0,       0,       0,
-                            0,     0,     labels,        estimates, 0,       0};
-    progress->left = budget;
-    prepare(&search, weights);
-    if (progress->phase <= SEARCHING) search_layers(isa, &search);
-    if (progress->phase == FORGETTING) forget(&search);
-    if (progress->phase == SORTING && sort(&search)) {
+int32_t roost_hnsw_search(int32_t isa, const struct image *image, struct search *search) {
+    struct progress *progress = search->progress;
+    prepare(search, image);
+    if (progress->phase <= SEARCHING) search_layers(isa, search);
+    if (progress->phase == FORGETTING) forget(search);
+    if (progress->phase == SORTING && sort(search)) {
         progress->phase = DONE;
         if (image->coded == CODES_AND_VECTORS) {
-            if (progress->size > most_reranked) progress->size = most_reranked;
+            if (progress->size > search->most_reranked) progress->size = search->most_reranked;
             progress->next = 0;
             progress->phase = RERANKING;
         }
     }
     if (progress->phase == RERANKING) {
-        CALL(isa, rerank, &search);
+        CALL(isa, rerank, search);
         if (progress->phase == SORTING_AGAIN) progress->next = progress->size;
     }
-    if (progress->phase == SORTING_AGAIN && sort(&search)) progress->phase = DONE;
+    if (progress->phase == SORTING_AGAIN && sort(search)) progress->phase = DONE;
     if (progress->phase == DAMAGED) return -1;
     return progress->phase == DONE;
 }
@@ -107,53 +104,41 @@ void roost_hnsw_end_search(struct progress *progress) {
     }
 }
 
-int32_t roost_hnsw_scan(int32_t isa, const struct image *image, const float *query, int32_t inner_product,
-                        int32_t width, const uint64_t *allowed, int64_t from, int64_t to, int64_t *found,
-                        struct progress *progress, int32_t budget) {
-    const struct search search = {
-        image, query, inner_product, width, allowed, 0, 0, 0, found, progress, budget, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-    progress->left = budget;
+int32_t roost_hnsw_scan(int32_t isa, const struct image *image, struct search *search, int64_t from, int64_t to) {
+    struct progress *progress = search->progress;
+    search->image = image;
+    progress->left = search->budget;
     if (progress->phase == BEGUN) {
         progress->next = from;
         progress->phase = SEARCHING;
     }
     if (progress->phase == SEARCHING) {
-        CALL(isa, scan, &search, to);
+        CALL(isa, scan, search, to);
         if (progress->phase == SORTING) progress->next = progress->size;
     }
-    if (progress->phase == SORTING && sort(&search)) progress->phase = DONE;
+    if (progress->phase == SORTING && sort(search)) progress->phase = DONE;
     return progress->phase == DONE;
 }
 
-int64_t roost_hnsw_scan_group(int32_t isa, const struct image *image, const float *queries, int64_t query_stride,
-                              int32_t count, int32_t width, int32_t inner_product, const uint64_t *allowed,
-                              int64_t from, int64_t to, int64_t *found, int32_t *sizes, float *bounds) {
-    const struct group group = {image,         queries, query_stride, count, width,
-                                inner_product, allowed, found,        sizes, bounds};
-    return CALL(isa, scan_group, &group, from, to);
+int64_t roost_hnsw_scan_group(int32_t isa, const struct image *image, struct group *group, int64_t from, int64_t to) {
+    group->image = image;
+    return CALL(isa, scan_group, group, from, to);
 }
 
-int32_t roost_hnsw_insert(int32_t isa, struct image *image, float *lengths, uint16_t *chosen, uint8_t *locks,
-                          int32_t links, float factor, int32_t node, int32_t width, float *query, uint64_t *visited,
-                          int64_t *candidates, int32_t *log, int64_t *found, int64_t *picked,
-                          struct insertion *insertion, int32_t budget) {
-    const struct build build = {image, lengths, chosen, locks, links, factor};
+int32_t roost_hnsw_insert(int32_t isa, const struct build *build, struct insert *insert) {
+    struct search *search = insert->search;
+    struct insertion *insertion = insert->insertion;
     struct progress *progress = &insertion->progress;
-    const struct insert insert = {
-        &build,
-        {image, query, 0, width, 0, visited, candidates, log, found, progress, budget, 0, 0, 0, 0, 0, 0, 0, 0, 0},
-        query,
-        picked,
-        insertion,
-        node};
-    progress->left = budget;
+    insert->build = build;
+    search->image = build->image;
+    progress->left = search->budget;
     while (progress->phase != INSERTED && progress->left > 0) {
         switch (progress->phase) {
             case UNMARKING: {
                 int64_t end = progress->next + progress->left * FORGOTTEN_PER_DISTANCE;
                 if (end > progress->logged) end = progress->logged;
                 progress->left -= (end - progress->next) / FORGOTTEN_PER_DISTANCE;
-                for (int64_t i = progress->next; i < end; i++) visited[log[i] / 64] = 0;
+                for (int64_t i = progress->next; i < end; i++) search->visited[search->log[i] / 64] = 0;
                 progress->next = end;
                 if (end == progress->logged) {
                     progress->logged = 0;
@@ -163,26 +148,25 @@ int32_t roost_hnsw_insert(int32_t isa, struct image *image, float *lengths, uint
                 break;
             }
             case RANKING:
-                if (sort(&insert.search)) {
-                    picked[progress->level * (image->degree + 1ll)] = 0;
+                if (sort(search)) {
+                    insert->picked[progress->level * (build->image->degree + 1ll)] = 0;
                     insertion->considered = 0;
                     insertion->filling = 0;
                     progress->phase = CHOOSING;
                 }
                 break;
             default:
-                CALL(isa, insert, &insert);
+                CALL(isa, insert, insert);
         }
     }
     return progress->phase == INSERTED;
 }
 
-void roost_hnsw_trim(int32_t isa, struct image *image, float *lengths, uint16_t *chosen, int32_t links, float factor,
-                     int32_t node) {
-    const struct build build = {image, lengths, chosen, 0, links, factor};
+void roost_hnsw_trim(int32_t isa, const struct build *build, int32_t node) {
+    const struct image *image = build->image;
     struct progress progress = {0};
-    const struct search search = {image, 0, 0, 0, 0, 0, 0, 0, 0, &progress, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    const struct search search = {.image = image, .progress = &progress};
     for (int32_t level = 0; level <= image->levels && (level == 0 || node < image->level_counts[level - 1]); level++) {
-        CALL(isa, trim, &build, &search, level, node);
+        CALL(isa, trim, build, &search, level, node);
     }
 }

@@ -7,7 +7,7 @@
  *   sum_run(codes, table, groups, sums)   adds the table entries of `groups` groups to each neighbour's sum; at most MAX_IN_RUN
  *                                         groups, so that the partial sums fit 16 bits, and a multiple of four. `sums` is 64-byte
  *                                         aligned
- *   SEARCH_ESTIMATES                        the name of the function to define
+ *   SEARCH_ESTIMATES                      the name of the function to define
  */
 #include <float.h>
 
@@ -35,7 +35,7 @@ INLINE float measure_one(const struct search *search, const int inner_product, i
         sums[0] = vec_fma(inner_product ? q : d, d, sums[0]);
     }
     float distances[4];
-    fold(sums, distances);
+    fold_four(sums, distances);
     return inner_product ? 0.0f - distances[0] : distances[0];
 }
 

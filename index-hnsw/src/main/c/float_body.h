@@ -1,10 +1,6 @@
 /*
- * Graph search, scan and rerank over float vectors, generic over the vector type. The including source defines
- *   vec                         LANES floats
- *   vec_zero, vec_load, vec_sub, vec_fma(a, b, sum)
- *   vec_load_part(at, count)    the first `count` lanes, from 1 to LANES - 1, zero in the others
- *   fold(sums, out)             the sum of each of four vectors' lanes: halves are added, then quarters, and so on
- *   SEARCH, SCAN, RERANK          the names of the functions to define
+ * Graph search, scan and rerank over float vectors, generic over the vec of an instruction set (see vec.h), which the source
+ * includes first. It also defines SEARCH, SCAN and RERANK, the names of the functions to define.
  */
 #include "tile.h"
 
@@ -43,7 +39,7 @@ INLINE void measure_tile(const struct search *search, const int inner_product, c
             sums[i] = vec_fma(inner_product ? q : d, d, sums[i]);
         }
     }
-    fold(sums, distances);
+    fold_four(sums, distances);
     if (inner_product) {
         for (int i = 0; i < TILE; i++) distances[i] = 0.0f - distances[i];
     }

@@ -50,7 +50,7 @@ INLINE void measure_group(const struct group *group, const int inner_product, co
         }
     }
 #pragma GCC unroll 4
-    for (int i = 0; i < GROUP_QUERIES * GROUP_ROWS; i += 4) fold(sums + i, out + i);
+    for (int i = 0; i < GROUP_QUERIES * GROUP_ROWS; i += 4) fold_four(sums + i, out + i);
     if (inner_product) {
         for (int i = 0; i < GROUP_QUERIES * GROUP_ROWS; i++) out[i] = 0.0f - out[i];
     }

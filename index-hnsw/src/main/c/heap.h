@@ -11,13 +11,7 @@ static inline int64_t key(float distance, int32_t node) {
 
 static inline int32_t node_of(int64_t entry) { return (int32_t)entry; }
 
-static inline float distance_of(int64_t entry) {
-    int32_t bits = (int32_t)(entry >> 32);
-    bits ^= (bits >> 31) & 0x7fffffff;
-    float distance;
-    memcpy(&distance, &bits, sizeof distance);
-    return distance;
-}
+static inline float distance_of(int64_t entry) { return float_of_key((int32_t)(entry >> 32)); }
 
 /* Pushes to a min-heap, which has the nearest entry at its root. */
 static inline void push_nearest(int64_t *heap, int64_t size, int64_t entry) {

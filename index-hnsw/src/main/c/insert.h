@@ -5,7 +5,7 @@
 #include "search.h"
 
 /*
- * A graph under construction: an image whose vectors are all set, with initially empty neighbour lists. Nodes are inserted in the
+ * A graph under construction, written by GraphInsertion.java, which defines the same layout: an image whose vectors are all set, with initially empty neighbour lists. Nodes are inserted in the
  * order of their numbers, from the top layer down, so node 0 is the entry point throughout.
  *
  * Several threads insert concurrently. A list is changed only by the thread that holds its node's lock; searches read it without a
@@ -49,16 +49,18 @@ struct insertion {
 };
 
 /*
- * The arguments of one call; see struct search. `picked` has the node's neighbours per layer: their number, then room for as many
- * entries as the degree of layer 0.
+ * One insertion: its arguments, the same at every call and written by InsertScratch.java, which defines the same layout. `search`
+ * has the memory of its searches for neighbours; `query` is its query, with room for a vector. `picked` has the node's neighbours per
+ * layer: their number, then room for as many entries as the degree of layer 0.
  */
 struct insert {
-    const struct build *build;
-    struct search search;
+    struct search *search;
     float *query;
     int64_t *picked;
     struct insertion *insertion;
     int32_t node;
+    /* Set by the call. */
+    const struct build *build;
 };
 
 /* Continues the current stage of an insertion, at most until the budget is used; the caller repeats this until INSERTED. */

@@ -96,8 +96,6 @@ INLINE int is_covered(const struct search *list_search, const float *values, int
     return 0;
 }
 
-INLINE float length_of(int64_t entry) { return float_of_key((int32_t)(entry >> 32)); }
-
 /*
  * Prunes a list, with one additional neighbour if `added` is not negative. Neighbours are considered nearest first. The strict rule
  * drops a neighbour that is nearer to a kept one than to the list's node; the relaxed rule fills the remaining places with
@@ -130,7 +128,7 @@ static void __attribute__((noinline)) choose_again(const struct build *build, co
     int32_t out = 0;
     for (int32_t i = 0; i < candidates && count < max; i++) {
         const int32_t candidate = (int32_t)(entries[i] & ~FRESH);
-        const float length = length_of(entries[i]);
+        const float length = distance_of(entries[i]);
         const int is_fresh = (entries[i] & FRESH) != 0;
         const int32_t compared = is_fresh ? count : fresh;
         if (compared > 0) {
@@ -148,7 +146,7 @@ static void __attribute__((noinline)) choose_again(const struct build *build, co
     *chosen = (uint16_t)count;
     for (int32_t i = 0; i < out && count < max; i++) {
         const int32_t candidate = (int32_t)(left_out[i] & ~FRESH);
-        const float length = length_of(left_out[i]);
+        const float length = distance_of(left_out[i]);
         const float *values = padded(image, candidate, room);
         if (is_covered(search, values, kept, count, build->factor, length)) continue;
         kept[count] = candidate;
@@ -163,17 +161,17 @@ static void __attribute__((noinline)) choose_again(const struct build *build, co
 INLINE void link_back(const struct insert *insert, int32_t level, int64_t entry) {
     const struct build *build = insert->build;
     const int32_t node = node_of(entry);
-    const int64_t added = key(length_of(entry), insert->node);
+    const int64_t added = key(distance_of(entry), insert->node);
     const int32_t degree = degree_of(build->image, level);
     int32_t *links = links_of(build->image, level, node);
     take_lock(build->locks + node);
     int32_t count = 0;
     while (count < degree && links[count] >= 0) count++;
     if (count < degree) {
-        lengths_of(build, level, node)[count] = length_of(entry);
+        lengths_of(build, level, node)[count] = distance_of(entry);
         write_link(links + count, insert->node);
     } else {
-        choose_again(build, &insert->search, level, node, degree, added);
+        choose_again(build, insert->search, level, node, degree, added);
     }
     leave_lock(build->locks + node);
 }
@@ -189,7 +187,7 @@ INLINE void link_layers(const struct insert *insert) {
             int32_t *links = links_of(image, level, insert->node);
             float *lengths = lengths_of(insert->build, level, insert->node);
             for (int32_t i = 0; i < picked[0]; i++) {
-                lengths[i] = length_of(picked[1 + i]);
+                lengths[i] = distance_of(picked[1 + i]);
                 write_link(links + i, node_of(picked[1 + i]));
             }
         }
@@ -214,7 +212,7 @@ INLINE void pick(const struct insert *insert) {
     const struct build *build = insert->build;
     struct insertion *insertion = insert->insertion;
     struct progress *progress = &insertion->progress;
-    int64_t *found = insert->search.found;
+    int64_t *found = insert->search->found;
     const int32_t max = kept_in(build, progress->level);
     int64_t *picked = picked_of(insert, progress->level);
     int32_t nodes[MAX_LISTED];
@@ -230,8 +228,8 @@ INLINE void pick(const struct insert *insert) {
         const int64_t entry = found[insertion->considered];
         /* FRESH marks entries that have been picked. */
         if (entry & FRESH) continue;
-        if (count > 0 && is_covered(&insert->search, padded(build->image, node_of(entry), room), nodes, count,
-                                    insertion->filling ? build->factor : 1, length_of(entry))) {
+        if (count > 0 && is_covered(insert->search, padded(build->image, node_of(entry), room), nodes, count,
+                                    insertion->filling ? build->factor : 1, distance_of(entry))) {
             continue;
         }
         found[insertion->considered] = entry | FRESH;
@@ -278,7 +276,7 @@ INLINE void go_down(const struct insert *insert) {
         progress->left -= count + 1;
         progress->next += count;
         if (count > 0) {
-            measure(&insert->search, nodes, count, distances);
+            measure(insert->search, nodes, count, distances);
             for (int32_t i = 0; i < count; i++) {
                 int64_t entry = key(distances[i], nodes[i]);
                 if (entry < progress->nearest) progress->nearest = entry;
@@ -295,7 +293,7 @@ INLINE void go_down(const struct insert *insert) {
 
 /* Starts the search of a layer at the nearest node of the layer above. */
 INLINE void enter_layer(const struct insert *insert) {
-    const struct search *search = &insert->search;
+    const struct search *search = insert->search;
     struct progress *progress = search->progress;
     const int32_t first = node_of(progress->nearest);
     search->visited[first / 64] |= 1ull << (first % 64);
@@ -310,7 +308,7 @@ INLINE void enter_layer(const struct insert *insert) {
 
 /* As search_layer(), for any layer, and with lists that other threads change. */
 INLINE void look(const struct insert *insert) {
-    const struct search *search = &insert->search;
+    const struct search *search = insert->search;
     const struct image *image = insert->build->image;
     struct progress *progress = search->progress;
     if (progress->waiting < 0) enter_layer(insert);
@@ -384,7 +382,7 @@ INLINE void arrive(const struct insert *insert) {
     }
     int32_t nodes[TILE] = {0};
     float distances[TILE] __attribute__((aligned(64)));
-    measure(&insert->search, nodes, 1, distances);
+    measure(insert->search, nodes, 1, distances);
     progress->from = progress->nearest = key(distances[0], 0);
     progress->level = image->levels;
     progress->next = 0;

@@ -70,7 +70,8 @@ static void rotate(float *values, int32_t length) {
     }
 }
 
-void tabulate(const struct search *search, uint8_t *table) {
+void tabulate(const struct search *search) {
+    uint8_t *table = (uint8_t *)search->weights;
     const int32_t dimension = search->image->dimension;
     const int32_t length = code_length(dimension);
     float rotated[MAX_DIMENSIONS];

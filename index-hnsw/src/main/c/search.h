@@ -4,8 +4,7 @@
 
 #include <stdint.h>
 
-/* Lanes in which every implementation sums, whatever its register width, so that all give the same bits. */
-#define LANES 16
+#include "vec.h"
 
 /* Reads of a row of codes are rounded up to a multiple of this. */
 #define CODE_LANES 64
@@ -135,40 +134,47 @@ struct estimate {
 };
 
 /*
- * One search. `query` is zero-padded to a multiple of LANES. `allowed` has one bit per node, set if the node may be found;
+ * One search: its arguments, the same at every call and written by SearchArguments.java, which defines the same layout, and what
+ * a call derives from them. `image` is an argument of its own, so that Java keeps it open during the call.
+ *
+ * `query` is zero-padded to a multiple of LANES. `allowed` has one bit per node, set if the node may be found;
  * if `labels` is positive, it has `labels` bits, indexed by the nodes' labels. NULL allows all nodes.
  * `visited` has one bit per node, all zero before and after. `candidates` has room for all nodes plus one,
- * `log` for all nodes plus a tile, `found` for `width` entries. `budget` is the work of one call, in distances: a
+ * `log` for all nodes plus a tile, `found` for `width` entries, `weights` for 4 * MAX_DIMENSIONS bytes. After a search over codes the
+ * nearest `most_reranked` found nodes are reranked and the rest is dropped. `budget` is the work of one call, in distances: a
  * positive multiple of TILE. A call may exceed it by a quarter, plus the check of one node's neighbours. With neighbour codes,
  * `estimates` has one element per node and replaces `visited`, and `candidates` has room for CANDIDATES_PER_NODE times as many
- * entries.
+ * entries; without, it is NULL.
  *
  * An entry is a distance and a node packed into one signed 64-bit number with their order (see key()).
  */
 struct search {
-    const struct image *image;
     const float *query;
-    int32_t inner_product;
-    int32_t width;
     const uint64_t *allowed;
     uint64_t *visited;
     int64_t *candidates;
     int32_t *log;
     int64_t *found;
+    int8_t *weights;
+    struct estimate *estimates;
     struct progress *progress;
+    int64_t labels;
+    int32_t inner_product;
+    int32_t width;
+    int32_t most_reranked;
     int32_t budget;
+    /* Set by the call. */
+    const struct image *image;
     /* The query's weights for codes, zero-padded to a multiple of CODE_LANES, or the high and low parts of its fine weights;
      * `low` is NULL if the weights are not fine. See weigh(). */
     const int8_t *high;
     const int8_t *low;
-    /* -128 times their sums. */
+    /* The query's table for neighbour codes: GROUP_BYTES per group, indexed by the group's code. */
+    const uint8_t *table;
+    /* -128 times the sums of the weights. */
     int32_t high_start;
     int32_t low_start;
     float slope;
-    int64_t labels;
-    struct estimate *estimates;
-    /* The query's table for neighbour codes: GROUP_BYTES per group, indexed by the group's code. */
-    const uint8_t *table;
     float offset;
 };
 
@@ -194,15 +200,13 @@ void search_estimates_portable(const struct search *search);
 /* Number of components in neighbour codes, padding included. */
 static inline int32_t code_length(int32_t dimension) { return (dimension + PADDED_TO - 1) / PADDED_TO * PADDED_TO; }
 
-/* Prepares the query for neighbour codes: writes the table, which has room for GROUP_BYTES / GROUP * MAX_DIMENSIONS bytes, and the
- * slope and offset in the progress. */
-void tabulate(const struct search *search, uint8_t *table);
+/* Prepares the query for neighbour codes: writes its table to `weights`, and the slope and offset in the progress. */
+void tabulate(const struct search *search);
 
-/* Prepares the query for codes: writes the weights, which have room for 2 * MAX_DIMENSIONS bytes, and their scalars in the
- * progress. */
-void weigh(const struct search *search, int8_t *weights);
+/* Prepares the query for codes: writes its `weights`, and their scalars in the progress. */
+void weigh(const struct search *search);
 /* Points a search to the weights and scalars that weigh() has written. */
-void use_weights(struct search *search, const int8_t *weights);
+void use_weights(struct search *search);
 
 /* Continues to compute the exact distances of the entries in `found`, and makes a heap of them, until SORTING_AGAIN. */
 void rerank_avx512(const struct search *search);
@@ -225,16 +229,17 @@ void scan_portable(const struct search *search, int64_t to);
  * set of nodes, or NULL for all.
  */
 struct group {
-    const struct image *image;
     const float *queries;
-    int64_t query_stride;
-    int32_t count;
-    int32_t width;
-    int32_t inner_product;
     const uint64_t *allowed;
     int64_t *found;
     int32_t *sizes;
     float *bounds;
+    int64_t query_stride;
+    int32_t count;
+    int32_t width;
+    int32_t inner_product;
+    /* Set by the call. */
+    const struct image *image;
 };
 
 /* Compares all queries with the allowed nodes from `from` to `to` exclusive; distances are bit-equal to a scan's. Returns the number

@@ -4,7 +4,7 @@
  *   measure(search, nodes, count, distances)     computes distances of the query from nodes; both lists have room up to a
  *                                                multiple of TILE
  *   AHEAD                                        number of rows prefetched before the first is measured
- *   SEARCH                                         the name of the function to define
+ *   SEARCH                                       the name of the function to define
  *
  * All unvisited neighbours of a node are collected and the first of them prefetched, then measured tile by tile: while
  * one tile is summed, the next rows are on their way from memory. A call that has used its budget saves its state in the

@@ -1,48 +1,9 @@
-/* Plain C99. fmaf keeps results bit-equal to the other implementations; it is slow if the CPU has no fused multiply-add. */
-#include <math.h>
+/* Graph search, scan and insertion in plain C99. */
 
 /* Which functions to inline is left to the compiler: inlining all of them, of 16 lanes each, takes four times as long to compile. */
 #define INLINE static inline
 #include "search.h"
-
-typedef struct {
-    float lane[LANES];
-} vec;
-
-static inline vec vec_zero(void) {
-    vec result = {{0}};
-    return result;
-}
-
-static inline vec vec_load_part(const float *at, int count) {
-    vec result = {{0}};
-    for (int i = 0; i < count; i++) result.lane[i] = at[i];
-    return result;
-}
-
-static inline vec vec_load(const float *at) { return vec_load_part(at, LANES); }
-
-static inline vec vec_sub(vec a, vec b) {
-    vec result;
-    for (int i = 0; i < LANES; i++) result.lane[i] = a.lane[i] - b.lane[i];
-    return result;
-}
-
-static inline vec vec_fma(vec a, vec b, vec sum) {
-    vec result;
-    for (int i = 0; i < LANES; i++) result.lane[i] = fmaf(a.lane[i], b.lane[i], sum.lane[i]);
-    return result;
-}
-
-static inline void fold(const vec *sums, float *out) {
-    for (int i = 0; i < 4; i++) {
-        vec sum = sums[i];
-        for (int half = LANES / 2; half > 0; half /= 2) {
-            for (int j = 0; j < half; j++) sum.lane[j] += sum.lane[j + half];
-        }
-        out[i] = sum.lane[0];
-    }
-}
+#include "vec_portable.h"
 
 #define SEARCH search_portable
 #define SCAN scan_portable

@@ -4,9 +4,6 @@
 
 #include "search.h"
 
-#ifndef INLINE
-#define INLINE static inline __attribute__((always_inline))
-#endif
 /* Rows measured together. */
 #define TILE 4
 #define CACHE_LINE 64

@@ -98,7 +98,7 @@ static void differ(int32_t isa, const char *what, int round) {
 }
 
 static struct result search(int32_t isa, const struct image *image, const float *query, int32_t inner_product,
-                          int32_t width, int32_t reranked, const uint64_t *allowed, int32_t budget, int round) {
+                            int32_t width, int32_t reranked, const uint64_t *allowed, int32_t budget, int round) {
     const int64_t words = image->nodes / 64 + 1;
     uint64_t *visited = room(8 * words);
     const int beside = image->coded == NEIGHBOR_CODES;
@@ -108,8 +108,21 @@ static struct result search(int32_t isa, const struct image *image, const float 
     struct estimate *estimates = beside ? room(sizeof *estimates * image->nodes) : 0;
     struct progress *progress = room(sizeof *progress);
     struct result result = {0, 0, room(8 * (int64_t)width)};
-    while (roost_hnsw_search(isa, image, query, inner_product, width, reranked, allowed, visited, candidates, log,
-                           result.found, weights, estimates, progress, budget, 0) == 0) {
+    struct search *arguments = room(sizeof *arguments);
+    *arguments = (struct search){.query = query,
+                                 .allowed = allowed,
+                                 .visited = visited,
+                                 .candidates = candidates,
+                                 .log = log,
+                                 .found = result.found,
+                                 .weights = weights,
+                                 .estimates = estimates,
+                                 .progress = progress,
+                                 .inner_product = inner_product,
+                                 .width = width,
+                                 .most_reranked = reranked,
+                                 .budget = budget};
+    while (roost_hnsw_search(isa, image, arguments) == 0) {
     }
     for (int64_t i = 0; i < words; i++) {
         if (visited[i] != 0) differ(isa, "marks left behind", round);
@@ -124,6 +137,7 @@ static struct result search(int32_t isa, const struct image *image, const float 
     free(candidates);
     free(log);
     free(weights);
+    free(arguments);
     free(progress);
     return result;
 }
@@ -132,8 +146,14 @@ static struct result scan(int32_t isa, const struct image *image, const float *q
                           int32_t width, const uint64_t *allowed, int32_t budget) {
     struct progress *progress = room(sizeof *progress);
     struct result result = {0, 0, room(8 * (int64_t)width)};
-    while (roost_hnsw_scan(isa, image, query, inner_product, width, allowed, 0, image->nodes, result.found, progress,
-                           budget) == 0) {
+    struct search arguments = {.query = query,
+                               .allowed = allowed,
+                               .found = result.found,
+                               .progress = progress,
+                               .inner_product = inner_product,
+                               .width = width,
+                               .budget = budget};
+    while (roost_hnsw_scan(isa, image, &arguments, 0, image->nodes) == 0) {
     }
     result.size = progress->size;
     result.computed = progress->computed;
@@ -164,8 +184,8 @@ static void check(int32_t isa, enum content content, int round) {
                        : content == NEIGHBOR_CODES ? "search by estimates"
                                                    : "search over codes";
     struct result whole = search(PORTABLE, image, query, inner_product, width, reranked, filter, WHOLE, round);
-    compare(whole, search(PORTABLE, image, query, inner_product, width, reranked, filter, budget, round), PORTABLE, what,
-            round);
+    compare(whole, search(PORTABLE, image, query, inner_product, width, reranked, filter, budget, round), PORTABLE,
+            what, round);
     compare(whole, search(isa, image, query, inner_product, width, reranked, filter, WHOLE, round), isa, what, round);
     compare(whole, search(isa, image, query, inner_product, width, reranked, filter, budget, round), isa, what, round);
     struct result scanned = scan(PORTABLE, image, query, inner_product, width, filter, WHOLE);
@@ -186,7 +206,8 @@ int main(void) {
             check(isa, CODES_AND_VECTORS, round);
             check(isa, NEIGHBOR_CODES, round);
         }
-        printf("%s as portable: %d rounds of search, search over codes, search by estimates, scan\n", NAMES[isa], ROUNDS);
+        printf("%s as portable: %d rounds of search, search over codes, search by estimates, scan\n", NAMES[isa],
+               ROUNDS);
         others += isa != PORTABLE;
     }
     if (others == 0) printf("this CPU has no other instruction set\n");

@@ -3,12 +3,13 @@
 #define ROOST_CODES_H
 
 #include <stdint.h>
+#include <string.h>
 
 /* Rows per tile. */
 #define TILE 16
 
 /*
- * Rows of unsigned byte codes in tiles of TILE: four components of each row, then the next four, so that a register of 64 bytes
+ * A scan of codes, written by CodeGroup.java, which defines the same layout: rows of unsigned byte codes in tiles of TILE: four components of each row, then the next four, so that a register of 64 bytes
  * holds the same components of TILE rows and sums need no folding. `stride`, a multiple of 4, is bytes per row. `codes` and
  * `terms` have memory for whole tiles, even if `count` is not a multiple of TILE.
  *
@@ -19,22 +20,30 @@
  * `end` - `first` + TILE. The rows from `end` to `count` are only prefetched, for the next scan.
  */
 struct codes {
-    const uint8_t *codes;
-    const float *terms;
+    const int8_t *weights;
+    const int32_t *starts;
+    const float *slopes;
+    const float *bounds;
+    int32_t *found;
+    int32_t *rows;
+    float *scores;
     int32_t first;
     int32_t end;
     int32_t count;
     int32_t stride;
     int32_t query_count;
-    const int8_t *weights;
-    const int32_t *starts;
-    const float *slopes;
-    const float *bounds;
     int32_t room;
-    int32_t *found;
-    int32_t *rows;
-    float *scores;
+    /* Set by the call. */
+    const uint8_t *codes;
+    const float *terms;
 };
+
+/* Four weights, as one number to be repeated in a register. */
+static inline int32_t four_weights(const int8_t *at) {
+    int32_t four;
+    memcpy(&four, at, sizeof four);
+    return four;
+}
 
 void codes_vnni(const struct codes *scan);
 void codes_avx2(const struct codes *scan);

@@ -1,10 +1,5 @@
-/*
- * AVX2: bytes are widened to 16 bits before they are multiplied, since the instruction that multiplies bytes
- * saturates. Then a register holds four components of four rows.
- */
-#include <immintrin.h>
-#include <string.h>
-
+/* AVX2: a register of widened bytes holds four components of four rows. */
+#include "bytes_avx2.h"
 #include "codes_append.h"
 
 static inline __attribute__((always_inline)) void sum_tiles(const struct codes *scan, const int tiles,
@@ -20,17 +15,14 @@ static inline __attribute__((always_inline)) void sum_tiles(const struct codes *
     for (int32_t at = 0; at < scan->stride; at += 4) {
         __m256i rows[4];
 #pragma GCC unroll 4
-        for (int i = 0; i < 4; i++) {
-            rows[i] = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(codes + at * TILE + i * 16)));
-        }
+        for (int i = 0; i < 4; i++) rows[i] = load_codes(codes + at * TILE + i * 16);
 #pragma GCC unroll 2
         for (int query = 0; query < queries; query++) {
-            int32_t four;
-            memcpy(&four, weights + query * (int64_t)scan->stride + at, sizeof four);
-            __m256i weight = _mm256_cvtepi8_epi16(_mm_set1_epi32(four));
+            const int32_t four = four_weights(weights + query * (int64_t)scan->stride + at);
+            __m128i weight = _mm_set1_epi32(four);
 #pragma GCC unroll 4
             for (int i = 0; i < 4; i++) {
-                pairs[query * 4 + i] = _mm256_add_epi32(pairs[query * 4 + i], _mm256_madd_epi16(rows[i], weight));
+                pairs[query * 4 + i] = add_products(pairs[query * 4 + i], rows[i], weight);
             }
         }
     }

@@ -1,7 +1,5 @@
 /* NEON with the dot product of Armv8.2: one instruction multiplies and adds four components of four rows. */
-#include <arm_neon.h>
-#include <string.h>
-
+#include "bytes_neon.h"
 #include "codes_append.h"
 
 static inline __attribute__((always_inline)) void sum_tiles(const struct codes *scan, const int tiles,
@@ -16,13 +14,10 @@ static inline __attribute__((always_inline)) void sum_tiles(const struct codes *
     for (int32_t at = 0; at < scan->stride; at += 4) {
         int8x16_t rows[4];
 #pragma GCC unroll 4
-        for (int i = 0; i < 4; i++) {
-            rows[i] = vreinterpretq_s8_u8(veorq_u8(vld1q_u8(codes + at * TILE + i * 16), vdupq_n_u8(0x80)));
-        }
+        for (int i = 0; i < 4; i++) rows[i] = load_codes(codes + at * TILE + i * 16);
 #pragma GCC unroll 4
         for (int query = 0; query < queries; query++) {
-            int32_t four;
-            memcpy(&four, weights + query * (int64_t)scan->stride + at, sizeof four);
+            const int32_t four = four_weights(weights + query * (int64_t)scan->stride + at);
             int8x16_t weight = vreinterpretq_s8_s32(vdupq_n_s32(four));
 #pragma GCC unroll 4
             for (int i = 0; i < 4; i++) sums[query * 4 + i] = vdotq_s32(sums[query * 4 + i], rows[i], weight);

@@ -1,10 +1,5 @@
-/*
- * NEON of every 64-bit Arm: four components of four rows per register. 128 is subtracted from the bytes themselves, so that
- * products are of signed bytes and fit 16 bits.
- */
-#include <arm_neon.h>
-#include <string.h>
-
+/* NEON of every 64-bit Arm: four components of four rows per register. */
+#include "bytes_neon.h"
 #include "codes_append.h"
 
 static inline __attribute__((always_inline)) void sum_tiles(const struct codes *scan, const int tiles,
@@ -19,19 +14,16 @@ static inline __attribute__((always_inline)) void sum_tiles(const struct codes *
     for (int32_t at = 0; at < scan->stride; at += 4) {
         int8x16_t rows[4];
 #pragma GCC unroll 4
-        for (int i = 0; i < 4; i++) {
-            rows[i] = vreinterpretq_s8_u8(veorq_u8(vld1q_u8(codes + at * TILE + i * 16), vdupq_n_u8(0x80)));
-        }
+        for (int i = 0; i < 4; i++) rows[i] = load_codes(codes + at * TILE + i * 16);
 #pragma GCC unroll 2
         for (int query = 0; query < queries; query++) {
-            int32_t four;
-            memcpy(&four, weights + query * (int64_t)scan->stride + at, sizeof four);
+            const int32_t four = four_weights(weights + query * (int64_t)scan->stride + at);
             int8x16_t weight = vreinterpretq_s8_s32(vdupq_n_s32(four));
 #pragma GCC unroll 4
             for (int i = 0; i < 4; i++) {
                 int32x4_t *sums = pairs + query * 8 + i * 2;
-                sums[0] = vpadalq_s16(sums[0], vmull_s8(vget_low_s8(rows[i]), vget_low_s8(weight)));
-                sums[1] = vpadalq_s16(sums[1], vmull_high_s8(rows[i], weight));
+                sums[0] = add_low_products(sums[0], rows[i], weight);
+                sums[1] = add_high_products(sums[1], rows[i], weight);
             }
         }
     }

@@ -1,6 +1,5 @@
 /* AVX-512 with VNNI: one register holds four components of a tile, and one instruction multiplies and adds them all. */
 #include <immintrin.h>
-#include <string.h>
 
 #include "codes.h"
 
@@ -19,8 +18,7 @@ static inline __attribute__((always_inline)) void sum_tiles(const struct codes *
         for (int tile = 0; tile < tiles; tile++) rows[tile] = _mm512_loadu_si512(codes + tile * tile_bytes + at * TILE);
 #pragma GCC unroll 8
         for (int query = 0; query < queries; query++) {
-            int32_t four;
-            memcpy(&four, weights + query * (int64_t)scan->stride + at, sizeof four);
+            const int32_t four = four_weights(weights + query * (int64_t)scan->stride + at);
             __m512i weight = _mm512_set1_epi32(four);
 #pragma GCC unroll 4
             for (int tile = 0; tile < tiles; tile++) {

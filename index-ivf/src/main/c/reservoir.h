@@ -8,23 +8,8 @@
 #ifndef ROOST_RESERVOIR_H
 #define ROOST_RESERVOIR_H
 
-#include <string.h>
-
+#include "float_order.h"
 #include "scan.h"
-
-/* Keys have the order of their floats. */
-static inline int32_t key_of(float distance) {
-    int32_t bits;
-    memcpy(&bits, &distance, sizeof bits);
-    return bits < 0 ? bits ^ INT32_MAX : bits;
-}
-
-static inline float distance_of(int32_t key) {
-    int32_t bits = key < 0 ? key ^ INT32_MAX : key;
-    float distance;
-    memcpy(&distance, &bits, sizeof distance);
-    return distance;
-}
 
 static inline int32_t count_within(const float *distances, int32_t size, float bound) {
     int32_t within = 0;
@@ -34,8 +19,8 @@ static inline int32_t count_within(const float *distances, int32_t size, float b
 
 static inline float greatest(const float *distances, int32_t size) {
     int32_t key = INT32_MIN;
-    for (int32_t i = 0; i < size; i++) key = key_of(distances[i]) > key ? key_of(distances[i]) : key;
-    return distance_of(key);
+    for (int32_t i = 0; i < size; i++) key = key_of_float(distances[i]) > key ? key_of_float(distances[i]) : key;
+    return float_of_key(key);
 }
 
 /*
@@ -43,12 +28,12 @@ static inline float greatest(const float *distances, int32_t size) {
  * Sets `within` to the number of distances within the bound. The closer `max` is to `wanted`, the more passes this takes.
  */
 static inline float bound_within(const float *distances, int32_t size, int32_t wanted, int32_t max, int32_t *within) {
-    int32_t from = INT32_MAX, to = key_of(greatest(distances, size));
-    for (int32_t i = 0; i < size; i++) from = key_of(distances[i]) < from ? key_of(distances[i]) : from;
+    int32_t from = INT32_MAX, to = key_of_float(greatest(distances, size));
+    for (int32_t i = 0; i < size; i++) from = key_of_float(distances[i]) < from ? key_of_float(distances[i]) : from;
     *within = size;
     while (*within > max && from < to) {
         int32_t middle = (int32_t)(from + ((int64_t)to - from) / 2);
-        int32_t count = count_within(distances, size, distance_of(middle));
+        int32_t count = count_within(distances, size, float_of_key(middle));
         if (count >= wanted) {
             to = middle;
             *within = count;
@@ -56,7 +41,7 @@ static inline float bound_within(const float *distances, int32_t size, int32_t w
             from = middle + 1;
         }
     }
-    return distance_of(to);
+    return float_of_key(to);
 }
 
 /* The `wanted`-th smallest id, `wanted` at least 1, of the rows at a distance. */

@@ -4,47 +4,50 @@
 
 #include <stdint.h>
 
-/* Lanes in which every scan sums, whatever its registers, so that results are bit-equal. */
-#define LANES 16
+#include "vec.h"
 
 /* Rows that are compared together. */
 #define TILE_ROWS 4
 
 /*
- * One run of rows, floats or float16, and the queries that read it. Rows and queries are zero-padded to `stride`
+ * One run of rows, floats or float16, and the queries that read it, written by QueryGroup.java, which defines the same layout. Rows and queries are zero-padded to `stride`
  * components, a multiple of LANES. Query q wants the nearest wanted[q] rows, at least 1; it gathers fewer than twice
  * as many at found_distances + q * room and found_ids + q * room. Only distances up to bounds[q] are gathered; the scan
  * lowers the bounds as it finds nearer rows.
  */
 struct scan {
-    const void *rows;
-    int32_t float16;
-    const int64_t *ids;
-    int64_t count;
-    int64_t stride;
-    int32_t inner_product;
-    float bias;
     const float *queries;
-    int32_t query_count;
     const int32_t *wanted;
     int32_t *sizes;
     float *bounds;
     float *found_distances;
     int64_t *found_ids;
     int64_t room;
+    int64_t count;
+    int64_t stride;
+    int32_t query_count;
+    int32_t float16;
+    int32_t inner_product;
+    float bias;
+    /* Set by the call. */
+    const void *rows;
+    const int64_t *ids;
 };
 
-/* Rows at arbitrary addresses, with their ids, and the query to compare them with; distances are bit-equal to a scan. */
+/*
+ * Rows at arbitrary addresses, with their ids, and the query to compare them with, written by RowPicks.java, which defines the same
+ * layout. Distances are bit-equal to a scan.
+ */
 struct picks {
     const float *const *rows;
     const int64_t *const *row_ids;
+    const float *query;
+    float *distances;
+    int64_t *ids;
     int64_t count;
     int64_t stride;
     int32_t inner_product;
     float bias;
-    const float *query;
-    float *distances;
-    int64_t *ids;
 };
 
 void scan_avx512(const struct scan *scan);

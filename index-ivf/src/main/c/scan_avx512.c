@@ -1,17 +1,6 @@
-/* AVX-512: one register per vector, tiles of 4 queries x 4 rows. */
-#include <immintrin.h>
-
+/* AVX-512: tiles of 4 queries x 4 rows. */
 #include "scan.h"
-
-typedef __m512 vec;
-
-static inline vec vec_zero(void) { return _mm512_setzero_ps(); }
-static inline vec vec_load(const float *at) { return _mm512_loadu_ps(at); }
-static inline vec vec_load_float16(const uint16_t *at) {
-    return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)at));
-}
-static inline vec vec_sub(vec a, vec b) { return _mm512_sub_ps(a, b); }
-static inline vec vec_fma(vec a, vec b, vec sum) { return _mm512_fmadd_ps(a, b, sum); }
+#include "vec_avx512.h"
 
 /* [a, b] halved: each keeps 8 lanes. */
 static inline vec halve(vec a, vec b) {

@@ -1,8 +1,7 @@
 /*
  * The scan itself, shared by all instruction sets. The source that includes it defines
- *   vec                      LANES floats
- *   vec_zero, vec_load, vec_load_float16, vec_sub, vec_fma(a, b, sum)
- *   fold(sums, count, out)   the sum of each vector's lanes: halves are added, then quarters, and so on
+ *   vec and its functions    see vec.h
+ *   fold(sums, count, out)   as fold_four(), for a multiple of four vectors
  *   near_pairs(out, bounds, queries)   a bit per pair of `queries` times TILE_ROWS: set if its distance is within its query's
  *                            bound, never for NaN
  *   TILE_QUERIES             4, 2 or 1: how many queries times 4 rows its registers hold
@@ -15,8 +14,6 @@
 #include "ahead.h"
 #include "order.h"
 #include "reservoir.h"
-
-#define INLINE static inline __attribute__((always_inline))
 
 INLINE vec load_row(const void *row, int64_t at, const int float16) {
     return float16 ? vec_load_float16((const uint16_t *)row + at) : vec_load((const float *)row + at);

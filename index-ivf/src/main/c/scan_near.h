@@ -1,8 +1,13 @@
-/* Comparisons one by one, for instruction sets without masks. */
+/* Folds and comparisons for instruction sets without masks. The source includes the vec of its instruction set first. */
 #ifndef ROOST_SCAN_NEAR_H
 #define ROOST_SCAN_NEAR_H
 
 #include "scan.h"
+
+INLINE void fold(const vec *sums, const int count, float *out) {
+#pragma GCC unroll 4
+    for (int i = 0; i < count; i += 4) fold_four(sums + i, out + i);
+}
 
 static inline uint32_t near_pairs(const float *out, const float *bounds, const int queries) {
     uint32_t near = 0;

@@ -67,8 +67,20 @@ static void check_scan(int32_t isa, int round) {
         for (int32_t q = 0; q < queries; q++) bounds[q] = round % 3 == 0 ? 4 : INFINITY;
         float *distances = room(4 * (size_t)(queries * places));
         int64_t *found_ids = room(8 * (size_t)(queries * places));
-        roost_ivf_scan(side == 0 ? PORTABLE : isa, rows, float16, ids, count, stride, inner_product,
-                       inner_product ? 1 : 0, query, queries, wants, sizes, bounds, distances, found_ids, places);
+        struct scan scan = {.queries = query,
+                            .wanted = wants,
+                            .sizes = sizes,
+                            .bounds = bounds,
+                            .found_distances = distances,
+                            .found_ids = found_ids,
+                            .room = places,
+                            .count = count,
+                            .stride = stride,
+                            .query_count = queries,
+                            .float16 = float16,
+                            .inner_product = inner_product,
+                            .bias = inner_product ? 1 : 0};
+        roost_ivf_scan(side == 0 ? PORTABLE : isa, rows, ids, &scan);
         results[side] = room(sizeof(struct pair) * (size_t)(queries * wanted));
         for (int32_t q = 0; q < queries; q++) {
             found[side] += sizes[q] < wanted ? sizes[q] : wanted;
@@ -95,8 +107,16 @@ static void check_scan(int32_t isa, int round) {
         for (int side = 0; side < 2; side++) {
             distances[side] = room(4 * (size_t)count);
             compared[side] = room(8 * (size_t)count);
-            roost_ivf_compare(side == 0 ? PORTABLE : isa, places_of, ids_of, count, stride, inner_product, 1, query,
-                              distances[side], compared[side]);
+            const struct picks picks = {.rows = places_of,
+                                        .row_ids = ids_of,
+                                        .query = query,
+                                        .distances = distances[side],
+                                        .ids = compared[side],
+                                        .count = count,
+                                        .stride = stride,
+                                        .inner_product = inner_product,
+                                        .bias = 1};
+            roost_ivf_compare(side == 0 ? PORTABLE : isa, &picks);
         }
         if (memcmp(distances[0], distances[1], 4 * (size_t)count) != 0 ||
             memcmp(compared[0], compared[1], 8 * (size_t)count) != 0) {
@@ -146,8 +166,20 @@ static void check_codes(int32_t isa, int round) {
         found[side] = room(4 * (size_t)queries);
         rows[side] = room(4 * (size_t)(queries * places));
         scores[side] = room(4 * (size_t)(queries * places));
-        roost_ivf_scan_codes(side == 0 ? PORTABLE : isa, codes, terms, first, end, count, stride, queries, weights,
-                             starts, slopes, bounds, places, found[side], rows[side], scores[side]);
+        struct codes scan = {.weights = weights,
+                             .starts = starts,
+                             .slopes = slopes,
+                             .bounds = bounds,
+                             .found = found[side],
+                             .rows = rows[side],
+                             .scores = scores[side],
+                             .first = first,
+                             .end = end,
+                             .count = count,
+                             .stride = stride,
+                             .query_count = queries,
+                             .room = places};
+        roost_ivf_scan_codes(side == 0 ? PORTABLE : isa, codes, terms, &scan);
     }
     for (int32_t q = 0; q < queries; q++) {
         const size_t size = 4 * (size_t)found[0][q];

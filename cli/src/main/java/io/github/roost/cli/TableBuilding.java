@@ -17,7 +17,8 @@ final class TableBuilding {
     static VectorTable await(Streams streams, TableBuild<? extends VectorTable> build, int rows)
             throws InterruptedException {
         long shown = 0;
-        try (JobProgress progress = new JobProgress(streams, "building the index of %,d vectors".formatted(rows), STEPS)) {
+        try (JobProgress progress =
+                new JobProgress(streams, "building the index of %,d vectors".formatted(rows), STEPS)) {
             while (true) {
                 try {
                     build.result().get(LOOK_MILLIS, TimeUnit.MILLISECONDS);

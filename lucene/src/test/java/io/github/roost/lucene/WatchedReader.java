@@ -58,7 +58,8 @@ final class WatchedReader extends FilterDirectoryReader {
         @Override
         public void searchNearestVectors(String field, float[] target, KnnCollector collector, AcceptDocs accept)
                 throws IOException {
-            searchers.computeIfAbsent(in.getCoreCacheHelper().getKey(), key -> ConcurrentHashMap.newKeySet())
+            searchers
+                    .computeIfAbsent(in.getCoreCacheHelper().getKey(), key -> ConcurrentHashMap.newKeySet())
                     .add(Thread.currentThread().getName());
             in.searchNearestVectors(field, target, collector, accept);
         }

@@ -163,7 +163,8 @@ final class RoostNode implements Closeable {
      * @param width width of the search
      * @throws org.opensearch.core.common.breaker.CircuitBreakingException if the searches of this node would take too much memory
      */
-    TopDocs search(String index, LeafReader segment, int vectorBytes, int width, LeafSearch leafSearch) throws IOException {
+    TopDocs search(String index, LeafReader segment, int vectorBytes, int width, LeafSearch leafSearch)
+            throws IOException {
         long bytes = SearchMemory.bytes(segment.maxDoc(), width);
         memory.take(bytes);
         try {
@@ -173,7 +174,8 @@ final class RoostNode implements Closeable {
         }
     }
 
-    private TopDocs search(String index, LeafReader segment, int vectorBytes, LeafSearch leafSearch) throws IOException {
+    private TopDocs search(String index, LeafReader segment, int vectorBytes, LeafSearch leafSearch)
+            throws IOException {
         MappingId home = homeOf(index, segment);
         if (home == null) {
             return leafSearch.run();

@@ -55,7 +55,8 @@ final class VisitCalibration {
     }
 
     /** Measures graph searches. */
-    static Parameters.Visits graphSearches(Parameters.LinesInFlight linesInFlight, Consumer<String> progress) throws Exception {
+    static Parameters.Visits graphSearches(Parameters.LinesInFlight linesInFlight, Consumer<String> progress)
+            throws Exception {
         return new VisitCalibration(TraceRecorder.LINK_BYTES, progress).run(GRAPH_SEARCHES, linesInFlight);
     }
 

@@ -8,6 +8,8 @@ import java.io.IOException;
 import java.lang.foreign.AddressLayout;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemoryLayout.PathElement;
+import java.lang.foreign.StructLayout;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.nio.file.Files;
@@ -37,9 +39,8 @@ public abstract class HeadersContract {
             "/usr/include/aarch64-linux-gnu",
             "/usr/include/riscv64-linux-gnu");
 
-    /** Where headers lie besides the system's; a module without kernels has no such folder. */
-    private static final List<String> KERNEL_HEADERS =
-            List.of("-I", Path.of("src", "main", "c").toString());
+    /** Where headers lie besides the system's; a module without kernels has no such folder. The second are shared by all kernels. */
+    private static final List<String> KERNEL_HEADERS = List.of("-I", "src/main/c", "-I", "../vector/src/main/c");
 
     @TempDir
     private Path directory;
@@ -64,7 +65,7 @@ public abstract class HeadersContract {
         return Map.of();
     }
 
-    /** Java's values of expressions in C. Those that jextract knows are constants, offsets, sizes, and several joined by {@code |}. */
+    /** Java's values of expressions in C. Those that jextract knows are constants, offsets, sizes of structs and of their fields, and several joined by {@code |}. */
     protected Map<String, Long> values() throws Exception {
         return Map.of();
     }
@@ -92,6 +93,19 @@ public abstract class HeadersContract {
     /** The expression for where a field of a struct lies. */
     protected static String offset(String struct, String field) {
         return "offsetof(" + struct + ", " + field + ")";
+    }
+
+    /** The offsets and sizes of all fields of a struct, and its size. */
+    protected static Map<String, Long> layout(String struct, StructLayout layout) {
+        Map<String, Long> values = new TreeMap<>();
+        values.put("sizeof(" + struct + ")", layout.byteSize());
+        for (MemoryLayout member : layout.memberLayouts()) {
+            member.name().ifPresent(name -> {
+                values.put(offset(struct, name), layout.byteOffset(PathElement.groupElement(name)));
+                values.put("sizeof(((" + struct + " *)0)->" + name + ")", member.byteSize());
+            });
+        }
+        return values;
     }
 
     @BeforeEach

@@ -27,6 +27,9 @@ final class Jextracted implements AutoCloseable {
     private static final Pattern OFFSET = Pattern.compile("offsetof\\((?:struct|union) (\\w+), (\\w+)((?:\\.\\w+)*)\\)");
     private static final Pattern SIZE = Pattern.compile("sizeof\\((?:struct|union) (\\w+)\\)");
 
+    private static final Pattern FIELD_SIZE =
+            Pattern.compile("sizeof\\(\\(\\((?:struct|union) (\\w+) \\*\\)0\\)->(\\w+)\\)");
+
     private final URLClassLoader loader;
     private final Class<?> header;
 
@@ -95,6 +98,11 @@ final class Jextracted implements AutoCloseable {
         Matcher size = SIZE.matcher(term);
         if (size.matches()) {
             return (long) call(loader.loadClass(PACKAGE + "." + size.group(1)), "sizeof");
+        }
+        Matcher fieldSize = FIELD_SIZE.matcher(term);
+        if (fieldSize.matches()) {
+            Class<?> struct = loader.loadClass(PACKAGE + "." + fieldSize.group(1));
+            return ((MemoryLayout) call(struct, fieldSize.group(2) + "$layout")).byteSize();
         }
         return ((Number) call(header, term)).longValue();
     }

@@ -70,7 +70,8 @@ public final class Parts {
 
     /** A small version of each kind of part: a smoke test, with no reliable figures. */
     private static final List<RunPart> QUICK = List.of(
-            RunPart.of("scheduling", .2, "bench scheduling --task-micros 10 --submitters 2 --rounds 1 --idle-tasks 100"),
+            RunPart.of(
+                    "scheduling", .2, "bench scheduling --task-micros 10 --submitters 2 --rounds 1 --idle-tasks 100"),
             RunPart.of("locality", .1, "bench locality --rounds 2 --slice-millis 200"),
             RunPart.of("remap", .1, "bench remap --times 2 --window-millis 200"),
             RunPart.of("rivals", .3, "bench rivals --rows 3000 --ef 10,40,160 --rounds 2 --slice-millis 30"),

@@ -23,7 +23,8 @@ class RunTest {
     private final List<String> ran = new ArrayList<>();
     private final List<String> told = new ArrayList<>();
 
-    private Results run(String commit, List<RunPart> parts, Run.Command command) throws IOException, InterruptedException {
+    private Results run(String commit, List<RunPart> parts, Run.Command command)
+            throws IOException, InterruptedException {
         Provenance here = new Provenance(commit, "cpu", 2, "1 cache domain", 1, "system", "java", Map.of());
         return new Run(folder, here, false, command, told::add).all(parts, NOTHING);
     }

@@ -49,8 +49,8 @@ final class DemoTables {
         began = System.nanoTime();
         int nlist = (int) Math.round(Math.sqrt(data.packages().size()));
         this.nprobe = Math.max(1, nlist / PROBED_SHARE);
-        try (JobProgress progress =
-                new JobProgress(streams, "building the IVF table", data.packages().size())) {
+        try (JobProgress progress = new JobProgress(
+                streams, "building the IVF table", data.packages().size())) {
             this.all = IvfTable.builder()
                     .name("all packages (IVF)")
                     .nlist(nlist)

@@ -24,7 +24,9 @@ class NativeFormatTest {
     void everyCSourceIsFormatted() throws Exception {
         assumeTrue(Programs.isOnPath("clang-format"), "there is no clang-format: install clang-format");
         List<String> sources = sources();
-        assertThat(sources).anyMatch(name -> name.endsWith("search_body.h")).anyMatch(name -> name.endsWith("faults.c"));
+        assertThat(sources)
+                .anyMatch(name -> name.endsWith("search_body.h"))
+                .anyMatch(name -> name.endsWith("faults.c"));
         List<String> command = new ArrayList<>(List.of("clang-format", "--dry-run", "-Werror"));
         command.addAll(sources);
         // What it prints names each line; `clang-format -i FILE` mends it.

@@ -11,6 +11,7 @@ import io.github.roost.core.spi.TableUse;
 import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.BlockReads;
+import io.github.roost.neighborhash.RowMap;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
@@ -67,7 +68,7 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
     private final BlockIo io;
     private final BlockFile file;
     private final DiskGraph graph;
-    private final RowNodes nodes;
+    private final RowMap nodes;
     private final @Nullable DiskUpdates updates;
     /** Null if the table was opened read-only. */
     private final @Nullable UpdateLock lock;
@@ -110,7 +111,7 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
         this.io = io;
         this.file = graph.file();
         this.graph = graph;
-        this.nodes = RowNodes.of(graph.codes());
+        this.nodes = graph.codes().nodesById();
         try {
             this.updates = isMutable ? new DiskUpdates(this, io, nodes, maxChangedPages, maxLogBlocks) : null;
         } catch (Throwable failed) {
@@ -291,7 +292,7 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
     private float @Nullable [] readVector(long id) {
         int node;
         synchronized (nodes) {
-            node = nodes.node(id);
+            node = RowMap.row(nodes.get(id));
         }
         if (node < 0) {
             return null;

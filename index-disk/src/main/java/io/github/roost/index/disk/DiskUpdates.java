@@ -3,6 +3,7 @@ package io.github.roost.index.disk;
 import io.github.roost.core.TableClosedException;
 import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
+import io.github.roost.neighborhash.RowMap;
 import io.github.roost.vector.TableFileException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -115,7 +116,7 @@ final class DiskUpdates {
     private final Map<UpdateThread, WriterThread> threads = new EnumMap<>(UpdateThread.class);
 
     /** Opens the logs of a table and replays them; returns when all their updates are visible to searches. */
-    DiskUpdates(DiskTable table, BlockIo io, RowNodes rows, int maxChangedPages, int maxLogBlocks) throws IOException {
+    DiskUpdates(DiskTable table, BlockIo io, RowMap rows, int maxChangedPages, int maxLogBlocks) throws IOException {
         this.table = table;
         this.graph = table.graph();
         this.file = graph.file();

@@ -3,6 +3,7 @@ package io.github.roost.index.disk;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.policy.StallPolicy;
 import io.github.roost.core.spi.Maintenance;
+import io.github.roost.neighborhash.RowMap;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -54,7 +55,7 @@ final class DiskWriter implements Maintenance {
     private final DiskTable table;
     private final DiskGraph graph;
     private final ProductCodes codes;
-    private final RowNodes rows;
+    private final RowMap rows;
     private final Runnable submit;
     private final Runnable changed;
     private final BooleanSupplier isFull;
@@ -94,7 +95,7 @@ final class DiskWriter implements Maintenance {
      * @param changed called after each update
      * @param isFull whether updates must wait for a checkpoint
      */
-    DiskWriter(DiskTable table, RowNodes rows, Runnable submit, Runnable changed, BooleanSupplier isFull) {
+    DiskWriter(DiskTable table, RowMap rows, Runnable submit, Runnable changed, BooleanSupplier isFull) {
         this.table = table;
         this.graph = table.graph();
         this.codes = graph.codes();
@@ -251,12 +252,12 @@ final class DiskWriter implements Maintenance {
         if (vector == null) {
             int node;
             synchronized (rows) {
-                node = rows.remove(update.id());
+                node = RowMap.row(rows.remove(update.id()));
             }
-            if (node != RowNodes.NONE) {
+            if (node >= 0) {
                 delete(node);
             }
-            ended(update, node != RowNodes.NONE);
+            ended(update, node >= 0);
         } else {
             inserting.add(update.id());
             inserts.add(new InsertJob(table, this, update, vector, table.newReads()));
@@ -338,15 +339,15 @@ final class DiskWriter implements Maintenance {
         rowChanged(node);
         graph.count(1, 0);
         synchronized (rows) {
-            before = rows.put(update.id(), node);
+            before = RowMap.row(rows.put(update.id(), 0, node));
         }
         if (isAlone) {
             graph.setEntry(node);
         }
-        if (before != RowNodes.NONE) {
+        if (before >= 0) {
             delete(before);
         }
-        ended(update, before == RowNodes.NONE);
+        ended(update, before < 0);
     }
 
     private void ended(Update update, boolean answer) {

@@ -6,6 +6,7 @@ import static io.github.roost.index.disk.DiskLayout.INT;
 import static io.github.roost.index.disk.DiskLayout.LONG;
 import static io.github.roost.index.disk.DiskLayout.PAGE_BYTES;
 
+import io.github.roost.neighborhash.RowMap;
 import io.github.roost.topology.DomainMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -112,6 +113,17 @@ final class ProductCodes implements AutoCloseable {
 
     private static long offset(int block) {
         return (long) (block % CHUNK_BLOCKS) * PAGE_BYTES;
+    }
+
+    /** The nodes of the live rows, by external id. */
+    RowMap nodesById() {
+        RowMap all = new RowMap(nodes());
+        for (int node = 0; node < nodes(); node++) {
+            if (state(node) == LIVE) {
+                all.put(id(node), 0, node);
+            }
+        }
+        return all;
     }
 
     long id(int node) {

@@ -49,7 +49,7 @@ class DiskWriterTest {
         DiskTable.builder().degree(6).build(orchestrator, io, FILE, ids, Arrays.copyOf(ROWS.vectors(), BUILT));
         table = DiskTable.openReadOnly(orchestrator, io, "table", FILE);
         table.sliceNanos(1_000);
-        writer = new DiskWriter(table, RowNodes.of(table.graph().codes()), () -> {}, () -> {}, () -> false);
+        writer = new DiskWriter(table, table.graph().codes().nodesById(), () -> {}, () -> {}, () -> false);
     }
 
     @AfterEach

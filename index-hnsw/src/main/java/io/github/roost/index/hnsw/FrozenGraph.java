@@ -14,6 +14,7 @@ import io.github.roost.vector.SearchCost;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.spi.BuildWork;
+import io.github.roost.vector.spi.NearestRows;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -304,22 +305,10 @@ final class FrozenGraph {
                 distances[size++] = distance;
             }
         }
-        sortTies(ids, distances, size);
+        NearestRows.sortTies(ids, distances, size);
         int kept = Math.min(size, k);
         return kept == ids.length
                 ? new SearchResult(ids, distances)
                 : new SearchResult(Arrays.copyOf(ids, kept), Arrays.copyOf(distances, kept));
-    }
-
-    private static void sortTies(long[] ids, float[] distances, int size) {
-        int from = 0;
-        for (int i = 1; i <= size; i++) {
-            if (i == size || distances[i] != distances[from]) {
-                if (i - from > 1) {
-                    Arrays.sort(ids, from, i);
-                }
-                from = i;
-            }
-        }
     }
 }

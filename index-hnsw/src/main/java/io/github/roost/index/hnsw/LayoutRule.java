@@ -36,7 +36,8 @@ final class LayoutRule {
     record Cost(int ef, double recall, double searched, long searchedBytes, double again, long vectorBytes) {
         /** Estimated nanoseconds per search. */
         double nanos() {
-            return searched * (PER_DISTANCE + PER_BYTE * searchedBytes) + again * (PER_DISTANCE + PER_BYTE * vectorBytes);
+            return searched * (PER_DISTANCE + PER_BYTE * searchedBytes)
+                    + again * (PER_DISTANCE + PER_BYTE * vectorBytes);
         }
     }
 

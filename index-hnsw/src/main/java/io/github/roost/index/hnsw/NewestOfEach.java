@@ -1,10 +1,9 @@
 package io.github.roost.index.hnsw;
 
 import io.github.roost.vector.SearchResult;
+import io.github.roost.vector.spi.NearestRows;
 import java.util.Arrays;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 
 /** Merges the results of a live table's parts, with one row per id. Stateless. */
 final class NewestOfEach {
@@ -20,16 +19,13 @@ final class NewestOfEach {
         int max = found.stream().mapToInt(SearchResult::size).sum();
         long[] ids = new long[max];
         float[] distances = new float[max];
-        int size = 0;
-        Set<Long> seen = HashSet.newHashSet(max);
+        int at = 0;
         for (SearchResult part : found.reversed()) {
-            for (int i = 0; i < part.size(); i++) {
-                if (seen.add(part.ids()[i])) {
-                    ids[size] = part.ids()[i];
-                    distances[size++] = part.distances()[i];
-                }
-            }
+            System.arraycopy(part.ids(), 0, ids, at, part.size());
+            System.arraycopy(part.distances(), 0, distances, at, part.size());
+            at += part.size();
         }
+        int size = NearestRows.distinct(ids, distances, max, max);
         SearchResult sorted = SearchResult.sorted(Arrays.copyOf(ids, size), Arrays.copyOf(distances, size));
         return size <= k ? sorted : new SearchResult(Arrays.copyOf(sorted.ids(), k), Arrays.copyOf(sorted.distances(), k));
     }

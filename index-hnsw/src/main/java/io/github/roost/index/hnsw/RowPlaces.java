@@ -1,6 +1,6 @@
 package io.github.roost.index.hnsw;
 
-import io.github.roost.neighborhash.NeighborHashMap;
+import io.github.roost.neighborhash.RowMap;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -11,12 +11,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class RowPlaces implements AutoCloseable {
     /** The place of an absent id. */
-    static final long NOWHERE = NeighborHashMap.ABSENT;
+    static final long NOWHERE = RowMap.NOWHERE;
 
-    private static final int ROW_BITS = 31;
-    private static final int MAX_PARTS = 1 << 20;
-
-    private final NeighborHashMap places = NeighborHashMap.builder(0).build();
+    private final RowMap places = new RowMap(0);
     /** By number; numbers of removed parts are reused. */
     private final List<@Nullable LiveRows> parts = new ArrayList<>();
 
@@ -25,8 +22,8 @@ final class RowPlaces implements AutoCloseable {
         int number = parts.indexOf(null);
         if (number < 0) {
             number = parts.size();
-            if (number == MAX_PARTS) {
-                throw new IllegalStateException("a live table has at most " + MAX_PARTS + " parts");
+            if (number == RowMap.GROUPS) {
+                throw new IllegalStateException("a live table has at most " + RowMap.GROUPS + " parts");
             }
             parts.add(part);
         } else {
@@ -42,11 +39,11 @@ final class RowPlaces implements AutoCloseable {
 
     /** Sets the place of an id; returns its previous place, or {@link #NOWHERE}. */
     long put(long id, LiveRows part, int row) {
-        return places.put(id, (long) part.number() << ROW_BITS | row);
+        return places.put(id, part.number(), row);
     }
 
     long get(long id) {
-        return places.get(id, NOWHERE);
+        return places.get(id);
     }
 
     /** Removes an id; returns its previous place, or {@link #NOWHERE}. */
@@ -56,7 +53,7 @@ final class RowPlaces implements AutoCloseable {
 
     /** The part of a place. */
     LiveRows part(long place) {
-        LiveRows part = parts.get((int) (place >>> ROW_BITS));
+        LiveRows part = parts.get(RowMap.group(place));
         if (part == null) {
             throw new IllegalStateException("a place in a part that is gone");
         }
@@ -65,20 +62,20 @@ final class RowPlaces implements AutoCloseable {
 
     /** The row of a place. */
     static int row(long place) {
-        return (int) place & Integer.MAX_VALUE;
+        return RowMap.row(place);
     }
 
     int size() {
-        return (int) places.size();
+        return places.size();
     }
 
     long bytes() {
-        return places.memoryBytes();
+        return places.bytes();
     }
 
     /** The value of {@link #bytes} with one more id. */
     long bytesWithAnother() {
-        return places.memoryBytesWith(1);
+        return places.bytesWith(1);
     }
 
     @Override

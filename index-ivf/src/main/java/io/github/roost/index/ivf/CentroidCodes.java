@@ -5,6 +5,7 @@ import io.github.roost.index.ivf.kernel.CodeRun;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScoredRows;
 import io.github.roost.vector.Metric;
+import io.github.roost.vector.spi.QueryWeights;
 import io.github.roost.vector.spi.ScratchMemory;
 import java.util.Arrays;
 
@@ -60,7 +61,7 @@ final class CentroidCodes {
     private void scan(float[][] queries, int count, Candidates[] candidates, CodeGroup group) {
         group.begin(run.stride());
         for (int i = 0; i < queries.length; i++) {
-            ScalarCodec.Weights weights = codec.weights(queries[i]);
+            QueryWeights.Bytes weights = codec.weights(queries[i]);
             group.add(weights.weights(), weights.sum(), weights.slope(), Float.POSITIVE_INFINITY);
             candidates[i] = new Candidates(kernel, count, codec.margin(queries[i], weights));
         }

@@ -1,6 +1,7 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.vector.SearchResult;
+import io.github.roost.vector.spi.QueryWeights;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.agrona.collections.LongHashSet;
@@ -8,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A query of lists of codes: its scores have nearly the order of distances to the decoded rows. */
 final class CodeQuery extends IvfQuery<Shortlist> {
-    private final ScalarCodec.Weights weights;
+    private final QueryWeights.Bytes weights;
     private final int candidates;
     private final @Nullable ScoreMargin margin;
     private final Reranker reranker;
@@ -21,7 +22,7 @@ final class CodeQuery extends IvfQuery<Shortlist> {
      */
     CodeQuery(
             IvfRequest request,
-            ScalarCodec.Weights weights,
+            QueryWeights.Bytes weights,
             int candidates,
             @Nullable ScoreMargin margin,
             Reranker reranker,
@@ -39,7 +40,7 @@ final class CodeQuery extends IvfQuery<Shortlist> {
                 : margin.within(request.radius());
     }
 
-    ScalarCodec.Weights weights() {
+    QueryWeights.Bytes weights() {
         return weights;
     }
 

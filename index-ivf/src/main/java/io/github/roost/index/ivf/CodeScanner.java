@@ -5,6 +5,7 @@ import io.github.roost.index.ivf.kernel.CodeGroup;
 import io.github.roost.index.ivf.kernel.CodeRun;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.vector.Metric;
+import io.github.roost.vector.spi.QueryWeights;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -53,7 +54,7 @@ final class CodeScanner implements ListScanner {
         if (codec == null) {
             throw new IllegalStateException("the lists keep no codes");
         }
-        ScalarCodec.Weights weights = codec.weights(request.vector());
+        QueryWeights.Bytes weights = codec.weights(request.vector());
         boolean exact = Double.isNaN(rerank);
         int candidates = exact ? request.room() : request.room() + (int) Math.ceil(rerank * Math.sqrt(request.k()));
         ScoreMargin margin = exact ? codec.margin(request.vector(), weights) : null;
@@ -95,7 +96,7 @@ final class CodeScanner implements ListScanner {
     private long scan(CodeGroup group, List<RowBlock> blocks, List<CodeQuery> queries, List<Shortlist> shortlists) {
         group.begin(stride);
         for (CodeQuery query : queries) {
-            ScalarCodec.Weights weights = query.weights();
+            QueryWeights.Bytes weights = query.weights();
             shortlists.add(query.borrow());
             float bound = Math.min(query.bound(), shortlists.getLast().bound());
             group.add(weights.weights(), weights.sum(), weights.slope(), bound);

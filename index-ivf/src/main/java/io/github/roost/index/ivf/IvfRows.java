@@ -1,6 +1,7 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.neighborhash.NeighborHashMap;
+import io.github.roost.neighborhash.RowMap;
 import io.github.roost.topology.DomainMemory;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableFileException;
@@ -34,7 +35,7 @@ final class IvfRows {
 
     private volatile Lists lists;
     /** Guarded by this. */
-    private Locations locations;
+    private RowMap locations;
     /** Ids touched since the running rebuild began, or null without a rebuild. Guarded by this. */
     private @Nullable NeighborHashMap touched;
     /**
@@ -60,11 +61,11 @@ final class IvfRows {
     /** Taken before the lock of this: the write lock by work that holds that lock for long, the read lock by maintenance. */
     private final ReadWriteLock maintaining = new ReentrantReadWriteLock();
 
-    IvfRows(Lists lists, Locations locations) {
+    IvfRows(Lists lists, RowMap locations) {
         this(lists, locations, null);
     }
 
-    private IvfRows(Lists lists, Locations locations, @Nullable MemorySegment mapped) {
+    private IvfRows(Lists lists, RowMap locations, @Nullable MemorySegment mapped) {
         this.mapped = mapped;
         this.lists = lists;
         this.locations = locations;
@@ -124,7 +125,7 @@ final class IvfRows {
         int[] assigned = destinations(assignedTo, rows);
         synchronized (this) {
             for (long id : ids) {
-                if (locations.of(id) != Locations.NOWHERE) {
+                if (locations.get(id) != RowMap.NOWHERE) {
                     throw new IllegalArgumentException("id " + id + " is in the table already: update it instead");
                 }
             }
@@ -154,18 +155,18 @@ final class IvfRows {
 
     /** Removes a row; returns the list it was in, or -1 if there was none. */
     synchronized int remove(long id) {
-        long location = locations.of(id);
-        if (location == Locations.NOWHERE) {
+        long location = locations.get(id);
+        if (location == RowMap.NOWHERE) {
             return -1;
         }
         note(id);
         // First, as it fails if the list of a file is damaged.
-        lists.rows(Locations.list(location)).markDeleted(Locations.place(location));
+        lists.rows(RowMap.group(location)).markDeleted(RowMap.row(location));
         locations.remove(id);
         // After the deletion: a reader that begins with the new number cannot see the row here.
         moves += 2;
         count();
-        return Locations.list(location);
+        return RowMap.group(location);
     }
 
     /** Replaces the vector of a row; returns the list it was in. */
@@ -173,23 +174,23 @@ final class IvfRows {
         Lists assignedTo = lists;
         int assigned = assign(assignedTo, row)[0];
         synchronized (this) {
-            long location = locations.of(id);
-            if (location == Locations.NOWHERE) {
+            long location = locations.get(id);
+            if (location == RowMap.NOWHERE) {
                 throw new IllegalArgumentException("id " + id + " is not in the table: add it instead");
             }
             if (lists.quantizer() != assignedTo.quantizer()) {
                 assigned = assign(lists, row)[0];
             }
-            RowList old = lists.rows(Locations.list(location));
-            old.makeWritable(Locations.place(location));
+            RowList old = lists.rows(RowMap.group(location));
+            old.makeWritable(RowMap.row(location));
             int[] to = {assigned};
             long[] ids = {id};
             Staged staged = stage(lists, to, ids, new float[][] {row}, limit);
             moves++;
             publish(lists, to, ids, staged);
-            old.markDeleted(Locations.place(location));
+            old.markDeleted(RowMap.row(location));
             moves++;
-            return Locations.list(location);
+            return RowMap.group(location);
         }
     }
 
@@ -198,7 +199,7 @@ final class IvfRows {
      * The lock is held throughout, so the table does not change between the lookup and the change.
      */
     synchronized int put(long id, float[] row) {
-        if (locations.of(id) != Locations.NOWHERE) {
+        if (locations.get(id) != RowMap.NOWHERE) {
             return update(id, row);
         }
         addInTurn(new long[] {id}, new float[][] {row});
@@ -207,10 +208,10 @@ final class IvfRows {
 
     /** A copy of the row of an id, or null. */
     synchronized float @Nullable [] row(long id) {
-        long location = locations.of(id);
-        return location == Locations.NOWHERE
+        long location = locations.get(id);
+        return location == RowMap.NOWHERE
                 ? null
-                : lists.rows(Locations.list(location)).row(Locations.place(location));
+                : lists.rows(RowMap.group(location)).row(RowMap.row(location));
     }
 
     /** Copies of rows of the lists, drawn at random with replacement. */
@@ -596,11 +597,11 @@ final class IvfRows {
     }
 
     /** Brings fresh lists up to date and puts them in force. Unless it fails, {@link #release} then closes the fresh locations. */
-    void exchange(Lists fresh, Locations freshLocations) {
+    void exchange(Lists fresh, RowMap freshLocations) {
         alone(() -> exchangeAlone(fresh, freshLocations));
     }
 
-    private synchronized void exchangeAlone(Lists fresh, Locations freshLocations) {
+    private synchronized void exchangeAlone(Lists fresh, RowMap freshLocations) {
         if (touched != null) {
             touched.forEach((id, none) -> bringUpToDate(id, fresh, freshLocations));
         }
@@ -612,14 +613,14 @@ final class IvfRows {
         lists = fresh;
     }
 
-    private void bringUpToDate(long id, Lists fresh, Locations freshLocations) {
+    private void bringUpToDate(long id, Lists fresh, RowMap freshLocations) {
         long stale = freshLocations.remove(id);
-        if (stale != Locations.NOWHERE) {
-            fresh.rows()[Locations.list(stale)].markDeleted(Locations.place(stale));
+        if (stale != RowMap.NOWHERE) {
+            fresh.rows()[RowMap.group(stale)].markDeleted(RowMap.row(stale));
         }
-        long now = locations.of(id);
-        if (now != Locations.NOWHERE) {
-            float[] row = lists.rows(Locations.list(now)).row(Locations.place(now));
+        long now = locations.get(id);
+        if (now != RowMap.NOWHERE) {
+            float[] row = lists.rows(RowMap.group(now)).row(RowMap.row(now));
             int list = assign(fresh, row)[0];
             freshLocations.put(id, list, fresh.rows()[list].add(id, row));
         }
@@ -656,13 +657,13 @@ final class IvfRows {
     /** The rows of an opened file. */
     static IvfRows of(Path file, IvfFile.Opened opened, CoarseQuantizer quantizer) throws TableFileException {
         long[][] ids = opened.table().ids();
-        Locations locations =
-                new Locations(Arrays.stream(ids).mapToInt(list -> list.length).sum());
+        RowMap locations =
+                new RowMap(Arrays.stream(ids).mapToInt(list -> list.length).sum());
         boolean isDone = false;
         try {
             for (int list = 0; list < ids.length; list++) {
                 for (int place = 0; place < ids[list].length; place++) {
-                    if (locations.of(ids[list][place]) != Locations.NOWHERE) {
+                    if (locations.get(ids[list][place]) != RowMap.NOWHERE) {
                         throw new TableFileException(file, 0, "has two rows of id " + ids[list][place]);
                     }
                     locations.put(ids[list][place], list, place);

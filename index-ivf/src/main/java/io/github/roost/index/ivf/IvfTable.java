@@ -12,6 +12,7 @@ import io.github.roost.core.spi.Maintenance;
 import io.github.roost.core.spi.Step;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
+import io.github.roost.neighborhash.RowMap;
 import io.github.roost.topology.DomainMemory;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.MemoryLimited;
@@ -608,7 +609,7 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
     private IvfTable rebuilt(BuildWork work) {
         RowCopy copy = copyForRebuild(work);
         try (copy) {
-            Locations locations = new Locations(copy.count());
+            RowMap locations = new RowMap(copy.count());
             boolean isDone = false;
             try {
                 // The table is not held meanwhile, so closing it does not wait for the training.
@@ -1049,7 +1050,7 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
                         asked.codes,
                         asked.minCoded,
                         asked.keepFloats);
-                Locations locations = new Locations(ids.length);
+                RowMap locations = new RowMap(ids.length);
                 boolean isDone = false;
                 try {
                     Lists filled = training.lists(stored, ids, lists, preparation.dimension(), locations);

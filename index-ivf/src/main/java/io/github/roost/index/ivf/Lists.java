@@ -1,6 +1,7 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.core.spi.BatchQueue;
+import io.github.roost.neighborhash.RowMap;
 import io.github.roost.vector.spi.BuildWork;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -30,7 +31,7 @@ record Lists(
             StoredRows source,
             long[] ids,
             RowLayout layout,
-            Locations locations) {
+            RowMap locations) {
         int count = quantizer.size();
         int[] list = quantizer.assign(work, source, ids.length);
         int[] sizes = new int[count];

@@ -2,9 +2,8 @@ package io.github.roost.index.ivf;
 
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.vector.SearchResult;
+import io.github.roost.vector.spi.NearestRows;
 import java.util.Arrays;
-import java.util.stream.IntStream;
-import org.agrona.collections.LongHashSet;
 
 /** Puts found rows in the order of {@link SearchResult}: by distance, ties by ascending id. */
 final class NearestFirst {
@@ -23,7 +22,7 @@ final class NearestFirst {
             sortedIds[i] = ids[order[i]];
             sortedDistances[i] = distances[order[i]];
         }
-        sortTies(sortedIds, sortedDistances);
+        NearestRows.sortTies(sortedIds, sortedDistances, ordered);
         return limit >= ordered
                 ? new SearchResult(sortedIds, sortedDistances)
                 : new SearchResult(Arrays.copyOf(sortedIds, limit), Arrays.copyOf(sortedDistances, limit));
@@ -43,30 +42,7 @@ final class NearestFirst {
     /** {@link #of} for rows in which an id may occur more than once: keeps the nearest row per id. */
     static SearchResult distinct(ScanKernel kernel, long[] ids, float[] distances, int rows, int limit) {
         SearchResult all = of(kernel, ids, distances, rows, rows);
-        LongHashSet seen = new LongHashSet();
-        int[] first = IntStream.range(0, all.size())
-                .filter(i -> seen.add(all.ids()[i]))
-                .limit(limit)
-                .toArray();
-        long[] distinctIds = new long[first.length];
-        float[] distinctDistances = new float[first.length];
-        for (int i = 0; i < first.length; i++) {
-            distinctIds[i] = all.ids()[first[i]];
-            distinctDistances[i] = all.distances()[first[i]];
-        }
-        return new SearchResult(distinctIds, distinctDistances);
-    }
-
-    private static void sortTies(long[] ids, float[] distances) {
-        for (int from = 0; from < ids.length; ) {
-            int to = from + 1;
-            while (to < ids.length && distances[to] == distances[from]) {
-                to++;
-            }
-            if (to - from > 1) {
-                Arrays.sort(ids, from, to);
-            }
-            from = to;
-        }
+        int kept = NearestRows.distinct(all.ids(), all.distances(), all.size(), limit);
+        return new SearchResult(Arrays.copyOf(all.ids(), kept), Arrays.copyOf(all.distances(), kept));
     }
 }

@@ -3,6 +3,7 @@ package io.github.roost.index.ivf;
 import io.github.roost.index.ivf.kernel.QueryGroup;
 import io.github.roost.index.ivf.kernel.Reservoir;
 import io.github.roost.index.ivf.kernel.RowRun;
+import io.github.roost.neighborhash.RowMap;
 import io.github.roost.vector.SearchResult;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -43,7 +44,7 @@ final class ProbeChoice {
     }
 
     /** The min nprobe, at least 1, whose lists hold this share of the neighbours. */
-    static int fewest(double recall, Training training, StoredRows rows, long[] ids, Lists lists, Locations locations) {
+    static int fewest(double recall, Training training, StoredRows rows, long[] ids, Lists lists, RowMap locations) {
         ProbeChoice choice = new ProbeChoice(training, rows, ids.length);
         int dimension = lists.layout().dimension();
         training.work().run(ids.length, ROWS_PER_STEP, (from, to) -> choice.scan(from, to, dimension));
@@ -104,7 +105,7 @@ final class ProbeChoice {
         }
     }
 
-    private void countRanks(int query, long[] ids, Lists lists, Locations locations, int[] ranks) {
+    private void countRanks(int query, long[] ids, Lists lists, RowMap locations, int[] ranks) {
         float[][] one = {rows.row(sample[query])};
         int[] order = lists.quantizer().nearest(one, lists.count(), training.metric())[0];
         int[] rankOf = new int[lists.count()];
@@ -115,6 +116,6 @@ final class ProbeChoice {
         Arrays.stream(nearest[query].ids())
                 .filter(ordinal -> ordinal != sample[query])
                 .limit(K)
-                .forEach(ordinal -> ranks[rankOf[Locations.list(locations.of(ids[(int) ordinal]))]]++);
+                .forEach(ordinal -> ranks[rankOf[RowMap.group(locations.get(ids[(int) ordinal]))]]++);
     }
 }

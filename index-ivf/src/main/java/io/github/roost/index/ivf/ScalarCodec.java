@@ -3,6 +3,7 @@ package io.github.roost.index.ivf;
 import io.github.roost.index.ivf.kernel.CodeRun;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.spi.BuildWork;
+import io.github.roost.vector.spi.QueryWeights;
 import io.github.roost.vector.spi.ScalarQuantizer;
 import io.github.roost.vector.spi.ScalarQuantizer.Ranges;
 import java.util.Arrays;
@@ -11,11 +12,7 @@ import java.util.stream.DoubleStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Encodes rows as 8-bit codes, measures their loss, and prepares queries for comparison with codes.
- *
- * <p>With x = zero point + scale c, c from -128 to 127, and w = scale (q - zero point), the squared distance to a query q is the
- * sum of (scale c)², the row's term; less twice the sum of w c, which a kernel computes in integers; plus
- * a part that is the same for all rows and left out. For this the weights w are rounded to integers from -127 to 127.
+ * Encodes rows as 8-bit codes, measures their loss, and prepares queries for comparison with codes; see {@link QueryWeights}.
  *
  * @param metric whose order of distances scores have
  * @param quantizer makes and reads the codes
@@ -33,8 +30,6 @@ record ScalarCodec(
     private static final double MORE_LOSS = 1.1;
     /** Larger, as only the rounding part of a margin grows with length. */
     private static final double MORE_LENGTH = 4;
-
-    private static final int MAX_WEIGHT = ScalarQuantizer.MAX_WEIGHT;
 
     /** Learns from all rows. */
     static ScalarCodec learn(Metric metric, BuildWork work, StoredRows rows, int count, int dimension) {
@@ -128,11 +123,9 @@ record ScalarCodec(
 
     /** The part of the score of a row with these codes that no query changes. Never NaN. */
     float term(float[] row, byte[] codes) {
-        return maxLoss == null || loss(row, codes).isWithin(maxLoss) ? term(codes) : -Float.MAX_VALUE;
-    }
-
-    private float term(byte[] codes) {
-        return metric == Metric.SQUARED_L2 ? quantizer.squaredNorm(codes) : 0;
+        return maxLoss == null || loss(row, codes).isWithin(maxLoss)
+                ? quantizer.term(metric != Metric.SQUARED_L2, codes)
+                : -Float.MAX_VALUE;
     }
 
     /**
@@ -164,50 +157,13 @@ record ScalarCodec(
         return new Loss(Math.sqrt(length), Math.sqrt(error), Math.sqrt(codeLength));
     }
 
-    /**
-     * A query in the form that a kernel compares with codes: a row's score is its term plus slope times the sum of w c.
-     *
-     * @param sum of the weights
-     * @param length the query's distance from the zero points; for a metric of products its norm
-     * @param error the rounding error of the weights, as a distance
-     */
-    record Weights(byte[] weights, int sum, float slope, double length, double error) {}
-
-    Weights weights(float[] query) {
-        float[] zeroPoints = quantizer.zeroPoints();
-        float[] scales = quantizer.scales();
-        boolean squared = metric == Metric.SQUARED_L2;
-        double max = 0;
-        double length = 0;
-        for (int d = 0; d < query.length; d++) {
-            double component = squared ? (double) query[d] - zeroPoints[d] : (double) query[d];
-            max = Math.max(max, Math.abs(scales[d] * component));
-            length += component * component;
-        }
-        byte[] weights = new byte[CodeRun.strideOf(query.length)];
-        if (max == 0) {
-            return new Weights(weights, 0, 0, Math.sqrt(length), 0);
-        }
-        int timesUnit = squared ? 2 : 1;
-        float slope = (float) Math.min(timesUnit * max / MAX_WEIGHT, Float.MAX_VALUE);
-        // From the rounded slope, so that the error includes its rounding.
-        double unit = (double) slope / timesUnit;
-        double perUnit = unit == 0 ? 0 : 1 / unit;
-        double error = 0;
-        int sum = 0;
-        for (int d = 0; d < query.length; d++) {
-            double exact = scales[d] * (squared ? (double) query[d] - zeroPoints[d] : (double) query[d]);
-            double weight = Math.rint(Math.clamp(exact * perUnit, -MAX_WEIGHT, MAX_WEIGHT));
-            double lost = exact - weight * unit;
-            weights[d] = (byte) weight;
-            sum += (int) weight;
-            error += lost * lost;
-        }
-        return new Weights(weights, sum, -slope, Math.sqrt(length), Math.sqrt(error));
+    /** A query in the form that a kernel compares with codes, with as many weights as it reads. */
+    QueryWeights.Bytes weights(float[] query) {
+        return QueryWeights.bytes(quantizer, metric != Metric.SQUARED_L2, query, CodeRun.strideOf(query.length));
     }
 
     /** The bounds that scores give on rows' distances from a query with these weights. */
-    ScoreMargin margin(float[] query, Weights weights) {
+    ScoreMargin margin(float[] query, QueryWeights.Bytes weights) {
         if (maxLoss == null) {
             throw new IllegalStateException("the codec does not know the rounding error of its rows");
         }

@@ -1,6 +1,7 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.vector.Metric;
+import io.github.roost.vector.spi.QueryWeights;
 import io.github.roost.vector.spi.ScalarQuantizer;
 
 /**
@@ -32,13 +33,13 @@ record ScoreMargin(boolean squared, double offset, double scoreError, double dis
      * @param zeroPoints length of the zero points, for products; 0 for distances
      */
     static ScoreMargin of(
-            Metric metric, ScalarCodec.Weights weights, ScalarCodec.Loss maxLoss, double offset, double zeroPoints) {
+            Metric metric, QueryWeights.Bytes weights, ScalarCodec.Loss maxLoss, double offset, double zeroPoints) {
         boolean squared = metric == Metric.SQUARED_L2;
         int components = weights.weights().length;
         double reach = weights.length() + maxLoss.length() + maxLoss.error() + zeroPoints;
         double magnitude = reach * reach;
         double maxProducts =
-                Math.abs((double) weights.slope()) * ScalarQuantizer.MIDDLE * ScalarQuantizer.MAX_WEIGHT * components;
+                Math.abs((double) weights.slope()) * ScalarQuantizer.MIDDLE * QueryWeights.MAX * components;
         // Rows whose distances overflow or underflow are ordered by ids alone.
         double rounding = magnitude < Float.MAX_VALUE && maxProducts < MAX_PRODUCTS
                 ? ROUNDING * (components / 16.0 + 16) * magnitude + (components + 16) * (double) Float.MIN_VALUE

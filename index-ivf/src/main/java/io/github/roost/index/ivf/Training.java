@@ -1,6 +1,7 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.index.ivf.kernel.ScanKernel;
+import io.github.roost.neighborhash.RowMap;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.spi.BuildWork;
@@ -43,7 +44,7 @@ record Training(
     }
 
     /** Trains min({@code nlist}, rows) centroids, fills their lists and records the location of each row. */
-    Lists lists(StoredRows rows, long[] ids, int nlist, int dimension, Locations locations) {
+    Lists lists(StoredRows rows, long[] ids, int nlist, int dimension, RowMap locations) {
         RowLayout layout = RowLayout.of(element, keepFloats, dimension, codec(rows, ids.length, dimension));
         return lists(rows, ids, nlist, layout, locations);
     }
@@ -58,14 +59,14 @@ record Training(
     }
 
     /** Retrains {@link #lists} on rows from other lists. */
-    Lists again(StoredRows rows, long[] ids, int nlist, Lists before, Locations locations) {
+    Lists again(StoredRows rows, long[] ids, int nlist, Lists before, RowMap locations) {
         // Without floats, rows are decoded codes: only the same codec loses nothing more.
         return before.layout().floats()
                 ? lists(rows, ids, nlist, before.layout().dimension(), locations)
                 : lists(rows, ids, nlist, before.layout(), locations);
     }
 
-    private Lists lists(StoredRows rows, long[] ids, int nlist, RowLayout layout, Locations locations) {
+    private Lists lists(StoredRows rows, long[] ids, int nlist, RowLayout layout, RowMap locations) {
         int lists = Math.min(nlist, ids.length);
         int[] sample = sample(ids.length, lists);
         work.phase(TRAINED, KMeans.numbers(sample.length, lists));

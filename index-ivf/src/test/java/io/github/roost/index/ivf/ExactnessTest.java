@@ -13,6 +13,7 @@ import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.spi.BuildWork;
+import io.github.roost.vector.spi.QueryWeights;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
@@ -235,7 +236,7 @@ class ExactnessTest {
         float[] prepared = preparation.stored(query);
         ScalarCodec codec = ScalarCodec.learn(
                 metric, new BuildWork(ORCHESTRATOR, "oracle"), row -> stored[row], rows.length, dimension);
-        ScalarCodec.Weights weights = codec.weights(prepared);
+        QueryWeights.Bytes weights = codec.weights(prepared);
         List<Candidate> candidates = IntStream.range(0, rows.length)
                 .mapToObj(row -> {
                     byte[] codes = codec.encode(stored[row]);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
 import io.github.roost.index.ivf.kernel.ScanKernels;
+import io.github.roost.neighborhash.RowMap;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
@@ -141,7 +142,7 @@ class InsertBufferTest {
         });
         RowList[] lists = {damaged, null};
         CoarseQuantizer quantizer = new CoarseQuantizer(ScanKernels.preferred(), new float[][] {{0, 0}, {9, 9}});
-        IvfRows rows = new IvfRows(new Lists(quantizer, layout, lists), new Locations(0));
+        IvfRows rows = new IvfRows(new Lists(quantizer, layout, lists), new RowMap(0));
         InsertBuffer buffer = rows.lists().buffer();
         rows.add(new long[] {1, 2}, new float[][] {{1, 0}, {9, 8}});
         assertThatThrownBy(() -> run(rows.flush(buffer))).isInstanceOf(NullPointerException.class);
@@ -172,7 +173,7 @@ class InsertBufferTest {
         });
         RowList sparse = new RowList(layout);
         CoarseQuantizer quantizer = new CoarseQuantizer(ScanKernels.preferred(), new float[][] {{0, 0}, {9, 9}});
-        IvfRows rows = new IvfRows(new Lists(quantizer, layout, new RowList[] {ofFile, sparse}), new Locations(0));
+        IvfRows rows = new IvfRows(new Lists(quantizer, layout, new RowList[] {ofFile, sparse}), new RowMap(0));
         long[] ids = LongStream.range(100, 200).toArray();
         rows.add(ids, IntStream.range(0, 100).mapToObj(i -> new float[] {9, 9}).toArray(float[][]::new));
         for (int id = 100; id < 150; id++) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.index.ivf.kernel.ScanKernels;
+import io.github.roost.neighborhash.RowMap;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -28,14 +29,14 @@ class IvfRowsTest {
     private final RowList[] lists = {new RowList(layout), new RowList(layout)};
     private final CoarseQuantizer quantizer =
             new CoarseQuantizer(ScanKernels.preferred(), new float[][] {{0, 0}, {9, 9}});
-    private final IvfRows rows = new IvfRows(new Lists(quantizer, layout, lists), new Locations(0) {
+    private final IvfRows rows = new IvfRows(new Lists(quantizer, layout, lists), new RowMap(0) {
         @Override
-        void put(long id, int list, int place) {
-            if (of(id) == NOWHERE && room-- == 0) {
+        public long put(long id, int list, int place) {
+            if (get(id) == NOWHERE && room-- == 0) {
                 room = 0;
                 throw new OutOfMemoryError("for this test");
             }
-            super.put(id, list, place);
+            return super.put(id, list, place);
         }
     });
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.ivf.kernel.ScanKernels;
+import io.github.roost.neighborhash.RowMap;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.spi.BuildWork;
 import java.util.concurrent.CancellationException;
@@ -22,13 +23,13 @@ class ListsTest {
                 .topology(TopologyReader.synthetic("pack:1 l3:2 core:1 pu:1").read())
                 .build()) {
             BuildWork work = new BuildWork(orchestrator, "build");
-            try (Locations locations = new Locations(ids.length) {
+            try (RowMap locations = new RowMap(ids.length) {
                 @Override
-                void put(long id, int list, int place) {
-                    super.put(id, list, place);
+                public long put(long id, int list, int place) {
                     if (recorded.incrementAndGet() == 10) {
                         work.cancel();
                     }
+                    return super.put(id, list, place);
                 }
             }) {
                 RowLayout layout = RowLayout.ofFloats(2);

@@ -7,6 +7,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.spi.BuildWork;
+import io.github.roost.vector.spi.QueryWeights;
 import java.util.Random;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.AfterEach;
@@ -59,7 +60,7 @@ class ScalarCodecTest {
         float[][] rows = gaussian(300, 40, random);
         ScalarCodec codec = learn(metric, rows);
         float[] query = gaussian(1, 40, random)[0];
-        ScalarCodec.Weights weights = codec.weights(query);
+        QueryWeights.Bytes weights = codec.weights(query);
         double shift = Double.NaN;
         for (float[] row : rows) {
             byte[] codes = codec.encode(row);
@@ -80,7 +81,7 @@ class ScalarCodecTest {
                 learn(Metric.SQUARED_L2, new float[] {-Float.MAX_VALUE, 0}, new float[] {Float.MAX_VALUE, 1e-40f});
         byte[] codes = codec.encode(new float[] {Float.MAX_VALUE, 0});
         assertThat(codec.term(new float[] {Float.MAX_VALUE, 0}, codes)).isFinite();
-        ScalarCodec.Weights weights = codec.weights(new float[] {-Float.MAX_VALUE, 1});
+        QueryWeights.Bytes weights = codec.weights(new float[] {-Float.MAX_VALUE, 1});
         assertThat(weights.slope()).isFinite();
         assertThat(weights.weights()[0]).isEqualTo((byte) -127);
     }

@@ -9,7 +9,7 @@ import java.util.List;
  */
 final class KnownPool {
     Directory directory;
-    final RowPlaces places;
+    final PartitionsOfRows places;
     final LogTails[] tails;
     /** Number of records in each log. */
     final int[] records;
@@ -18,7 +18,7 @@ final class KnownPool {
 
     RowCount rows = new RowCount(0, 0);
 
-    KnownPool(Directory directory, RowPlaces places) {
+    KnownPool(Directory directory, PartitionsOfRows places) {
         this.directory = directory;
         this.places = places;
         this.tails = new LogTails[directory.gaps().size()];

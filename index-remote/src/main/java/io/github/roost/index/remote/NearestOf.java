@@ -2,10 +2,10 @@ package io.github.roost.index.remote;
 
 import io.github.roost.vector.SearchCost;
 import io.github.roost.vector.SearchResult;
+import io.github.roost.vector.spi.NearestRows;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import org.agrona.collections.LongHashSet;
 import org.jspecify.annotations.Nullable;
 
 /** Merges the results of a query's partitions into one answer. A pure function. */
@@ -35,24 +35,11 @@ final class NearestOf {
             }
         }
         SearchResult merged = SearchResult.merge(results, total);
-        return distinct(merged, k)
+        int size = NearestRows.distinct(merged.ids(), merged.distances(), merged.size(), k);
+        return new SearchResult(Arrays.copyOf(merged.ids(), size), Arrays.copyOf(merged.distances(), size))
                 .within(radius)
                 .with(
                         merged.cost().plus(new SearchCost(0, 0, 0, 0, found.size(), missing)),
                         merged.cutShort() || fewer || missing > 0);
-    }
-
-    private static SearchResult distinct(SearchResult all, int k) {
-        LongHashSet seen = new LongHashSet();
-        long[] ids = new long[Math.min(k, all.size())];
-        float[] distances = new float[ids.length];
-        int size = 0;
-        for (int i = 0; i < all.size() && size < ids.length; i++) {
-            if (seen.add(all.ids()[i])) {
-                ids[size] = all.ids()[i];
-                distances[size++] = all.distances()[i];
-            }
-        }
-        return new SearchResult(Arrays.copyOf(ids, size), Arrays.copyOf(distances, size));
     }
 }

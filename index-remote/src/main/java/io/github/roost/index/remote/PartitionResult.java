@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
  * @param result the nearest rows; null if no bytes of the partition are available
  * @param seen state of the partition when it was searched; null if it could not be read, so that the result is from cached bytes only
  */
-record PartitionResult(@Nullable SearchResult result, @Nullable Seen seen) {
+record PartitionResult(
+        @Nullable SearchResult result, @Nullable Seen seen) {
     static final PartitionResult MISSING = new PartitionResult(null, null);
 
     /**

@@ -50,7 +50,8 @@ final class PartitionSearch implements GroupSearch<Asked, PartitionResult> {
     }
 
     @Override
-    public Step<Group<Asked, PartitionResult>, Boolean> step(Group<Asked, PartitionResult> group, SearchContext context) {
+    public Step<Group<Asked, PartitionResult>, Boolean> step(
+            Group<Asked, PartitionResult> group, SearchContext context) {
         return new Run(group).begin(context);
     }
 
@@ -161,7 +162,10 @@ final class PartitionSearch implements GroupSearch<Asked, PartitionResult> {
                 if (tail > 0 || directory.partitions().get(partition).rows() > 0) {
                     return;
                 }
-                answer(next, new PartitionResult(NOTHING, PartitionResult.Seen.of(partition, directory, tail, PartitionLog.EMPTY)));
+                answer(
+                        next,
+                        new PartitionResult(
+                                NOTHING, PartitionResult.Seen.of(partition, directory, tail, PartitionLog.EMPTY)));
             }
         }
 
@@ -254,14 +258,20 @@ final class PartitionSearch implements GroupSearch<Asked, PartitionResult> {
         }
 
         private void scan(
-                int[] indices, HnswGraph graph, PartitionLog log, PartitionResult.@Nullable Seen seen, SearchContext context) {
+                int[] indices,
+                HnswGraph graph,
+                PartitionLog log,
+                PartitionResult.@Nullable Seen seen,
+                SearchContext context) {
             SearchRequest like = group.query(indices[0]).request();
             List<float[]> queries = IntStream.of(indices)
                     .mapToObj(index -> group.query(index).request().query())
                     .toList();
             List<SearchResult> results = graph.scanTogether(queries, like.k(), log.alive(), like.filter(), context);
             for (int i = 0; i < indices.length; i++) {
-                answer(indices[i], new PartitionResult(withLog(results.get(i), log, group.query(indices[i]), context), seen));
+                answer(
+                        indices[i],
+                        new PartitionResult(withLog(results.get(i), log, group.query(indices[i]), context), seen));
             }
         }
 
@@ -271,7 +281,8 @@ final class PartitionSearch implements GroupSearch<Asked, PartitionResult> {
             group.answer(index, found);
         }
 
-        private Step<Group<Asked, PartitionResult>, Boolean> fail(RemoteMemoryException failure, SearchContext context) {
+        private Step<Group<Asked, PartitionResult>, Boolean> fail(
+                RemoteMemoryException failure, SearchContext context) {
             if (partialAnswers) {
                 next = 0;
                 return searchCache(context);

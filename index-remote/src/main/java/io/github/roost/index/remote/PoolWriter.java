@@ -193,7 +193,7 @@ final class PoolWriter implements AutoCloseable {
             return reading.others(before, directory, tails);
         }
         forget();
-        KnownPool now = new KnownPool(directory, new RowPlaces());
+        KnownPool now = new KnownPool(directory, new PartitionsOfRows());
         // Set before it is filled, so that a failure frees it.
         known = now;
         readAll(now, tails);
@@ -203,7 +203,7 @@ final class PoolWriter implements AutoCloseable {
     private void readAll(KnownPool now, LogTails[] tails) throws RemoteMemoryException {
         reading.all(now, tails);
         Map<Integer, List<LogChange>> byPair = new TreeMap<>();
-        for (RowPlaces.Stale row : now.places.gathered()) {
+        for (PartitionsOfRows.Stale row : now.places.gathered()) {
             byPair.computeIfAbsent(row.partition() / 2, pair -> new ArrayList<>())
                     .add(LogChange.moved(row.partition(), row.id(), now.places.of(row.id())[0]));
         }

@@ -88,7 +88,8 @@ final class HwlocBindings {
         typeDepth = link(library, "hwloc_get_type_depth");
         countByDepth = link(library, "hwloc_get_nbobjs_by_depth");
         objectByDepth = link(library, "hwloc_get_obj_by_depth");
-        setAreaMembind = library.link("hwloc_set_area_membind", descriptor("hwloc_set_area_membind"), CapturedErrno.CAPTURED);
+        setAreaMembind =
+                library.link("hwloc_set_area_membind", descriptor("hwloc_set_area_membind"), CapturedErrno.CAPTURED);
         bitmapAlloc = link(library, "hwloc_bitmap_alloc");
         bitmapFree = link(library, "hwloc_bitmap_free");
         bitmapSet = link(library, "hwloc_bitmap_set");

@@ -44,7 +44,8 @@ public final class LinuxMemory {
         mmap = c.link(
                 "mmap", FunctionDescriptor.of(ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
         munmap = c.link("munmap", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG));
-        madvise = c.link("madvise", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT), CapturedErrno.CAPTURED);
+        madvise = c.link(
+                "madvise", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT), CapturedErrno.CAPTURED);
         movePages = MovePages.of(c);
         pageBytes = pageBytes(c.link("getpagesize", FunctionDescriptor.of(JAVA_INT)));
     }

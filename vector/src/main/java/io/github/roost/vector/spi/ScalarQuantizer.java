@@ -5,7 +5,7 @@ import java.util.Arrays;
 /**
  * Scalar quantisation to 8 bits per component (Jayant and Noll, 1984; SQ8 in FAISS): a component is rounded to the
  * nearest of 256 values, {@code zeroPoint + scale c} with c from -128 to 127, and is stored as the byte c + 128. Components out of range
- * are clamped. The layout of a row's codes, and the comparison of queries with codes, are up to the index.
+ * are clamped. The layout of a row's codes is up to the index; {@link QueryWeights} compare queries with codes.
  *
  * <p>The arrays are not copied and must not be changed. Immutable, thread-safe.
  *
@@ -17,8 +17,6 @@ public record ScalarQuantizer(float[] zeroPoints, float[] scales) {
     public static final int MIDDLE = 128;
     /** The largest code. */
     public static final int MAX_CODE = 255;
-    /** The maximum absolute value of the query weights that kernels multiply with codes. */
-    public static final int MAX_WEIGHT = 127;
 
     /**
      * Checks that zero points and scales have the same length.
@@ -197,13 +195,17 @@ public record ScalarQuantizer(float[] zeroPoints, float[] scales) {
     }
 
     /**
-     * Returns the squared distance of a decoded row from the zero points: the part of its squared distance to a query that does not depend
-     * on the query.
+     * Returns the part of a row's distance to a query that does not depend on the query: the squared distance of the decoded row from
+     * the zero points, or 0 under inner product. See {@link QueryWeights}.
      *
+     * @param innerProduct whether rows are compared by inner product rather than by squared distance
      * @param codes the codes of a row; at least as long as the dimension
-     * @return the squared norm, at most the largest float
+     * @return the term, at most the largest float
      */
-    public float squaredNorm(byte[] codes) {
+    public float term(boolean innerProduct, byte[] codes) {
+        if (innerProduct) {
+            return 0;
+        }
         double squares = 0;
         for (int d = 0; d < scales.length; d++) {
             double component = (double) scales[d] * centred(codes[d]);

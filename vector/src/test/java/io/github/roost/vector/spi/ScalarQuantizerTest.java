@@ -72,7 +72,7 @@ class ScalarQuantizerTest {
     @Test
     void theSquaredNormIsOfWhatCodesStandForFromTheZeroPoints() {
         ScalarQuantizer quantizer = new ScalarQuantizer(new float[] {5, 5}, new float[] {.5f, 2});
-        assertThat(quantizer.squaredNorm(new byte[] {(byte) (128 + 6), (byte) (128 - 2)}))
+        assertThat(quantizer.term(false, new byte[] {(byte) (128 + 6), (byte) (128 - 2)}))
                 .isEqualTo(9 + 16);
     }
 

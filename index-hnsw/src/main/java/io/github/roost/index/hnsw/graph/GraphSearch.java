@@ -57,7 +57,8 @@ public final class GraphSearch implements AutoCloseable {
         if (through) {
             return true;
         }
-        long tiles = Math.clamp((distances + GraphSearcher.TILE - 1) / GraphSearcher.TILE, 1, piece / GraphSearcher.TILE);
+        long tiles =
+                Math.clamp((distances + GraphSearcher.TILE - 1) / GraphSearcher.TILE, 1, piece / GraphSearcher.TILE);
         begun = true;
         try {
             through = SEARCHER.searchOn(image, scratch(), width, width, allowed, (int) tiles * GraphSearcher.TILE);

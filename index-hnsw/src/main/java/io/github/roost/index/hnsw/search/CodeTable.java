@@ -9,14 +9,15 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.Supplier;
 
 /**
- * Off-heap array of the {@link Codes} of rows, in row order, from which an image is written. Immutable; thread-safe until it is
+ * Off-heap array of the codes of rows (see {@link ScalarQuantizer}), in row order, from which an image is written. Immutable; thread-safe until it is
  * closed.
  */
 public final class CodeTable implements AutoCloseable {
     /** Codes that kernels read at once; rows are padded to a multiple. */
     private static final int LANES = 64;
 
-    private final Codes codes;
+    private final Metric metric;
+    private final ScalarQuantizer quantizer;
     private final int rows;
     private final long stride;
     private final Arena arena = Arena.ofShared();
@@ -30,10 +31,11 @@ public final class CodeTable implements AutoCloseable {
         void row(int row, float[] into) throws IOException;
     }
 
-    private CodeTable(Codes codes, int rows) {
-        this.codes = codes;
+    private CodeTable(Metric metric, ScalarQuantizer quantizer, int rows) {
+        this.metric = metric;
+        this.quantizer = quantizer;
         this.rows = rows;
-        this.stride = (codes.quantizer().dimension() + LANES - 1L) / LANES * LANES;
+        this.stride = (quantizer.dimension() + LANES - 1L) / LANES * LANES;
         this.terms = new float[rows];
         this.memory = DomainMemory.allocate(rows * stride, arena).segment();
     }
@@ -46,12 +48,12 @@ public final class CodeTable implements AutoCloseable {
             source.row(row, vector);
             ranges.add(vector);
         }
-        return filled(() -> new CodeTable(new Codes(metric, ranges.evenSteps()), rows), source);
+        return filled(() -> new CodeTable(metric, ranges.evenSteps(), rows), source);
     }
 
     /** Encodes vectors whose values are integers from -128 to 127, without loss: the codes are the values. */
     public static CodeTable ofBytes(Metric metric, int dimension, int rows, Source source) throws IOException {
-        return filled(() -> new CodeTable(new Codes(metric, ScalarQuantizer.ofBytes(dimension)), rows), source);
+        return filled(() -> new CodeTable(metric, ScalarQuantizer.ofBytes(dimension), rows), source);
     }
 
     private static CodeTable filled(Supplier<CodeTable> empty, Source source) throws IOException {
@@ -69,11 +71,12 @@ public final class CodeTable implements AutoCloseable {
     }
 
     private void fill(Source source) throws IOException {
-        float[] vector = new float[codes.quantizer().dimension()];
+        float[] vector = new float[quantizer.dimension()];
         byte[] row = new byte[vector.length];
         for (int number = 0; number < rows; number++) {
             source.row(number, vector);
-            terms[number] = codes.encode(vector, row);
+            quantizer.encode(vector, row);
+            terms[number] = quantizer.term(metric == Metric.INNER_PRODUCT, row);
             MemorySegment.copy(MemorySegment.ofArray(row), 0, memory, number * stride, row.length);
         }
     }
@@ -85,17 +88,17 @@ public final class CodeTable implements AutoCloseable {
 
     /** Components per vector. */
     public int dimension() {
-        return codes.quantizer().dimension();
+        return quantizer.dimension();
     }
 
     /** The metric. */
     public Metric metric() {
-        return codes.metric();
+        return metric;
     }
 
     /** Copies the zero points and scales of the codes to an image. */
     public void copyMeaning(GraphImage image) {
-        image.setQuantizer(codes.quantizer().zeroPoints(), codes.quantizer().scales());
+        image.setQuantizer(quantizer);
     }
 
     /** Copies a row's codes to a node of an image. */

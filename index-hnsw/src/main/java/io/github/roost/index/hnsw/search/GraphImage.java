@@ -8,6 +8,7 @@ import io.github.roost.topology.DomainMemory;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.TableFormat;
+import io.github.roost.vector.spi.ScalarQuantizer;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -18,7 +19,7 @@ import java.util.Arrays;
 /**
  * A frozen graph in one off-heap memory segment: a head with offsets and sizes, one record per node (its vector and its
  * neighbours, so that a visit reads one place), the neighbour lists of the upper layers, and the external ids of each node's rows.
- * In a coded image a record has the vector's {@link Codes} instead, which are all that the graph search reads; the vectors, used to
+ * In a coded image a record has the vector's codes (see {@link ScalarQuantizer}) instead, which are all that the graph search reads; the vectors, used to
  * rerank its best results, are at the end of the image or elsewhere. Nodes are numbered from the top layer down, so the position
  * of an upper layer's list is computed from the node's number. C reads the head as {@code struct image}. Written by
  * one thread, or by several that write different nodes; then immutable and thread-safe.
@@ -457,10 +458,31 @@ public final class GraphImage {
         MemorySegment.copy(memory, INT_ANYWHERE, vectorAt(node), into, 0, shape.dimension());
     }
 
-    /** If the image is coded, computes and writes its codes from its vectors, all of which must be set; returns this. */
+    /**
+     * If the image is coded, computes and writes its codes from its vectors, all of which must be set; returns this.
+     *
+     * @param betweenNodes runs twice per node
+     */
     public GraphImage encode(Runnable betweenNodes) {
-        if (shape.coded()) {
-            Codes.learn(this, betweenNodes).write(this, betweenNodes);
+        if (!shape.coded()) {
+            return this;
+        }
+        ScalarQuantizer.Ranges ranges = new ScalarQuantizer.Ranges(shape.dimension());
+        float[] vector = new float[shape.dimension()];
+        for (int node = 0; node < shape.nodes(); node++) {
+            betweenNodes.run();
+            vector(node, vector);
+            ranges.add(vector);
+        }
+        ScalarQuantizer quantizer = ranges.evenSteps();
+        setQuantizer(quantizer);
+        byte[] codes = new byte[vector.length];
+        for (int node = 0; node < shape.nodes(); node++) {
+            betweenNodes.run();
+            vector(node, vector);
+            quantizer.encode(vector, codes);
+            float term = quantizer.term(shape.metric() == Metric.INNER_PRODUCT, codes);
+            setCodes(node, MemorySegment.ofArray(codes), 0, term);
         }
         return this;
     }
@@ -528,10 +550,6 @@ public final class GraphImage {
         MemorySegment.copy(memory, JAVA_BYTE, recordAt(node), into, 0, shape.dimension());
     }
 
-    void setCodes(int node, byte[] codes, float term) {
-        setCodes(node, MemorySegment.ofArray(codes), 0, term);
-    }
-
     /** Copies a node's codes from offset {@code at} of other memory, and writes their term. */
     public void setCodes(int node, MemorySegment codes, long at, float term) {
         MemorySegment.copy(codes, at, memory, recordAt(node), shape.dimension());
@@ -543,28 +561,25 @@ public final class GraphImage {
         return memory.get(FLOAT_ANYWHERE, shape.termsAt() + (long) node * Float.BYTES);
     }
 
-    /** Writes the zero points and scales of the codes; see {@link #zeroPoints} and {@link #scales}. */
-    void setQuantizer(float[] zeroPoints, float[] scales) {
+    /** Writes the meaning of the codes. */
+    void setQuantizer(ScalarQuantizer quantizer) {
+        float[] zeroPoints = quantizer.zeroPoints();
         MemorySegment.copy(zeroPoints, 0, memory, FLOAT_ANYWHERE, shape.quantizerAt(), zeroPoints.length);
         MemorySegment.copy(
-                scales,
+                quantizer.scales(),
                 0,
                 memory,
                 FLOAT_ANYWHERE,
                 shape.quantizerAt() + (long) zeroPoints.length * Float.BYTES,
-                scales.length);
+                zeroPoints.length);
     }
 
-    /** The zero points: the value of code 128 in each dimension. */
-    float[] zeroPoints() {
-        return memory.asSlice(shape.quantizerAt(), (long) shape.dimension() * Float.BYTES)
-                .toArray(FLOAT_ANYWHERE);
-    }
-
-    /** The scales: the difference between the values of consecutive codes in each dimension. */
-    float[] scales() {
+    /** A copy of the meaning of the codes. */
+    ScalarQuantizer quantizer() {
         long bytes = (long) shape.dimension() * Float.BYTES;
-        return memory.asSlice(shape.quantizerAt() + bytes, bytes).toArray(FLOAT_ANYWHERE);
+        return new ScalarQuantizer(
+                memory.asSlice(shape.quantizerAt(), bytes).toArray(FLOAT_ANYWHERE),
+                memory.asSlice(shape.quantizerAt() + bytes, bytes).toArray(FLOAT_ANYWHERE));
     }
 
     /**

@@ -1,9 +1,14 @@
 package io.github.roost.index.hnsw.search;
 
+import static java.lang.foreign.MemoryLayout.PathElement.groupElement;
+import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import io.github.roost.vector.Metric;
+import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
 import java.util.stream.IntStream;
 
 /**
@@ -18,6 +23,15 @@ import java.util.stream.IntStream;
  * so the next pruning compares these neighbours only with new ones.
  */
 public final class GraphInsertion implements AutoCloseable {
+    /** {@code struct build} in insert.h. */
+    static final StructLayout LAYOUT = MemoryLayout.structLayout(
+            ADDRESS.withName("image"),
+            ADDRESS.withName("lengths"),
+            ADDRESS.withName("chosen"),
+            ADDRESS.withName("locks"),
+            JAVA_INT.withName("links"),
+            JAVA_FLOAT.withName("factor"));
+
     private static final int[] NO_NEIGHBORS = {};
     /** Bytes of vectors that an insertion reads between two yields: a few microseconds. */
     private static final long BYTES_PER_PIECE = 32 << 10;
@@ -28,14 +42,11 @@ public final class GraphInsertion implements AutoCloseable {
     private final BuildMemory memory = new BuildMemory();
     private final int budget;
     final GraphImage image;
-    final MemorySegment lengths;
-    final MemorySegment chosen;
-    final MemorySegment locks;
     final int width;
-    /** Max neighbours in layer 0 after {@link #trim}. */
-    final int links;
-
-    final float factor;
+    /** The graph as C has it. */
+    final MemorySegment build;
+    /** The squared distance of each link. */
+    private final MemorySegment lengths;
 
     /**
      * Allocates an empty graph.
@@ -56,12 +67,11 @@ public final class GraphInsertion implements AutoCloseable {
     /** With the instruction set of the given search. */
     GraphInsertion(GraphSearcher searcher, int dimension, int m, int width, float alpha, int nodes, int[] levelCounts) {
         if (!(searcher instanceof NativeSearch nativeSearch)) {
-            throw new IllegalStateException("nodes are inserted by a native library, got the search in " + searcher.name());
+            throw new IllegalStateException(
+                    "nodes are inserted by a native library, got the search in " + searcher.name());
         }
         this.insertion = nativeSearch;
         this.width = width;
-        this.links = 2 * m;
-        this.factor = alpha;
         this.budget = Math.clamp(BYTES_PER_PIECE / ((long) dimension * Float.BYTES), GraphSearcher.TILE, MAX_PER_PIECE)
                 / GraphSearcher.TILE
                 * GraphSearcher.TILE;
@@ -72,14 +82,23 @@ public final class GraphInsertion implements AutoCloseable {
             this.image = GraphImage.allocate(shape, memory.arena());
             long upper = shape.upperLists();
             this.lengths = memory.allocate(((long) nodes * room(2 * m) + upper * room(m)) * Float.BYTES);
-            this.chosen = memory.allocate((nodes + upper) * Short.BYTES);
-            this.locks = memory.allocate(nodes);
+            this.build = memory.arena().allocate(LAYOUT);
+            set("image", image.memory());
+            set("lengths", lengths);
+            set("chosen", memory.allocate((nodes + upper) * Short.BYTES));
+            set("locks", memory.allocate(nodes));
+            LAYOUT.varHandle(groupElement("links")).set(build, 0L, 2 * m);
+            LAYOUT.varHandle(groupElement("factor")).set(build, 0L, alpha);
             done = true;
         } finally {
             if (!done) {
                 memory.close();
             }
         }
+    }
+
+    private void set(String field, MemorySegment address) {
+        LAYOUT.varHandle(groupElement(field)).set(build, 0L, address);
     }
 
     /** Lists have a quarter more room than they keep, because pruning at each new neighbour would cost more than reading longer lists. */

@@ -49,6 +49,7 @@ public final class GraphSearchers {
     }
 
     private static List<GraphSearcher> natively() {
-        return Kernels.orNone("The native graph search cannot be loaded, graphs are searched in Java", NativeSearch::all);
+        return Kernels.orNone(
+                "The native graph search cannot be loaded, graphs are searched in Java", NativeSearch::all);
     }
 }

@@ -2,11 +2,19 @@ package io.github.roost.index.hnsw.search;
 
 import static io.github.roost.index.hnsw.search.GraphImage.INT;
 import static io.github.roost.index.hnsw.search.GraphImage.LONG;
+import static java.lang.foreign.MemoryLayout.PathElement.groupElement;
+import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.github.roost.vector.Vectors;
+import io.github.roost.vector.spi.ScratchMemory;
 import io.github.roost.vector.spi.ScratchPool;
+import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 
 /**
@@ -17,7 +25,34 @@ public final class GroupScratch {
     /** Max queries per scan. */
     public static final int MAX_QUERIES = 1_024;
 
+    /** {@code struct group} in search.h. */
+    static final StructLayout LAYOUT = MemoryLayout.structLayout(
+            ADDRESS.withName("queries"),
+            ADDRESS.withName("allowed"),
+            ADDRESS.withName("found"),
+            ADDRESS.withName("sizes"),
+            ADDRESS.withName("bounds"),
+            JAVA_LONG.withName("query_stride"),
+            JAVA_INT.withName("count"),
+            JAVA_INT.withName("width"),
+            JAVA_INT.withName("inner_product"),
+            MemoryLayout.paddingLayout(Integer.BYTES),
+            ADDRESS.withName("image"));
+
+    private static final VarHandle QUERIES = field("queries");
+    private static final VarHandle ALLOWED = field("allowed");
+    private static final VarHandle FOUND = field("found");
+    private static final VarHandle SIZES = field("sizes");
+    private static final VarHandle BOUNDS = field("bounds");
+    private static final VarHandle QUERY_STRIDE = field("query_stride");
+    private static final VarHandle COUNT = field("count");
+    private static final VarHandle WIDTH = field("width");
+    private static final VarHandle INNER_PRODUCT = field("inner_product");
+
     private static final ScratchPool<GroupScratch> POOL = new ScratchPool<>(GroupScratch::new);
+
+    /** The arguments of a scan in C. */
+    private final MemorySegment arguments = ScratchMemory.allocate(LAYOUT.byteSize());
 
     MemorySegment vectors = MemorySegment.NULL;
     /** {@code width} entries per query, a heap during the scan. */
@@ -33,6 +68,10 @@ public final class GroupScratch {
     private int stride;
 
     private GroupScratch() {}
+
+    private static VarHandle field(String name) {
+        return LAYOUT.varHandle(groupElement(name));
+    }
 
     /** Takes a scratch from the pool; the caller must {@linkplain #giveBack give it back} in a {@code finally} block. */
     public static GroupScratch take() {
@@ -79,6 +118,20 @@ public final class GroupScratch {
         }
     }
 
+    /** Writes the arguments of a call; this, and the set, must stay reachable until the call returns. */
+    MemorySegment arguments(GraphImage image, NodeSet allowed) {
+        QUERIES.set(arguments, 0L, vectors);
+        ALLOWED.set(arguments, 0L, allowed.words(image));
+        FOUND.set(arguments, 0L, found);
+        SIZES.set(arguments, 0L, sizes);
+        BOUNDS.set(arguments, 0L, bounds);
+        QUERY_STRIDE.set(arguments, 0L, (long) stride);
+        COUNT.set(arguments, 0L, count);
+        WIDTH.set(arguments, 0L, width);
+        INNER_PRODUCT.set(arguments, 0L, SearchArguments.innerProduct(image));
+        return arguments;
+    }
+
     /** The destination for the values of a query. */
     public QueryValues query(int query) {
         long at = (long) query * stride * Float.BYTES;
@@ -95,15 +148,6 @@ public final class GroupScratch {
     /** Number of queries. */
     public int queries() {
         return count;
-    }
-
-    int width() {
-        return width;
-    }
-
-    /** Values per query, padding included. */
-    int stride() {
-        return stride;
     }
 
     /** Offers an entry to the nearest nodes of a query, with the same result as the scans in C. */

@@ -293,8 +293,8 @@ public final class ImageFile {
 
     private static void checkSteps(Path file, GraphImage image) throws TableFileException {
         GraphImage.Shape shape = image.shape();
-        float[] zeroPoints = image.zeroPoints();
-        float[] scales = image.scales();
+        float[] zeroPoints = image.quantizer().zeroPoints();
+        float[] scales = image.quantizer().scales();
         for (int i = 0; i < scales.length; i++) {
             requireNumber(file, shape.quantizerAt(), i, "zero point of codes", zeroPoints[i], -Float.MAX_VALUE);
             requireNumber(file, shape.quantizerAt(), (long) scales.length + i, "scale of codes", scales[i], 0);

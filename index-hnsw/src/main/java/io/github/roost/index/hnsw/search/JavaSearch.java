@@ -3,6 +3,7 @@ package io.github.roost.index.hnsw.search;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import io.github.roost.vector.Metric;
+import io.github.roost.vector.spi.QueryWeights;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.stream.IntStream;
@@ -137,12 +138,12 @@ final class JavaSearch implements GraphSearcher {
     /** Distances from codes, without the constant that is the same for all nodes. */
     private static final class CodeMeasure implements Measure {
         private final GraphImage image;
-        private final Codes.Weights query;
+        private final QueryWeights.Fine query;
         private final byte[] codes;
 
         CodeMeasure(GraphImage image, float[] query) {
             this.image = image;
-            this.query = Codes.of(image).weights(query);
+            this.query = QueryWeights.fine(image.quantizer(), image.shape().metric() == Metric.INNER_PRODUCT, query);
             this.codes = new byte[image.shape().dimension()];
         }
 
@@ -376,7 +377,8 @@ final class JavaSearch implements GraphSearcher {
             }
             if (scratch.learn(node, estimate)) {
                 long entry = SearchScratch.entry(scratch.estimate(node), node);
-                if (entry <= found.bound() && candidates.size() < SearchScratch.CANDIDATES_PER_NODE * scratch.logged()) {
+                if (entry <= found.bound()
+                        && candidates.size() < SearchScratch.CANDIDATES_PER_NODE * scratch.logged()) {
                     candidates.push(entry);
                 }
             }

@@ -11,6 +11,7 @@ import io.github.roost.vector.spi.ScratchMemory;
 import io.github.roost.vector.spi.ScratchPool;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,6 +46,9 @@ public final class SearchScratch implements FoundNodes, QueryValues {
     /** The query's weights for codes, up to four bytes per component. */
     final MemorySegment weights;
 
+    /** The arguments of a search in C. */
+    final SearchArguments arguments;
+
     /** The state of the search; laid out as {@code struct progress} in search.h. */
     final MemorySegment progress;
     /** The state of a search in Java. */
@@ -68,10 +72,12 @@ public final class SearchScratch implements FoundNodes, QueryValues {
     private int dimension;
 
     private SearchScratch() {
-        MemorySegment memory = ScratchMemory.allocate(PROGRESS_BYTES + QUERY_BYTES + WEIGHT_BYTES);
-        progress = memory.asSlice(0, PROGRESS_BYTES);
-        query = memory.asSlice(PROGRESS_BYTES, QUERY_BYTES);
-        weights = memory.asSlice(PROGRESS_BYTES + QUERY_BYTES, WEIGHT_BYTES);
+        SegmentAllocator memory = SegmentAllocator.slicingAllocator(ScratchMemory.allocate(
+                PROGRESS_BYTES + QUERY_BYTES + WEIGHT_BYTES + SearchArguments.LAYOUT.byteSize()));
+        progress = memory.allocate(PROGRESS_BYTES);
+        query = memory.allocate(QUERY_BYTES);
+        weights = memory.allocate(WEIGHT_BYTES);
+        arguments = new SearchArguments(memory.allocate(SearchArguments.LAYOUT));
     }
 
     /** Takes a scratch from the pool; the caller must {@linkplain #giveBack give it back} in a {@code finally} block. */

@@ -231,7 +231,8 @@ class GraphSearcherTest {
         float[] query = vector(8, random);
         Hits expected = search(ORACLE, image, query, 15, NodeSet.ALL);
         image.setNeighbors(0, 0, new int[] {3, Integer.MAX_VALUE}, 2);
-        assertThatThrownBy(() -> search(ORACLE, image, query, 15, NodeSet.ALL)).isInstanceOf(DamagedImageException.class);
+        assertThatThrownBy(() -> search(ORACLE, image, query, 15, NodeSet.ALL))
+                .isInstanceOf(DamagedImageException.class);
         image.setNeighbors(0, 0, new int[] {3, 4}, 2);
         assertThat(search(ORACLE, image, query, 15, NodeSet.ALL)).isEqualTo(expected);
     }
@@ -252,7 +253,8 @@ class GraphSearcherTest {
         return Hits.of(scratch);
     }
 
-    private static Hits scan(GraphSearcher searcher, GraphImage image, float[] query, int width, NodeSet allowed, int from) {
+    private static Hits scan(
+            GraphSearcher searcher, GraphImage image, float[] query, int width, NodeSet allowed, int from) {
         SearchScratch scratch = begin(image, query, width);
         searcher.scan(
                 image,

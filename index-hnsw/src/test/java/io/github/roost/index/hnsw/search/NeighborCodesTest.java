@@ -90,7 +90,8 @@ class NeighborCodesTest {
         return new Found(nodes, distances, scratch.computed(), scratch.expanded());
     }
 
-    private static Found search(GraphSearcher searcher, GraphImage image, float[] query, int width, NodeSet allowed, int budget) {
+    private static Found search(
+            GraphSearcher searcher, GraphImage image, float[] query, int width, NodeSet allowed, int budget) {
         SearchScratch scratch = begin(image, query, width);
         NodeSet readable = scratch.both(image, allowed, NodeSet.ALL, () -> {});
         boolean through = false;
@@ -143,7 +144,8 @@ class NeighborCodesTest {
                         }
                     }))
                     .isSameAs(unwanted);
-            assertThat(search(searcher, image, query, 500, NodeSet.ALL, 1 << 20)).isEqualTo(expected);
+            assertThat(search(searcher, image, query, 500, NodeSet.ALL, 1 << 20))
+                    .isEqualTo(expected);
         }
     }
 

@@ -42,6 +42,10 @@ class SearchHeadersTest extends HeadersContract {
             default -> "";
         }));
         values.putAll(constants(CodeTable.class, name -> name.equals("LANES") ? "CODE_LANES" : ""));
+        values.putAll(layout("struct search", SearchArguments.LAYOUT));
+        values.putAll(layout("struct group", GroupScratch.LAYOUT));
+        values.putAll(layout("struct insert", InsertScratch.LAYOUT));
+        values.putAll(layout("struct build", GraphInsertion.LAYOUT));
         for (GraphImage.Content content : GraphImage.Content.values()) {
             values.put(content.name(), (long) content.ordinal());
         }

@@ -1,8 +1,15 @@
 package io.github.roost.index.ivf.kernel;
 
+import static java.lang.foreign.MemoryLayout.PathElement.groupElement;
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
 import io.github.roost.vector.spi.ScratchMemory;
+import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 
 /**
  * Queries that scan codes together and the rows that a scan found for each, in off-heap memory that is reused.
@@ -21,6 +28,38 @@ public final class CodeGroup {
     /** Kernels write whole tiles, so there is room for one after the last row. */
     static final int ROOM = MAX_ROWS + CodeRun.TILE;
 
+    /** {@code struct codes} in codes.h. */
+    static final StructLayout LAYOUT = MemoryLayout.structLayout(
+            ADDRESS.withName("weights"),
+            ADDRESS.withName("starts"),
+            ADDRESS.withName("slopes"),
+            ADDRESS.withName("bounds"),
+            ADDRESS.withName("found"),
+            ADDRESS.withName("rows"),
+            ADDRESS.withName("scores"),
+            JAVA_INT.withName("first"),
+            JAVA_INT.withName("end"),
+            JAVA_INT.withName("count"),
+            JAVA_INT.withName("stride"),
+            JAVA_INT.withName("query_count"),
+            JAVA_INT.withName("room"),
+            ADDRESS.withName("codes"),
+            ADDRESS.withName("terms"));
+
+    private static final VarHandle WEIGHTS = field("weights");
+    private static final VarHandle STARTS = field("starts");
+    private static final VarHandle SLOPES = field("slopes");
+    private static final VarHandle BOUNDS = field("bounds");
+    private static final VarHandle FOUND = field("found");
+    private static final VarHandle ROWS = field("rows");
+    private static final VarHandle SCORES = field("scores");
+    private static final VarHandle FIRST = field("first");
+    private static final VarHandle END = field("end");
+    private static final VarHandle COUNT = field("count");
+    private static final VarHandle STRIDE = field("stride");
+    private static final VarHandle QUERY_COUNT = field("query_count");
+    private static final VarHandle FIELD_ROOM = field("room");
+
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
 
@@ -33,6 +72,9 @@ public final class CodeGroup {
     final MemorySegment found;
     final MemorySegment rows;
     final MemorySegment scores;
+    /** The arguments of a scan in C. */
+    private final MemorySegment arguments;
+
     int stride;
 
     private final int[] copied = new int[ROOM];
@@ -42,13 +84,18 @@ public final class CodeGroup {
     public CodeGroup() {
         long small = MAX_QUERIES * (long) Integer.BYTES;
         long large = ROOM * small;
-        MemorySegment all = ScratchMemory.allocate(4 * small + 2 * large);
+        MemorySegment all = ScratchMemory.allocate(4 * small + 2 * large + LAYOUT.byteSize());
         this.starts = all.asSlice(0, small);
         this.slopes = all.asSlice(small, small);
         this.bounds = all.asSlice(2 * small, small);
         this.found = all.asSlice(3 * small, small);
         this.rows = all.asSlice(4 * small, large);
         this.scores = all.asSlice(4 * small + large, large);
+        this.arguments = all.asSlice(4 * small + 2 * large, LAYOUT);
+    }
+
+    private static VarHandle field(String name) {
+        return LAYOUT.varHandle(groupElement(name));
     }
 
     /** Empties the group, for queries of {@code stride} weights. */
@@ -78,6 +125,24 @@ public final class CodeGroup {
         slopes.setAtIndex(FLOAT, size, slope);
         bounds.setAtIndex(FLOAT, size, bound);
         size++;
+    }
+
+    /** Writes the arguments of a scan; this must stay reachable until the call returns. */
+    MemorySegment arguments(CodeRun run, int from, int to) {
+        WEIGHTS.set(arguments, 0L, weights);
+        STARTS.set(arguments, 0L, starts);
+        SLOPES.set(arguments, 0L, slopes);
+        BOUNDS.set(arguments, 0L, bounds);
+        FOUND.set(arguments, 0L, found);
+        ROWS.set(arguments, 0L, rows);
+        SCORES.set(arguments, 0L, scores);
+        FIRST.set(arguments, 0L, from);
+        END.set(arguments, 0L, to);
+        COUNT.set(arguments, 0L, run.count());
+        STRIDE.set(arguments, 0L, run.stride());
+        QUERY_COUNT.set(arguments, 0L, size);
+        FIELD_ROOM.set(arguments, 0L, ROOM);
+        return arguments;
     }
 
     /** Number of queries added. */

@@ -3,7 +3,6 @@ package io.github.roost.index.ivf.kernel;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.github.roost.vector.kernel.InstructionSet;
 import io.github.roost.vector.kernel.NativeLibrary;
@@ -17,7 +16,8 @@ import java.util.List;
 /**
  * The scan in C, for one instruction set. Its calls are plain, not critical: they take microseconds, so the
  * 4 ns that a critical call would save do not matter, and a plain call delays no safepoint. Calls that read and
- * write Java arrays are critical, as only critical calls can.
+ * write Java arrays are critical, as only critical calls can. The memory of rows is an argument of its own, which keeps it open during
+ * the call; addresses in a struct of arguments are of memory that lives as long as it is reachable.
  */
 final class NativeScan implements ScanKernel {
     /** Max rows of a critical call: choosing among them takes a few microseconds at most, for which a safepoint can wait. */
@@ -45,43 +45,12 @@ final class NativeScan implements ScanKernel {
     static final class Library {
         static final NativeLibrary LIBRARY = NativeLibrary.load(NativeScan.class, "roost_ivf");
 
-        static final MethodHandle SCAN = LIBRARY.function(
-                "roost_ivf_scan",
-                FunctionDescriptor.ofVoid(
-                        JAVA_INT,
-                        ADDRESS,
-                        JAVA_INT,
-                        ADDRESS,
-                        JAVA_LONG,
-                        JAVA_LONG,
-                        JAVA_INT,
-                        JAVA_FLOAT,
-                        ADDRESS,
-                        JAVA_INT,
-                        ADDRESS,
-                        ADDRESS,
-                        ADDRESS,
-                        ADDRESS,
-                        ADDRESS,
-                        JAVA_LONG));
+        static final MethodHandle SCAN =
+                LIBRARY.function("roost_ivf_scan", FunctionDescriptor.ofVoid(JAVA_INT, ADDRESS, ADDRESS, ADDRESS));
         static final MethodHandle SCAN_CODES = LIBRARY.function(
-                "roost_ivf_scan_codes",
-                FunctionDescriptor.ofVoid(
-                        JAVA_INT, ADDRESS, ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS,
-                        ADDRESS, ADDRESS, JAVA_INT, ADDRESS, ADDRESS, ADDRESS));
-        static final MethodHandle COMPARE = LIBRARY.function(
-                "roost_ivf_compare",
-                FunctionDescriptor.ofVoid(
-                        JAVA_INT,
-                        ADDRESS,
-                        ADDRESS,
-                        JAVA_LONG,
-                        JAVA_LONG,
-                        JAVA_INT,
-                        JAVA_FLOAT,
-                        ADDRESS,
-                        ADDRESS,
-                        ADDRESS));
+                "roost_ivf_scan_codes", FunctionDescriptor.ofVoid(JAVA_INT, ADDRESS, ADDRESS, ADDRESS));
+        static final MethodHandle COMPARE =
+                LIBRARY.function("roost_ivf_compare", FunctionDescriptor.ofVoid(JAVA_INT, ADDRESS));
         static final MethodHandle BOUND = LIBRARY.function(
                 "roost_ivf_bound",
                 FunctionDescriptor.of(JAVA_FLOAT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_FLOAT, JAVA_INT),
@@ -110,26 +79,13 @@ final class NativeScan implements ScanKernel {
             throw new IllegalArgumentException(
                     "the queries' stride must be the rows' " + run.stride() + ", got " + group.stride);
         }
+        MemorySegment arguments = group.arguments(run);
         try {
-            Library.SCAN.invokeExact(
-                    isa.code(),
-                    run.vectors(),
-                    run.componentBytes() == Short.BYTES ? 1 : 0,
-                    run.ids(),
-                    run.count(),
-                    (long) run.stride(),
-                    group.innerProduct ? 1 : 0,
-                    group.bias,
-                    group.queries,
-                    group.size(),
-                    group.wanted,
-                    group.sizes,
-                    group.bounds,
-                    group.foundDistances,
-                    group.foundIds,
-                    (long) group.room);
+            Library.SCAN.invokeExact(isa.code(), run.vectors(), run.ids(), arguments);
         } catch (Throwable failure) {
             throw new IllegalStateException("native scan failed", failure);
+        } finally {
+            Reference.reachabilityFence(group);
         }
     }
 
@@ -137,26 +93,13 @@ final class NativeScan implements ScanKernel {
     @Override
     public void scan(CodeRun run, int from, int to, CodeGroup group) {
         group.requireFits(run, from, to);
+        MemorySegment arguments = group.arguments(run, from, to);
         try {
-            Library.SCAN_CODES.invokeExact(
-                    isa.code(),
-                    run.codes(),
-                    run.terms(),
-                    from,
-                    to,
-                    run.count(),
-                    run.stride(),
-                    group.size(),
-                    group.weights,
-                    group.starts,
-                    group.slopes,
-                    group.bounds,
-                    CodeGroup.ROOM,
-                    group.found,
-                    group.rows,
-                    group.scores);
+            Library.SCAN_CODES.invokeExact(isa.code(), run.codes(), run.terms(), arguments);
         } catch (Throwable failure) {
             throw new IllegalStateException("native scan failed", failure);
+        } finally {
+            Reference.reachabilityFence(group);
         }
     }
 
@@ -168,18 +111,9 @@ final class NativeScan implements ScanKernel {
     /** Picks checked every row when it was added, and hold the runs whose memory they point into. */
     @Override
     public void compare(RowPicks picks) {
+        MemorySegment arguments = picks.arguments();
         try {
-            Library.COMPARE.invokeExact(
-                    isa.code(),
-                    picks.addresses(),
-                    picks.idAddresses(),
-                    (long) picks.size(),
-                    (long) picks.stride,
-                    picks.innerProduct ? 1 : 0,
-                    picks.bias,
-                    picks.query,
-                    picks.distances,
-                    picks.ids);
+            Library.COMPARE.invokeExact(isa.code(), arguments);
         } catch (Throwable failure) {
             throw new IllegalStateException("native comparison failed", failure);
         } finally {

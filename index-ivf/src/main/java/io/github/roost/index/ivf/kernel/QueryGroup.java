@@ -1,9 +1,18 @@
 package io.github.roost.index.ivf.kernel;
 
+import static java.lang.foreign.MemoryLayout.PathElement.groupElement;
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.spi.ScratchMemory;
+import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -17,6 +26,38 @@ public final class QueryGroup {
     /** Max rows that a group finds, so that its memory stays within a few megabytes. */
     private static final int MAX_ROWS = 1 << 19;
 
+    /** {@code struct scan} in scan.h. */
+    static final StructLayout LAYOUT = MemoryLayout.structLayout(
+            ADDRESS.withName("queries"),
+            ADDRESS.withName("wanted"),
+            ADDRESS.withName("sizes"),
+            ADDRESS.withName("bounds"),
+            ADDRESS.withName("found_distances"),
+            ADDRESS.withName("found_ids"),
+            JAVA_LONG.withName("room"),
+            JAVA_LONG.withName("count"),
+            JAVA_LONG.withName("stride"),
+            JAVA_INT.withName("query_count"),
+            JAVA_INT.withName("float16"),
+            JAVA_INT.withName("inner_product"),
+            JAVA_FLOAT.withName("bias"),
+            ADDRESS.withName("rows"),
+            ADDRESS.withName("ids"));
+
+    private static final VarHandle QUERIES = field("queries");
+    private static final VarHandle WANTED = field("wanted");
+    private static final VarHandle SIZES = field("sizes");
+    private static final VarHandle BOUNDS = field("bounds");
+    private static final VarHandle FOUND_DISTANCES = field("found_distances");
+    private static final VarHandle FOUND_IDS = field("found_ids");
+    private static final VarHandle ROOM = field("room");
+    private static final VarHandle COUNT = field("count");
+    private static final VarHandle STRIDE = field("stride");
+    private static final VarHandle QUERY_COUNT = field("query_count");
+    private static final VarHandle FLOAT16 = field("float16");
+    private static final VarHandle INNER_PRODUCT = field("inner_product");
+    private static final VarHandle BIAS = field("bias");
+
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
@@ -28,6 +69,9 @@ public final class QueryGroup {
     final MemorySegment wanted;
     final MemorySegment sizes;
     final MemorySegment bounds;
+    /** The arguments of a scan in C. */
+    private final MemorySegment arguments;
+
     int stride;
     int room;
     boolean innerProduct;
@@ -38,10 +82,15 @@ public final class QueryGroup {
     /** An empty group; its memory lives as long as the group is reachable. */
     public QueryGroup() {
         long each = MAX_QUERIES * (long) Integer.BYTES;
-        MemorySegment all = ScratchMemory.allocate(3 * each);
+        MemorySegment all = ScratchMemory.allocate(3 * each + LAYOUT.byteSize());
         this.wanted = all.asSlice(0, each);
         this.sizes = all.asSlice(each, each);
         this.bounds = all.asSlice(2 * each, each);
+        this.arguments = all.asSlice(3 * each, LAYOUT);
+    }
+
+    private static VarHandle field(String name) {
+        return LAYOUT.varHandle(groupElement(name));
     }
 
     /** Max number of queries that may scan together if each wants this many rows. */
@@ -101,6 +150,24 @@ public final class QueryGroup {
     MemorySegment floats(int rows) {
         floats = ScratchMemory.roomFor(floats, (long) rows * stride * Float.BYTES);
         return floats;
+    }
+
+    /** Writes the arguments of a scan; this must stay reachable until the call returns. */
+    MemorySegment arguments(RowRun run) {
+        QUERIES.set(arguments, 0L, queries);
+        WANTED.set(arguments, 0L, wanted);
+        SIZES.set(arguments, 0L, sizes);
+        BOUNDS.set(arguments, 0L, bounds);
+        FOUND_DISTANCES.set(arguments, 0L, foundDistances);
+        FOUND_IDS.set(arguments, 0L, foundIds);
+        ROOM.set(arguments, 0L, (long) room);
+        COUNT.set(arguments, 0L, run.count());
+        STRIDE.set(arguments, 0L, (long) run.stride());
+        QUERY_COUNT.set(arguments, 0L, size());
+        FLOAT16.set(arguments, 0L, run.componentBytes() == Short.BYTES ? 1 : 0);
+        INNER_PRODUCT.set(arguments, 0L, innerProduct ? 1 : 0);
+        BIAS.set(arguments, 0L, bias);
+        return arguments;
     }
 
     /** Number of queries added. */

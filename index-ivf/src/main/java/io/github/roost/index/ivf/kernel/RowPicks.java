@@ -1,9 +1,18 @@
 package io.github.roost.index.ivf.kernel;
 
+import static java.lang.foreign.MemoryLayout.PathElement.groupElement;
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.spi.ScratchMemory;
+import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -16,8 +25,33 @@ public final class RowPicks {
     /** Max picks whose memory is kept: three megabytes. */
     private static final int MAX_KEPT = 65_536;
 
+    /** {@code struct picks} in scan.h. */
+    static final StructLayout LAYOUT = MemoryLayout.structLayout(
+            ADDRESS.withName("rows"),
+            ADDRESS.withName("row_ids"),
+            ADDRESS.withName("query"),
+            ADDRESS.withName("distances"),
+            ADDRESS.withName("ids"),
+            JAVA_LONG.withName("count"),
+            JAVA_LONG.withName("stride"),
+            JAVA_INT.withName("inner_product"),
+            JAVA_FLOAT.withName("bias"));
+
+    private static final VarHandle ROWS = field("rows");
+    private static final VarHandle ROW_IDS = field("row_ids");
+    private static final VarHandle QUERY = field("query");
+    private static final VarHandle DISTANCES = field("distances");
+    private static final VarHandle IDS = field("ids");
+    private static final VarHandle COUNT = field("count");
+    private static final VarHandle STRIDE = field("stride");
+    private static final VarHandle INNER_PRODUCT = field("inner_product");
+    private static final VarHandle BIAS = field("bias");
+
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
+
+    /** The arguments of a comparison in C. */
+    private final MemorySegment arguments = ScratchMemory.allocate(LAYOUT.byteSize());
 
     MemorySegment query = MemorySegment.NULL;
     private MemorySegment addresses = MemorySegment.NULL;
@@ -94,16 +128,24 @@ public final class RowPicks {
         size++;
     }
 
-    /** The addresses of the picked rows. */
-    MemorySegment addresses() {
-        MemorySegment.copy(addressOf, 0, addresses, LONG, 0, size);
-        return addresses;
+    private static VarHandle field(String name) {
+        return LAYOUT.varHandle(groupElement(name));
     }
 
-    /** The addresses of their ids. */
-    MemorySegment idAddresses() {
+    /** Writes the arguments of a comparison; this must stay reachable until the call returns. */
+    MemorySegment arguments() {
+        MemorySegment.copy(addressOf, 0, addresses, LONG, 0, size);
         MemorySegment.copy(idAddressOf, 0, idAddresses, LONG, 0, size);
-        return idAddresses;
+        ROWS.set(arguments, 0L, addresses);
+        ROW_IDS.set(arguments, 0L, idAddresses);
+        QUERY.set(arguments, 0L, query);
+        DISTANCES.set(arguments, 0L, distances);
+        IDS.set(arguments, 0L, ids);
+        COUNT.set(arguments, 0L, (long) size);
+        STRIDE.set(arguments, 0L, (long) stride);
+        INNER_PRODUCT.set(arguments, 0L, innerProduct ? 1 : 0);
+        BIAS.set(arguments, 0L, bias);
+        return arguments;
     }
 
     /** The run of a picked row. */

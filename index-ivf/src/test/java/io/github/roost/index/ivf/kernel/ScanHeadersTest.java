@@ -28,6 +28,9 @@ class ScanHeadersTest extends HeadersContract {
         values.putAll(constants(CodeRun.class, name -> name));
         values.putAll(constants(NativeScan.class, name -> name.equals("MAX_ORDERED") ? name : ""));
         values.putAll(constants(JavaScan.class, name -> name));
+        values.putAll(layout("struct scan", QueryGroup.LAYOUT));
+        values.putAll(layout("struct codes", CodeGroup.LAYOUT));
+        values.putAll(layout("struct picks", RowPicks.LAYOUT));
         return values;
     }
 }

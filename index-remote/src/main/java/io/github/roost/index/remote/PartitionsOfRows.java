@@ -1,6 +1,6 @@
 package io.github.roost.index.remote;
 
-import io.github.roost.neighborhash.NeighborHashMap;
+import io.github.roost.neighborhash.RowMap;
 import java.util.ArrayList;
 import java.util.List;
 import org.agrona.collections.Long2LongHashMap;
@@ -9,15 +9,14 @@ import org.agrona.collections.Long2LongHashMap;
  * A map from row id to the partitions that have the row: one, or two for a boundary row. A writer needs it since a replaced row may move.
  * Off-heap, 20 to 40 bytes per row. Belongs to one writer.
  */
-final class RowPlaces implements AutoCloseable {
-    private static final long NOWHERE = NeighborHashMap.ABSENT;
+final class PartitionsOfRows implements AutoCloseable {
     private static final int NONE = 0xffff;
     private static final int[] NO_PLACE = {};
 
-    /** Two partitions of 16 bits each; the second is {@link #NONE} if there is only one. */
-    private final NeighborHashMap places = NeighborHashMap.builder(0).build();
+    /** Per row two partitions; the second is {@link #NONE} if there is only one. */
+    private final RowMap places = new RowMap(0);
     /** Tokens of the rows that were inserted by log records; used while places are being gathered. */
-    private final Long2LongHashMap tokens = new Long2LongHashMap(NOWHERE);
+    private final Long2LongHashMap tokens = new Long2LongHashMap(-1);
 
     private final List<Stale> stale = new ArrayList<>();
 
@@ -26,12 +25,12 @@ final class RowPlaces implements AutoCloseable {
 
     /** The partitions that have the row; empty if there is none. */
     int[] of(long id) {
-        long known = places.get(id, NOWHERE);
-        if (known == NOWHERE) {
+        long known = places.get(id);
+        if (known == RowMap.NOWHERE) {
             return NO_PLACE;
         }
-        int first = (int) (known & NONE);
-        int second = (int) (known >>> 16);
+        int first = RowMap.row(known);
+        int second = RowMap.group(known);
         return second == NONE ? new int[] {first} : new int[] {first, second};
     }
 
@@ -46,7 +45,7 @@ final class RowPlaces implements AutoCloseable {
 
     /** Records that only this partition has the row. */
     void set(long id, int partition) {
-        places.put(id, packed(partition, NONE));
+        places.put(id, NONE, partition);
     }
 
     void remove(long id) {
@@ -63,10 +62,6 @@ final class RowPlaces implements AutoCloseable {
         }
     }
 
-    private static long packed(int first, int second) {
-        return (long) second << 16 | first;
-    }
-
     /**
      * Records a row found in a partition. Copies of a boundary row have the same token; of two other rows of one id the one with the smaller
      * token is stale.
@@ -78,7 +73,7 @@ final class RowPlaces implements AutoCloseable {
         if (now.length == 0) {
             set(id, partition);
         } else if (token == tokens.getOrDefault(id, 0L)) {
-            places.put(id, packed(now[0], partition));
+            places.put(id, partition, now[0]);
         } else if (token > tokens.getOrDefault(id, 0L)) {
             for (int place : now) {
                 stale.add(new Stale(id, place));
@@ -103,9 +98,8 @@ final class RowPlaces implements AutoCloseable {
     /** Removes all entries of some partitions, which will be {@linkplain #found gathered} again. */
     void forget(int fromPartition, int toPartition) {
         List<Long> all = new ArrayList<>();
-        places.forEach((id, known) -> {
-            if (isWithin((int) (known & NONE), fromPartition, toPartition)
-                    || isWithin((int) (known >>> 16), fromPartition, toPartition)) {
+        places.forEach((id, second, first) -> {
+            if (isWithin(first, fromPartition, toPartition) || isWithin(second, fromPartition, toPartition)) {
                 all.add(id);
             }
         });
@@ -123,7 +117,7 @@ final class RowPlaces implements AutoCloseable {
     }
 
     int size() {
-        return (int) places.size();
+        return places.size();
     }
 
     @Override
