@@ -1,6 +1,9 @@
 package io.github.roost.bench;
 
+import io.github.roost.simulator.options.CommandFailure;
+import java.nio.file.Path;
 import java.util.Collection;
+import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.results.format.ResultFormatType;
@@ -9,12 +12,34 @@ import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 
 /** The JMH benchmarks of this module: every class whose name ends in {@code Benchmark}. Stateless. */
-public final class Microbenchmarks {
+@Command(name = "jmh", description = "The JMH microbenchmarks: every class of bench whose name ends in Benchmark.")
+public final class Microbenchmarks implements Callable<Integer> {
     private static final TimeValue MOMENT = TimeValue.milliseconds(50);
 
-    private Microbenchmarks() {}
+    @Parameters(arity = "0..1", paramLabel = "REGEX", description = "Benchmarks whose names contain this; default all.")
+    private String regex = "Benchmark";
+
+    @Option(
+            names = "--quick",
+            description = "Run each briefly in this JVM, to check that it works; the figures are meaningless.")
+    private boolean quick;
+
+    @Option(names = "--json", paramLabel = "FILE", description = "Also write JMH's results as JSON.")
+    private @Nullable Path json;
+
+    @Override
+    public Integer call() throws Exception {
+        var results = run(regex, quick, json == null ? null : json.toString());
+        if (results.isEmpty()) {
+            throw new CommandFailure("REGEX must match a benchmark, got " + regex);
+        }
+        return 0;
+    }
 
     /**
      * Runs the benchmarks whose names match; JMH prints its usual output.
@@ -24,7 +49,7 @@ public final class Microbenchmarks {
      * @param json file for the results, in addition to the output, or null
      * @throws RunnerException if none matches or one fails
      */
-    public static Collection<RunResult> run(String regex, boolean quick, @Nullable String json) throws RunnerException {
+    static Collection<RunResult> run(String regex, boolean quick, @Nullable String json) throws RunnerException {
         ChainedOptionsBuilder options = new OptionsBuilder().include(regex).shouldFailOnError(true);
         if (quick) {
             options.forks(0).warmupIterations(0).measurementIterations(1).measurementTime(MOMENT);

@@ -1,6 +1,8 @@
 package io.github.roost.cli;
 
 import io.github.jbellis.jvector.graph.GraphSearcher;
+import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.RoostHome;
 import io.github.roost.bench.report.Evidence;
 import io.github.roost.bench.report.RunPart;
 import io.github.roost.bench.report.Parts;
@@ -23,7 +25,6 @@ import org.apache.lucene.search.IndexSearcher;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.runner.Runner;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code roost bench all}: every benchmark and simulation, one after another, as one page and as JSON. */
@@ -35,9 +36,6 @@ import picocli.CommandLine.Option;
         })
 final class AllCommand implements Callable<Integer> {
     private final Streams streams;
-
-    @Mixin
-    private final HelpOption help = new HelpOption();
 
     @Option(
             names = "--out",

@@ -1,6 +1,7 @@
 package io.github.roost.cli;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.github.roost.simulator.options.Options;
 import io.github.roost.cli.demo.Demo;
 import io.github.roost.cli.demo.DemoReport;
 import io.github.roost.cli.demo.DemoSettings;
@@ -24,9 +25,6 @@ final class DemoCommand implements Callable<Integer> {
     private static final Path DATA = Path.of("examples", "data", "debian-packages");
 
     private final Streams streams;
-
-    @Mixin
-    private final HelpOption help = new HelpOption();
 
     @Option(
             names = "--seconds",
@@ -64,10 +62,10 @@ final class DemoCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        SearchOptions.requireBetween("--seconds", seconds, 1, MAX_SECONDS);
-        SearchOptions.requireBetween("--k", k, 1, MAX_K);
+        Options.require("--seconds", seconds, 1, MAX_SECONDS);
+        Options.require("--k", k, 1, MAX_K);
         if (tables != null) {
-            SearchOptions.requireBetween("--tables", tables, 1, Integer.MAX_VALUE);
+            Options.require("--tables", tables, 1, Integer.MAX_VALUE);
         }
         reserved.reserve(topology);
         Path data = Path.of(System.getProperty("roost.home", "")).resolve(DATA);

@@ -1,11 +1,11 @@
 package io.github.roost.cli;
 
+import io.github.roost.simulator.options.RoostHome;
 import io.github.roost.cli.site.Site;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code roost docs}: the guides and the Javadoc as a web site. */
@@ -14,9 +14,6 @@ import picocli.CommandLine.Option;
         description = "Writes the guides and the Javadoc of all modules as HTML pages, and prints their location.")
 final class DocsCommand implements Callable<Integer> {
     private final Streams streams;
-
-    @Mixin
-    private final HelpOption help = new HelpOption();
 
     @Option(names = "--out", paramLabel = "FOLDER", description = "Output folder; default cli/target/site.")
     private Path out = RoostHome.checkout().resolve(Path.of("examples", "target", "site"));

@@ -1,13 +1,19 @@
 package io.github.roost.cli;
 
+import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.Options;
+import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
+import io.github.roost.vector.TableBuild;
+import io.github.roost.vector.VectorSource;
+import io.github.roost.vector.VectorTable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** The options for building an HNSW table. */
-final class HnswBuildOptions {
+final class HnswBuildOptions implements IndexBuild {
     @Option(
             names = "--m",
             defaultValue = "16",
@@ -26,20 +32,24 @@ final class HnswBuildOptions {
             names = "--element",
             paramLabel = "T",
             description =
-                    "Element type read by searches: float32, or int8 with floats for the best; default the faster in a sample.")
+                    "Element type read by searches: float32, or int8 with floats for the best; default the faster in a"
+                            + " sample.")
     private @Nullable ElementType element;
 
-    void check() {
-        SearchOptions.requireBetween("--m", m, 2, 256);
-        SearchOptions.requireBetween("--ef-construction", efConstruction, 1, 10_000);
+    @Override
+    public void check() {
+        Options.require("--m", m, 2, 256);
+        Options.require("--ef-construction", efConstruction, 1, 10_000);
         if (element == ElementType.FLOAT16) {
             throw new CommandFailure("--element must be float32 or int8 for hnsw, got float16");
         }
     }
 
-    HnswTable.Builder builder(String name, Metric metric) {
+    @Override
+    public TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, VectorSource rows) {
         HnswTable.Builder builder =
-                HnswTable.builder().name(name).metric(metric).m(m).efConstruction(efConstruction);
-        return element == null ? builder : builder.elementType(element);
+                HnswTable.builder().name("base").metric(metric).m(m).efConstruction(efConstruction);
+        return (element == null ? builder : builder.elementType(element))
+                .start(orchestrator, SearchOptions.ids(rows), rows);
     }
 }

@@ -1,5 +1,6 @@
 package io.github.roost.cli;
 
+import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableBuild;
@@ -8,29 +9,57 @@ import io.github.roost.vector.VectorTable;
 import java.io.IOException;
 import java.util.List;
 
-/** The index that {@code search} builds or opens, and the efforts of its searches. */
-interface IndexPlan {
-    /** Name of the effort: {@code ef}, {@code nprobe} or {@code visited}. */
-    String effortName();
+/** The index that {@code search} builds or opens, with its options, and the efforts of its searches. */
+abstract class IndexPlan {
+    private static final int MIN_DEFAULT_CANDIDATES = 100;
 
     /** The efforts given on the command line; empty for the default. */
-    List<Integer> asked();
+    List<Integer> asked = List.of();
 
-    /** Rejects options that are invalid for every table; called before any file is read. */
-    void check();
+    /** Name of the effort: {@code ef}, {@code nprobe}, {@code width} or {@code visited}. */
+    abstract String effortName();
+
+    /**
+     * Rejects options that are invalid for every table; called before any file is read.
+     *
+     * @param isBuilt whether the table is to be built, not opened
+     */
+    abstract void check(boolean isBuilt);
 
     /** Rejects options that are invalid for a table to be built of this many rows. */
-    void fit(int rows);
+    void fit(int rows) {}
 
     /** Begins to build a table whose ids are the row numbers. */
-    TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, VectorSource rows);
+    abstract TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, VectorSource rows);
 
     /** Opens a table by its file, or another value of {@code --table}. */
-    VectorTable open(Orchestrator orchestrator, String table) throws IOException;
+    abstract VectorTable open(Orchestrator orchestrator, String table) throws IOException;
 
     /** The efforts to search with, each at most {@link #widest}. */
-    List<Integer> efforts(VectorTable table, int k);
+    abstract List<Integer> efforts(VectorTable table, int k);
 
     /** The effort that searches the whole table. */
-    int widest(VectorTable table);
+    abstract int widest(VectorTable table);
+
+    /** Closes what {@link #open} has opened besides the table. */
+    void close() {}
+
+    /** The numbers of candidates that searches for k neighbours keep. */
+    final List<Integer> candidates(VectorTable table, int k) {
+        List<Integer> wanted = asked.isEmpty() ? List.of(Math.max(MIN_DEFAULT_CANDIDATES, 2 * k)) : asked;
+        return wanted.stream()
+                .map(candidates -> Math.min(Math.max(candidates, k), widest(table)))
+                .distinct()
+                .toList();
+    }
+
+    /** Rejects efforts beyond the parts of a table. */
+    final void requireAtMost(String parts, int count) {
+        for (int effort : asked) {
+            if (effort > count) {
+                throw new CommandFailure(
+                        "--" + effortName() + " must be at most " + parts.formatted(count) + ", got " + effort);
+            }
+        }
+    }
 }

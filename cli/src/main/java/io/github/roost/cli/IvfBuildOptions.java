@@ -1,14 +1,20 @@
 package io.github.roost.cli;
 
+import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.Options;
 import io.github.roost.core.MappingId;
+import io.github.roost.core.Orchestrator;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
+import io.github.roost.vector.TableBuild;
+import io.github.roost.vector.VectorSource;
+import io.github.roost.vector.VectorTable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** The options for building an IVF table. */
-final class IvfBuildOptions {
+final class IvfBuildOptions implements IndexBuild {
     @Option(
             names = "--nlist",
             paramLabel = "N",
@@ -22,14 +28,15 @@ final class IvfBuildOptions {
             description = "Element type stored in lists: float32 (default), float16 or int8.")
     private ElementType element = ElementType.FLOAT32;
 
-    void check() {
+    @Override
+    public void check() {
         if (askedNlist != null) {
             requireLists("--nlist", askedNlist);
         }
     }
 
     static void requireLists(String option, int lists) {
-        SearchOptions.requireBetween(option, lists, 1, MappingId.MAX_PER_ORCHESTRATOR);
+        Options.require(option, lists, 1, MappingId.MAX_PER_ORCHESTRATOR);
     }
 
     /** Number of lists for a table of this many rows. */
@@ -50,7 +57,12 @@ final class IvfBuildOptions {
         }
     }
 
-    IvfTable.Builder builder(String name, Metric metric, int rows) {
-        return IvfTable.builder().name(name).metric(metric).nlist(nlist(rows)).elementType(element);
+    @Override
+    public TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, VectorSource rows) {
+        return builder(metric, rows.size()).start(orchestrator, SearchOptions.ids(rows), rows);
+    }
+
+    IvfTable.Builder builder(Metric metric, int rows) {
+        return IvfTable.builder().name("base").metric(metric).nlist(nlist(rows)).elementType(element);
     }
 }

@@ -1,5 +1,6 @@
 package io.github.roost.cli;
 
+import io.github.roost.simulator.options.RoostHome;
 import io.github.roost.simulator.FullSizeRecorder;
 import io.github.roost.simulator.TraceFile;
 import io.github.roost.simulator.TraceRecorder;

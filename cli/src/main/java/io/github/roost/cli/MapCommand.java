@@ -1,5 +1,6 @@
 package io.github.roost.cli;
 
+import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.core.mapping.HotColdPairing;
 import io.github.roost.core.mapping.LongestFirst;
 import io.github.roost.core.mapping.Mapping;
@@ -10,28 +11,25 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code roost map}: applies Algorithm 1, or another policy, to a list from standard input. */
 @Command(
         name = "map",
         description = {
-            "Gives each item of standard input a cache domain, by the paper's Algorithm 1: the hottest remaining"
-                    + " item goes to the domain with the least traffic so far, and the coldest remaining item joins it if the"
-                    + " domain stays below the mean. Of items with equal traffic the smaller id counts as hotter; of equally"
-                    + " loaded domains the smaller id is chosen.",
+            "Gives each item of standard input a cache domain, by the paper's Algorithm 1: the hottest remaining item"
+                + " goes to the domain with the least traffic so far, and the coldest remaining item joins it if the"
+                + " domain stays below the mean. Of items with equal traffic the smaller id counts as hotter; of"
+                + " equally loaded domains the smaller id is chosen.",
             "Standard input: one \"id traffic\" per line; traffic is a non-negative integer, an id a number or a name"
-                    + " without blanks. Standard output: one \"id domain\" per line, in input order; an item with several homes has several domains, separated by commas."
+                + " without blanks. Standard output: one \"id domain\" per line, in input order; an item with several"
+                + " homes has several domains, separated by commas."
         })
 final class MapCommand implements Callable<Integer> {
     /** Bounds the memory of the policy, which has a matrix of domains times domains. */
     private static final int MAX_DOMAINS_TO_STAY = 4_096;
 
     private final Streams streams;
-
-    @Mixin
-    private final HelpOption help = new HelpOption();
 
     @Option(
             names = "--domains",
@@ -45,9 +43,9 @@ final class MapCommand implements Callable<Integer> {
             paramLabel = "NAME",
             defaultValue = "pairing",
             description = {
-                "Policy: pairing (the default), Algorithm 1; longest-first, each item to the least loaded domain, without"
-                        + " pairs; staying, the default of an orchestrator, which splits items that are hotter than"
-                        + " a domain's share, and starts here with items spread evenly in the order of their ids."
+                "Policy: pairing (the default), Algorithm 1; longest-first, each item to the least loaded domain,"
+                        + " without pairs; staying, the default of an orchestrator, which splits items that are hotter"
+                        + " than a domain's share, and starts here with items spread evenly in the order of their ids."
             })
     private String policy = "pairing";
 

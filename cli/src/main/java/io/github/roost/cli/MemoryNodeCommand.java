@@ -1,5 +1,7 @@
 package io.github.roost.cli;
 
+import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.Options;
 import io.github.roost.index.remote.MemoryNode;
 import io.github.roost.index.remote.ucx.UcxNode;
 import java.io.IOException;
@@ -9,7 +11,6 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -27,9 +28,6 @@ final class MemoryNodeCommand implements Callable<Integer> {
 
     private final Streams streams;
 
-    @Mixin
-    private final HelpOption help = new HelpOption();
-
     @Parameters(paramLabel = "POOL", description = "The pool's file, such as one in /dev/shm.")
     @SuppressWarnings("NullAway.Init")
     private Path pool;
@@ -45,7 +43,8 @@ final class MemoryNodeCommand implements Callable<Integer> {
             paramLabel = "ucx://HOST:PORT",
             description = {
                 "Exposes the pool over UCX too; port 0 takes a free one, which is printed.",
-                "Every process that can reach it can read and write this process's memory: use loopback or a trusted network."
+                "Every process that can reach it can read and write this process's memory: use loopback or a trusted"
+                        + " network."
             })
     private @Nullable String listen;
 
@@ -55,7 +54,7 @@ final class MemoryNodeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        BenchCommand.require("--term-millis", termMillis, 20, 3_600_000);
+        Options.require("--term-millis", termMillis, 20, 3_600_000);
         if (listen != null && !listen.startsWith(UCX)) {
             throw new CommandFailure("--listen must be ucx://HOST:PORT, got " + listen);
         }

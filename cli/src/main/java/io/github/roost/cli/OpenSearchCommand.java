@@ -1,6 +1,8 @@
 package io.github.roost.cli;
 
 import io.github.roost.bench.opensearch.PackageNode;
+import io.github.roost.simulator.options.Options;
+import io.github.roost.simulator.options.RoostHome;
 import io.github.roost.testkit.packages.DebianPackages;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -19,9 +21,6 @@ final class OpenSearchCommand implements Callable<Integer> {
 
     private final Streams streams;
 
-    @Mixin
-    private final HelpOption help = new HelpOption();
-
     @Option(names = "--port", paramLabel = "N", description = "Port to listen on, 0 for any free one; default 9200.")
     private int port = 9_200;
 
@@ -37,8 +36,8 @@ final class OpenSearchCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        BenchCommand.require("--port", port, 0, 65_535);
-        BenchCommand.require("--sections", sections, 1, MAX_SECTIONS);
+        Options.require("--port", port, 0, 65_535);
+        Options.require("--sections", sections, 1, MAX_SECTIONS);
         // The node inherits the CPUs of this process.
         reserved.reserve(null);
         DebianPackages packages = DebianPackages.read(RoostHome.packages()).largestSections(sections);

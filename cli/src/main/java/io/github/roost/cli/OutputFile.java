@@ -1,5 +1,6 @@
 package io.github.roost.cli;
 
+import io.github.roost.simulator.options.CommandFailure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,7 +25,7 @@ final class OutputFile implements AutoCloseable {
     /** Writes the whole result to a path. */
     @FunctionalInterface
     interface Content {
-        void writeTo(Path file) throws IOException;
+        void writeTo(Path file) throws IOException, InterruptedException;
     }
 
     /**
@@ -72,7 +73,7 @@ final class OutputFile implements AutoCloseable {
     }
 
     /** Writes the content and puts it in place. */
-    void write(Content content) throws IOException {
+    void write(Content content) throws IOException, InterruptedException {
         if (draft == null) {
             content.writeTo(place);
             return;

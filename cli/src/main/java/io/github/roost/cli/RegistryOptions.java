@@ -1,5 +1,6 @@
 package io.github.roost.cli;
 
+import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.rows.service.etcd.EtcdRegistry;
 import io.github.roost.rows.service.etcd.EtcdTls;
 import java.io.UncheckedIOException;

@@ -8,7 +8,6 @@ import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 
 /** {@code roost rehearse}: run by {@code ./roost} after a build, so that the JVM can make an AOT cache. */
 @Command(
@@ -18,9 +17,6 @@ import picocli.CommandLine.Mixin;
                 "Starts the service on small tables and sends it requests, so that the JVM can record an AOT cache.")
 final class RehearseCommand implements Callable<Integer> {
     private static final Path DATA = Path.of("examples", "data", "debian-packages");
-
-    @Mixin
-    private final HelpOption help = new HelpOption();
 
     @Override
     public Integer call() throws IOException {

@@ -1,5 +1,7 @@
 package io.github.roost.cli;
 
+import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.Options;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.remote.PartitionedIndex;
 import io.github.roost.index.remote.RemoteTable;
@@ -15,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** The options for building a pool: of {@code build remote} and of {@code search remote --base}. */
-final class RemoteBuildOptions {
+final class RemoteBuildOptions implements IndexBuild {
     private static final int MAX_PARTITIONS = 10_000;
     private static final int ROWS_PER_PARTITION = 6_250;
 
@@ -31,7 +33,8 @@ final class RemoteBuildOptions {
             description = "Share of the rows stored in a second partition too, from 0 (default) to 1.")
     private double boundary;
 
-    void check() {
+    @Override
+    public void check() {
         if (asked != null) {
             requirePartitions("--partitions", asked);
         }
@@ -41,7 +44,7 @@ final class RemoteBuildOptions {
     }
 
     static void requirePartitions(String option, int partitions) {
-        SearchOptions.requireBetween(option, partitions, 1, MAX_PARTITIONS);
+        Options.require(option, partitions, 1, MAX_PARTITIONS);
     }
 
     /** Number of partitions for a pool of this many rows. */
@@ -53,6 +56,11 @@ final class RemoteBuildOptions {
             throw new CommandFailure("--partitions must be at most the base's size of " + rows + ", got " + asked);
         }
         return asked;
+    }
+
+    @Override
+    public TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, VectorSource rows) {
+        return start(orchestrator, metric, rows, RemoteTable.builder());
     }
 
     /** Builds the pool in a file that is deleted at the end of the process. */

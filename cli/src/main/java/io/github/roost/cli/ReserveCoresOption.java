@@ -1,6 +1,8 @@
 package io.github.roost.cli;
 
 import io.github.roost.affinity.CpuReservation;
+import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.Options;
 import io.github.roost.topology.ProcessCpus;
 import io.github.roost.topology.Topology;
 import io.github.roost.topology.TopologyReader;
@@ -41,7 +43,7 @@ final class ReserveCoresOption {
     private static int count(String text) {
         try {
             int count = Integer.parseInt(text);
-            BenchCommand.require("--reserve-cores", count, 1, Integer.MAX_VALUE);
+            Options.require("--reserve-cores", count, 1, Integer.MAX_VALUE);
             return count;
         } catch (NumberFormatException notANumber) {
             throw new CommandFailure("--reserve-cores must be a number of cores or \"domain\", got " + text);

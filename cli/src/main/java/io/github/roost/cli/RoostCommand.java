@@ -1,7 +1,34 @@
 package io.github.roost.cli;
 
 import io.github.roost.affinity.ReservationException;
+import io.github.roost.bench.Microbenchmarks;
+import io.github.roost.bench.disk.DiskBench;
+import io.github.roost.bench.disk.StallsBench;
+import io.github.roost.bench.hnsw.BuildBench;
+import io.github.roost.bench.hnsw.FilterBench;
+import io.github.roost.bench.hnsw.FirstSecondsBench;
+import io.github.roost.bench.io.IoBench;
+import io.github.roost.bench.ivf.FanOutBench;
+import io.github.roost.bench.ivf.FreshnessBench;
+import io.github.roost.bench.ivf.IvfBench;
+import io.github.roost.bench.live.LiveLoad;
+import io.github.roost.bench.locality.GateBench;
+import io.github.roost.bench.locality.LocalityBench;
+import io.github.roost.bench.locality.RemapTail;
+import io.github.roost.bench.lucene.LuceneBench;
+import io.github.roost.bench.lucene.LuceneFormatsBench;
+import io.github.roost.bench.opensearch.OpenSearchBench;
+import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.bench.remote.RemoteBench;
+import io.github.roost.bench.rivals.HnswBench;
+import io.github.roost.bench.rivals.RivalsBench;
+import io.github.roost.bench.scheduling.SchedulingBench;
+import io.github.roost.bench.table.BatchBench;
+import io.github.roost.bench.table.LookupBench;
+import io.github.roost.bench.table.ServiceBench;
+import io.github.roost.server.ServeBench;
 import io.github.roost.simulator.measure.SearchFailedException;
+import io.github.roost.simulator.replay.ReplayBench;
 import io.github.roost.topology.TopologyException;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -16,9 +43,10 @@ import java.util.logging.Level;
 import java.util.logging.Logger;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.UnmatchedArgumentException;
 
@@ -43,8 +71,12 @@ public final class RoostCommand implements Callable<Integer> {
     @Spec
     private @SuppressWarnings("NullAway.Init") CommandSpec spec;
 
-    @Mixin
-    private final HelpOption help = new HelpOption();
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            scope = ScopeType.INHERIT,
+            description = "Show this help.")
+    private boolean help;
 
     private RoostCommand() {}
 
@@ -84,55 +116,80 @@ public final class RoostCommand implements Callable<Integer> {
         commands.put("demo", DemoCommand::new);
         commands.put("topology", TopologyCommand::new);
         commands.put("map", MapCommand::new);
-        commands.put("build", BuildCommand::new);
-        commands.put("search", SearchCommand::new);
+        commands.put("build", RoostCommand::build);
+        commands.put("search", RoostCommand::search);
         commands.put("memory-node", MemoryNodeCommand::new);
         commands.put("serve", ServeCommand::new);
         commands.put("opensearch", OpenSearchCommand::new);
-        commands.put("soak", SoakCommand::new);
         commands.put("docs", DocsCommand::new);
         commands.put("sim", SimCommand::new);
         commands.put(
                 "table-service",
-                streams -> new CommandLine(new TableServiceCommand(streams))
+                streams -> new CommandLine(new TableServiceCommand())
                         .addSubcommand(new TableNodeCommand(streams))
                         .addSubcommand(new TableRollCommand(streams))
                         .addSubcommand(new TableFetchCommand(streams)));
         commands.put("rehearse", streams -> new RehearseCommand());
-        commands.put(BENCH, streams -> new BenchCommand());
+        commands.put(
+                BENCH,
+                streams -> CommandGroup.of(
+                        "COMMAND",
+                        "Benchmarks, each of which answers one question.",
+                        "no benchmark given, see roost bench --help"));
         return commands;
+    }
+
+    private static CommandLine build(Streams streams) {
+        return CommandGroup.of(
+                        "hnsw|ivf|disk|remote",
+                        "Builds a table from a vector file and saves it, for roost search --table and for programs.",
+                        "no index given, say build hnsw, build ivf, build disk or build remote")
+                .addSubcommand("hnsw", new BuildTableCommand(streams, new HnswBuildOptions()))
+                .addSubcommand("ivf", new BuildTableCommand(streams, new IvfBuildOptions()))
+                .addSubcommand("disk", new BuildTableCommand(streams, new DiskBuildOptions()), "--on-disk")
+                .addSubcommand("remote", new BuildTableCommand(streams, new RemoteBuildOptions()));
+    }
+
+    private static CommandLine search(Streams streams) {
+        return CommandGroup.of(
+                        "hnsw|ivf|disk|remote",
+                        "Answers queries from a file by a saved table, or by a table built in memory.",
+                        "no index given, say search hnsw, search ivf, search disk or search remote")
+                .addSubcommand("hnsw", new SearchTableCommand(streams, new HnswPlan()))
+                .addSubcommand("ivf", new SearchTableCommand(streams, new IvfPlan()))
+                .addSubcommand("disk", new SearchTableCommand(streams, new DiskPlan()))
+                .addSubcommand("remote", new SearchTableCommand(streams, new RemotePlan()));
     }
 
     private static Map<String, Function<Streams, Object>> benches() {
         Map<String, Function<Streams, Object>> commands = new LinkedHashMap<>();
-        commands.put("ivf", IvfBenchCommand::new);
-        commands.put("fan-out", FanOutCommand::new);
-        commands.put("freshness", FreshnessCommand::new);
-        commands.put("locality", LocalityCommand::new);
-        commands.put("hnsw", HnswBenchCommand::new);
-        commands.put("rivals", RivalsCommand::new);
-        commands.put("live", LiveBenchCommand::new);
-        commands.put("filters", FilterBenchCommand::new);
-        commands.put("build", BuildBenchCommand::new);
-        commands.put("first-seconds", FirstSecondsCommand::new);
-        commands.put("lucene", LuceneBenchCommand::new);
-        commands.put("lucene-formats", FormatBenchCommand::new);
-        commands.put("opensearch", OpenSearchBenchCommand::new);
-        commands.put("table", TableBenchCommand::new);
-        commands.put("batch", BatchBenchCommand::new);
-        commands.put("service", ServiceBenchCommand::new);
-        commands.put("versions", VersionsCommand::new);
-        commands.put("scheduling", SchedulingCommand::new);
-        commands.put("gate", GateCommand::new);
-        commands.put("replay", ReplayCommand::new);
-        commands.put("jmh", streams -> new JmhCommand());
+        commands.put("ivf", streams -> new IvfBench());
+        commands.put("fan-out", streams -> new FanOutBench());
+        commands.put("freshness", streams -> new FreshnessBench());
+        commands.put("locality", streams -> new LocalityBench());
+        commands.put("hnsw", streams -> new HnswBench());
+        commands.put("rivals", streams -> new RivalsBench());
+        commands.put("live", streams -> new LiveLoad());
+        commands.put("filters", streams -> new FilterBench());
+        commands.put("build", streams -> new BuildBench());
+        commands.put("first-seconds", streams -> new FirstSecondsBench());
+        commands.put("lucene", streams -> new LuceneBench());
+        commands.put("lucene-formats", streams -> new LuceneFormatsBench());
+        commands.put("opensearch", streams -> new OpenSearchBench());
+        commands.put("table", streams -> new LookupBench());
+        commands.put("batch", streams -> new BatchBench());
+        commands.put("service", streams -> new ServiceBench());
+        commands.put("scheduling", streams -> new SchedulingBench());
+        commands.put("gate", streams -> new GateBench());
+        commands.put("replay", streams -> new ReplayBench());
+        commands.put("jmh", streams -> new Microbenchmarks());
         commands.put("all", AllCommand::new);
-        commands.put("serve", ServeBenchCommand::new);
-        commands.put("remap", RemapCommand::new);
-        commands.put("io", IoCommand::new);
-        commands.put("stalls", StallsCommand::new);
-        commands.put("disk", DiskBenchCommand::new);
-        commands.put("remote", RemoteBenchCommand::new);
+        commands.put("serve", streams -> new ServeBench());
+        commands.put("remap", streams -> new RemapTail());
+        commands.put("io", streams -> new IoBench());
+        commands.put("stalls", streams -> new StallsBench());
+        commands.put("disk", streams -> new DiskBench());
+        commands.put("remote", streams -> new RemoteBench());
         return commands;
     }
 

@@ -1,11 +1,11 @@
 package io.github.roost.cli;
 
+import io.github.roost.bench.peer.ChildJvm;
 import io.github.roost.bench.report.RunPart;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
-import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -67,7 +67,7 @@ final class RoostProcess {
         } finally {
             limit.cancel(false);
             process.destroy();
-            removeHook(ender);
+            ChildJvm.removeHook(ender);
         }
     }
 
@@ -93,23 +93,8 @@ final class RoostProcess {
         return last;
     }
 
-    static void removeHook(Thread ender) {
-        try {
-            Runtime.getRuntime().removeShutdownHook(ender);
-        } catch (IllegalStateException shuttingDown) {
-            // Then the hook runs too and finds no process.
-        }
-    }
-
-    /** The command line of this JVM. */
+    /** The command line of a Roost command in a JVM like this one, without its arguments. */
     static List<String> jvm() {
-        List<String> words = new ArrayList<>();
-        words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        words.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
-        words.add("-Droost.terminal=false");
-        words.add("-cp");
-        words.add(ManagementFactory.getRuntimeMXBean().getClassPath());
-        words.add(RoostCommand.class.getName());
-        return words;
+        return ChildJvm.command(RoostCommand.class);
     }
 }

@@ -1,5 +1,7 @@
 package io.github.roost.cli;
 
+import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.Options;
 import io.github.roost.server.input.VectorInput;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.VectorSource;
@@ -51,8 +53,8 @@ final class SearchOptions {
     @Option(
             names = "--metric",
             paramLabel = "M",
-            description =
-                    "With --base: squared_l2, inner_product or cosine; default the metric of an hdf5 file, else squared_l2.")
+            description = "With --base: squared_l2, inner_product or cosine; default the metric of an hdf5 file, else"
+                    + " squared_l2.")
     private @Nullable Metric metric;
 
     @Option(
@@ -101,9 +103,9 @@ final class SearchOptions {
             throw new CommandFailure("--metric must be left out with --table, which knows its own, got " + metric);
         }
         for (int one : k) {
-            requireBetween("--k", one, 1, Vectors.MAX_NEIGHBORS);
+            Options.require("--k", one, 1, Vectors.MAX_NEIGHBORS);
         }
-        requireBetween("--in-flight", inFlight, 1, MAX_IN_FLIGHT);
+        Options.require("--in-flight", inFlight, 1, MAX_IN_FLIGHT);
         requireSeconds("--warm-up", warmUpSeconds, 0);
         requireSeconds("--seconds", seconds, 1);
         if (out != null && k.size() > 1) {
@@ -157,14 +159,6 @@ final class SearchOptions {
         if (!(value >= min && value <= MAX_SECONDS)) {
             throw new CommandFailure(
                     option + " must be between " + min + " and " + MAX_SECONDS + " seconds, got " + value);
-        }
-    }
-
-    static void requireBetween(String option, int value, int min, int max) {
-        if (value < min || value > max) {
-            throw new CommandFailure(option + " must be "
-                    + (max == Integer.MAX_VALUE ? "at least " + min : "between " + min + " and " + max) + ", got "
-                    + value);
         }
     }
 }

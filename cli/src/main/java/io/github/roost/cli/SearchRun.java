@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.github.roost.bench.ClosedLoop;
 import io.github.roost.bench.OrdinalRows;
 import io.github.roost.bench.Recall;
+import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
 import io.github.roost.server.input.VectorInput;
@@ -40,7 +41,7 @@ final class SearchRun {
 
     int run() throws IOException, InterruptedException {
         options.check();
-        plan.check();
+        plan.check(options.base != null);
         if (options.out == null) {
             search(null);
         } else {
@@ -53,7 +54,7 @@ final class SearchRun {
     }
 
     private void requireOneEffort() {
-        int efforts = plan.asked().size();
+        int efforts = plan.asked.size();
         if (efforts > 1) {
             throw new CommandFailure("--" + plan.effortName() + " must be one value with --out, got " + efforts);
         }

@@ -1,5 +1,7 @@
 package io.github.roost.cli;
 
+import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.Options;
 import io.github.roost.server.ServeSettings;
 import io.github.roost.server.TableService;
 import io.github.roost.topology.TopologyReader;
@@ -31,9 +33,6 @@ final class ServeCommand implements Callable<Integer> {
 
     private final Streams streams;
 
-    @Mixin
-    private final HelpOption help = new HelpOption();
-
     @Option(names = "--port", paramLabel = "N", description = "Port to listen on, 0 for any free one; default 8080.")
     private int port = 8080;
 
@@ -48,16 +47,17 @@ final class ServeCommand implements Callable<Integer> {
             paramLabel = "FILE",
             description =
                     "Serve the vectors of a file instead: .fvecs, .bvecs, .fbin, .u8bin, .i8bin or .f16bin; .hdf5 of"
-                            + " ann-benchmarks; or .jsonl, one object per line, {\"id\": 7, \"vector\": [...], \"attributes\":"
-                            + " {\"name\": ...}}.")
+                            + " ann-benchmarks; or .jsonl, one object per line, {\"id\": 7, \"vector\": [...],"
+                            + " \"attributes\": {\"name\": ...}}.")
     private @Nullable Path data;
 
     @Option(
             names = "--table",
             paramLabel = "[NAME=]TABLE",
             description =
-                    "Serve a table that roost build hnsw, ivf or disk or a program has saved instead; may be given several"
-                            + " times, for tables of one dimension and metric. Without NAME it is named after its file.")
+                    "Serve a table that roost build hnsw, ivf or disk or a program has saved instead; may be given"
+                        + " several times, for tables of one dimension and metric. Without NAME it is named after its"
+                        + " file.")
     private List<String> saved = List.of();
 
     @Option(
@@ -83,9 +83,9 @@ final class ServeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        BenchCommand.require("--port", port, 0, 65_535);
+        Options.require("--port", port, 0, 65_535);
         int maxTables = tables == null ? Integer.MAX_VALUE : tables;
-        BenchCommand.require("--tables", maxTables, 1, Integer.MAX_VALUE);
+        Options.require("--tables", maxTables, 1, Integer.MAX_VALUE);
         if (data != null && !saved.isEmpty()) {
             throw new CommandFailure("--data or --table may be given, got both");
         }

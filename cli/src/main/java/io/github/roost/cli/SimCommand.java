@@ -1,5 +1,8 @@
 package io.github.roost.cli;
 
+import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.Options;
+import io.github.roost.simulator.options.RoostHome;
 import io.github.roost.simulator.Calibration;
 import io.github.roost.simulator.Parameters;
 import io.github.roost.simulator.Policy;
@@ -23,7 +26,6 @@ import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code roost sim}: simulates searches on another machine. */
@@ -36,9 +38,6 @@ import picocli.CommandLine.Option;
         })
 final class SimCommand implements Callable<Integer> {
     private final Streams streams;
-
-    @Mixin
-    private final HelpOption help = new HelpOption();
 
     @Option(
             names = "--machine",
@@ -56,8 +55,8 @@ final class SimCommand implements Callable<Integer> {
     @Option(
             names = "--policy",
             paramLabel = "P,P,..",
-            description =
-                    "v0, v1, v2 (as published), v2-gated, v2-homes, v2-staying, v2-batch-queues, roost-whole, roost-undivided, roost; default v0,v1,v2.")
+            description = "v0, v1, v2 (as published), v2-gated, v2-homes, v2-staying, v2-batch-queues, roost-whole,"
+                    + " roost-undivided, roost; default v0,v1,v2.")
     private String policies = "v0,v1,v2";
 
     @Option(
@@ -92,7 +91,8 @@ final class SimCommand implements Callable<Integer> {
             names = "--sample",
             paramLabel = "N",
             description = {
-                "Simulate one in N nodes and blocks, with caches smaller by the same factor; default 4, with --matrix or --figures",
+                "Simulate one in N nodes and blocks, with caches smaller by the same factor; default 4, with --matrix"
+                        + " or --figures",
                 "32."
             })
     private @Nullable Integer sample;
@@ -156,13 +156,15 @@ final class SimCommand implements Callable<Integer> {
     @Option(
             names = "--calibrate",
             description =
-                    "Measure this machine and the cost of searches on it, and print parameters with a machine named here.")
+                    "Measure this machine and the cost of searches on it, and print parameters with a machine named"
+                            + " here.")
     private boolean calibrate;
 
     @Option(
             names = "--matrix",
             description = {
-                "All machines, indexes, regimes and loads, stationary and drifting, with V0, V1, V2, V2 gated and Roost: one",
+                "All machines, indexes, regimes and loads, stationary and drifting, with V0, V1, V2, V2 gated and"
+                        + " Roost: one",
                 "table, worst ratio of Roost first. --searches, --sample, --regime, --parameters and --json apply."
             })
     private boolean matrix;
@@ -170,7 +172,8 @@ final class SimCommand implements Callable<Integer> {
     @Option(
             names = "--figures",
             description = {
-                "The paper's figures 5, 6 and 14 to 20 on Genoa and Rome, compared with its values, and for each difference the",
+                "The paper's figures 5, 6 and 14 to 20 on Genoa and Rome, compared with its values, and for each"
+                        + " difference the",
                 "assumption that causes it, as one page. --searches, --sample, --regime, --parameters and --out apply."
             })
     private boolean figures;
@@ -206,22 +209,22 @@ final class SimCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         int measured = given(searches, 50_000, 6_000, 2_000);
-        BenchCommand.require("--searches", measured, 100, 100_000_000);
-        BenchCommand.require("--window", window, 1, 100_000_000);
-        BenchCommand.require("--timeline", timeline, 0, 1_000_000);
+        Options.require("--searches", measured, 100, 100_000_000);
+        Options.require("--window", window, 1, 100_000_000);
+        Options.require("--timeline", timeline, 0, 1_000_000);
         if (!(windowSeconds >= 0 && windowSeconds < 1e6)) {
             throw new CommandFailure("--window-seconds must be between 0 and 1,000,000, got " + windowSeconds);
         }
         int oneIn = given(sample, 4, 32, 32);
-        BenchCommand.require("--sample", oneIn, 1, 64);
-        BenchCommand.require("--drift", drift, 0, Integer.MAX_VALUE);
+        Options.require("--sample", oneIn, 1, 64);
+        Options.require("--drift", drift, 0, Integer.MAX_VALUE);
         Parameters parameters = parameterFile == null ? Parameters.builtIn() : Parameters.read(parameterFile);
         if (calibrate) {
             calibrate(parameters);
             return 0;
         }
         if (matrix) {
-            BenchCommand.require("--rows", rows, 1, 1_000_000);
+            Options.require("--rows", rows, 1, 1_000_000);
             studies(parameters).matrix(measured, oneIn, rows, json);
             return 0;
         }

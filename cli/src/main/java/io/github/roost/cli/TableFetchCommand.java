@@ -1,5 +1,7 @@
 package io.github.roost.cli;
 
+import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.Options;
 import io.github.roost.rows.Column;
 import io.github.roost.rows.RowBatch;
 import io.github.roost.rows.service.FetchedRows;
@@ -24,9 +26,6 @@ final class TableFetchCommand implements Callable<Integer> {
     private final Streams streams;
 
     @Mixin
-    private final HelpOption help = new HelpOption();
-
-    @Mixin
     private final RegistryOptions registry = new RegistryOptions();
 
     @Parameters(arity = "1..*", paramLabel = "KEY")
@@ -48,7 +47,7 @@ final class TableFetchCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        BenchCommand.require("--deadline", deadline, 1, 3_600_000);
+        Options.require("--deadline", deadline, 1, 3_600_000);
         long[] wanted = keys.stream().mapToLong(Long::longValue).toArray();
         try (Registry connected = registry.connect();
                 RowsClient client = new RowsClient(connected, trusted, registry.token())) {

@@ -1,5 +1,6 @@
 package io.github.roost.cli;
 
+import io.github.roost.simulator.options.Options;
 import io.github.roost.cli.rows.DemoRows;
 import io.github.roost.cli.rows.ServiceNode;
 import io.github.roost.rows.service.Seat;
@@ -31,9 +32,6 @@ final class TableNodeCommand implements Callable<Integer> {
     private static final long CLOSE_SECONDS = 30;
 
     private final Streams streams;
-
-    @Mixin
-    private final HelpOption help = new HelpOption();
 
     @Mixin
     private final RegistryOptions registry = new RegistryOptions();
@@ -82,7 +80,7 @@ final class TableNodeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        BenchCommand.require("--rows", rows, 1, MAX_ROWS);
+        Options.require("--rows", rows, 1, MAX_ROWS);
         ServerOptions options = new ServerOptions(
                 RegistryOptions.address("--listen", listen),
                 certificate,

@@ -1,5 +1,7 @@
 package io.github.roost.cli;
 
+import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.Options;
 import io.github.roost.rows.service.Coordinator;
 import io.github.roost.rows.service.Registry;
 import io.github.roost.rows.service.Registry.Announced;
@@ -17,14 +19,11 @@ import picocli.CommandLine.Option;
         name = "roll",
         description = {
             "Brings all servers of a table to a version, one replica after the other.",
-            "Without --version it continues with the announced version, for example after a coordinator was lost or a server"
-                    + " has joined."
+            "Without --version it continues with the announced version, for example after a coordinator was lost or a"
+                    + " server has joined."
         })
 final class TableRollCommand implements Callable<Integer> {
     private final Streams streams;
-
-    @Mixin
-    private final HelpOption help = new HelpOption();
 
     @Mixin
     private final RegistryOptions registry = new RegistryOptions();
@@ -39,7 +38,8 @@ final class TableRollCommand implements Callable<Integer> {
             names = "--shard-bytes",
             paramLabel = "N",
             description =
-                    "Instead of --shards: enough shards to keep each within this memory, by the previous version's size.")
+                    "Instead of --shards: enough shards to keep each within this memory, by the previous version's"
+                            + " size.")
     private @Nullable Long shardBytes;
 
     @Option(
@@ -57,8 +57,8 @@ final class TableRollCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        BenchCommand.require("--shards", shards, 1, 4_096);
-        BenchCommand.require("--grace", grace, 0, 3_600);
+        Options.require("--shards", shards, 1, 4_096);
+        Options.require("--grace", grace, 0, 3_600);
         Coordinator.Options options = new Coordinator.Options(
                 2,
                 Duration.ofSeconds(grace),

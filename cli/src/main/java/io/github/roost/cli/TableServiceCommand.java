@@ -1,5 +1,9 @@
 package io.github.roost.cli;
 
+import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.simulator.options.Options;
+import io.github.roost.bench.peer.ChildJvm;
 import io.github.roost.cli.rows.RollingService;
 import io.github.roost.cli.rows.RollingService.Seen;
 import io.github.roost.cli.rows.RollingService.Settings;
@@ -24,9 +28,6 @@ final class TableServiceCommand implements Callable<Integer> {
     private static final int MAX_NODES = 16;
     private static final int MAX_ROWS = 1_000_000;
 
-    @Mixin
-    private final HelpOption help = new HelpOption();
-
     @Option(
             names = "--nodes",
             paramLabel = "N",
@@ -48,29 +49,25 @@ final class TableServiceCommand implements Callable<Integer> {
     private int outage = 60;
 
     @Mixin
-    private final JsonOption json;
-
-    TableServiceCommand(Streams streams) {
-        this.json = new JsonOption(streams);
-    }
+    private final JsonOutput output = new JsonOutput();
 
     @Override
     public Integer call() throws Exception {
-        BenchCommand.require("--nodes", nodes, 1, MAX_NODES);
-        BenchCommand.require("--versions", versions, 1, 1_000);
-        BenchCommand.require("--rows", rows, 1, MAX_ROWS);
-        BenchCommand.require("--outage", outage, 1, 3_600);
+        Options.require("--nodes", nodes, 1, MAX_NODES);
+        Options.require("--versions", versions, 1, 1_000);
+        Options.require("--rows", rows, 1, MAX_ROWS);
+        Options.require("--outage", outage, 1, 3_600);
         if (kill && nodes < 2) {
             throw new CommandFailure("--kill needs --nodes 2 or more, got " + nodes);
         }
         Settings settings =
                 new Settings(nodes, versions, rows, kill ? Duration.ofSeconds(outage) : null, RoostProcess.jvm());
         Seen seen;
-        try (RollingService service = new RollingService(settings, json::line)) {
+        try (RollingService service = new RollingService(settings, output::line)) {
             Thread atExit = new Thread(() -> close(service), "roost-table-service-end");
             Runtime.getRuntime().addShutdownHook(atExit);
             seen = service.run();
-            RoostProcess.removeHook(atExit);
+            ChildJvm.removeHook(atExit);
         }
         print(seen);
         return seen.failed() + seen.wrong() == 0 ? 0 : 1;
@@ -85,16 +82,19 @@ final class TableServiceCommand implements Callable<Integer> {
     }
 
     private void print(Seen seen) throws IOException {
-        json.line("the client: %,d batches of 100 rows, %,d without an answer, %,d wrong or of mixed versions"
-                .formatted(seen.batches(), seen.failed(), seen.wrong()));
-        seen.byVersion().forEach((version, batches) -> json.line("%,d of version %d".formatted(batches, version)));
-        json.line("%,d of %,d requests were also sent to a second server, since the first was slow"
-                .formatted(seen.client().hedges(), seen.client().requests()));
-        json.line("max in memory: %d versions on %d servers, %.2f times the memory of one version on all servers"
-                .formatted(seen.maxVersions(), nodes, seen.maxMemory()));
+        output.format(
+                "the client: %,d batches of 100 rows, %,d without an answer, %,d wrong or of mixed versions",
+                seen.batches(), seen.failed(), seen.wrong());
+        seen.byVersion().forEach((version, batches) -> output.format("%,d of version %d", batches, version));
+        output.format(
+                "%,d of %,d requests were also sent to a second server, since the first was slow",
+                seen.client().hedges(), seen.client().requests());
+        output.format(
+                "max in memory: %d versions on %d servers, %.2f times the memory of one version on all servers",
+                seen.maxVersions(), nodes, seen.maxMemory());
         if (kill && !seen.processes()) {
-            json.line("no process was killed: that needs etcd");
+            output.line("no process was killed: that needs etcd");
         }
-        json.print(Map.of("client", seen));
+        output.print(Map.of("client", seen));
     }
 }

@@ -10,7 +10,6 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code roost topology}: prints a machine as cache domains, cores and PUs. */
@@ -19,9 +18,6 @@ import picocli.CommandLine.Option;
         description = "Prints the cache domains, cores and PUs of this machine or of a described one.")
 final class TopologyCommand implements Callable<Integer> {
     private final Streams streams;
-
-    @Mixin
-    private final HelpOption help = new HelpOption();
 
     @ArgGroup
     private @Nullable Source source;

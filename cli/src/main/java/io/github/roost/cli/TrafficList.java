@@ -1,5 +1,6 @@
 package io.github.roost.cli;
 
+import io.github.roost.simulator.options.CommandFailure;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;

@@ -35,7 +35,8 @@ class BenchCommandTest {
         "bench scheduling --rows 1, --rows must be between 100 and 10000000",
         "bench ivf --nlist 4 --nprobe 5 --peer none, --nprobe must be between 1 and 4",
         "bench ivf --k 0 --peer none, --k must be between 1 and 10000",
-        "bench ivf --kernel x --peer none --data mixture --rows 1000 --nlist 4 --nprobe 1, roost.ivf.kernel must be one of",
+        "bench ivf --kernel x --peer none --data mixture --rows 1000 --nlist 4 --nprobe 1, roost.ivf.kernel must be"
+                + " one of",
         "bench fan-out --nprobe 257, --nprobe must be between 1 and 256",
         "bench freshness --adds-per-second 0, --adds-per-second must be between 1 and 1000000",
         "bench live --clients 0, --clients must be between 1 and 1000",
@@ -62,7 +63,6 @@ class BenchCommandTest {
         "bench disk --k 20 --width 10 --peer none, '--width must be between 20 and 10000, got 10'",
         "bench stalls --target 0, '--target must be between 1 and 100, got 0'",
         "bench stalls --rows 1000 --folder /no/such/folder, /no/such/folder",
-        "soak --seconds 0, --seconds must be between 1 and 1000000",
         "bench, no benchmark given",
     })
     void badOptionsAreNamedBeforeAnythingRuns(String line, String message) {
@@ -143,15 +143,6 @@ class BenchCommandTest {
                     .as(result.toString())
                     .isBetween(100.0, 200.0);
         });
-    }
-
-    @Test
-    void versionsAreSimulated() throws IOException {
-        CommandRun run = CommandRun.of("bench", "versions", "--batches", "2000", "--json");
-        assertThat(run.status()).as(run.err()).isZero();
-        JsonNode outcome = new ObjectMapper().readTree(run.out()).at("/versions");
-        assertThat(outcome.at("/batches").asLong()).isEqualTo(2_000);
-        assertThat(outcome.at("/mixed").asLong()).isZero();
     }
 
     @Test
@@ -328,15 +319,5 @@ class BenchCommandTest {
                 "7");
         assertThat(run.status()).isZero();
         assertThat(run.out()).contains("seed 7").contains("nothing lost, recall kept");
-    }
-
-    @Test
-    void aShortSoakSaysThatNothingWasLost() {
-        CommandRun run = CommandRun.of("soak", "--seconds", "1", "--seed", "7");
-        assertThat(run.status()).isZero();
-        assertThat(run.out())
-                .contains("seed 7", "96 workers")
-                .containsOnlyOnce("96 workers")
-                .contains("nothing lost");
     }
 }

@@ -1,23 +1,32 @@
 package io.github.roost.server;
 
+import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.simulator.options.Options;
+import io.github.roost.simulator.options.RoostHome;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.simulator.measure.Latencies;
+import io.github.roost.simulator.measure.Samples;
 import io.github.roost.testkit.packages.DebianPackages;
-import io.github.roost.topology.Topology;
+import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Consumer;
+import java.util.function.ToDoubleFunction;
 import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /**
  * Measures how a service behaves under increasing overload. Each request searches all tables for a phrase. First, as many clients as the service
@@ -25,7 +34,9 @@ import org.HdrHistogram.Histogram;
  * are answered (an open loop), at a multiple of the capacity; latency counts from the time a request was due. The clients share the process and
  * its CPUs, so the capacity is what they leave.
  */
-public final class ServeBench implements AutoCloseable {
+@Command(name = "serve", description = "Requests answered and shed by the HTTP service, below and above its capacity.")
+@SuppressWarnings("NullAway.Init")
+public final class ServeBench implements Callable<Integer> {
     /** Connections of the open loop per search slot; the additional ones carry requests that are shed meanwhile. */
     private static final int CONNECTIONS_PER_SEARCH = 4;
 
@@ -33,9 +44,97 @@ public final class ServeBench implements AutoCloseable {
     private static final int ANSWERED = 200;
     private static final int SHED = 429;
 
-    private final Orchestrator orchestrator;
-    private final RoostService service;
-    private final List<byte[]> requests;
+    @Option(
+            names = "--seconds",
+            paramLabel = "N",
+            description = "Time per load, and per measurement of the capacity before it; default 3.")
+    private int seconds = 3;
+
+    @Option(
+            names = "--load",
+            paramLabel = "X",
+            split = ",",
+            description = "Offered loads, as multiples of the capacity; default 0.5,1,1.5,2.")
+    private List<Double> loads = List.of(.5, 1., 1.5, 2.);
+
+    @Option(names = "--rounds", paramLabel = "N", description = "Rounds of all loads; default 5.")
+    private int rounds = 5;
+
+    @Option(names = "--tables", paramLabel = "N", description = "Use only the N largest sections; default all.")
+    private int tables = Integer.MAX_VALUE;
+
+    @Mixin
+    private final JsonOutput output = new JsonOutput();
+
+    private Orchestrator orchestrator;
+    private RoostService service;
+    private List<byte[]> requests;
+
+    /** All rounds of one load. */
+    record Outcome(double timesCapacity, List<Point> rounds) {
+        Samples of(ToDoubleFunction<Point> figure) {
+            return Samples.of(rounds.stream().map(figure::applyAsDouble).toList());
+        }
+    }
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        Options.require("--seconds", seconds, 1, 3_600);
+        Options.require("--rounds", rounds, 1, 1_000);
+        Options.require("--tables", tables, 1, Integer.MAX_VALUE);
+        if (loads.isEmpty()) {
+            throw new CommandFailure("--load must name at least one load, got none");
+        }
+        for (double load : loads) {
+            if (!(load > 0 && load <= 100)) {
+                throw new CommandFailure("--load must be above 0 and at most 100, got " + load);
+            }
+        }
+        DebianPackages all = DebianPackages.read(RoostHome.packages());
+        DebianPackages data =
+                all.largestSections(Math.min(tables, all.sections().size()));
+        output.progress("building " + data.sections().size() + " tables");
+        start(data);
+        try {
+            report(measure());
+        } finally {
+            service.close();
+        }
+        return 0;
+    }
+
+    private List<Outcome> measure() throws InterruptedException {
+        Duration length = Duration.ofSeconds(seconds);
+        output.progress("warming up");
+        at(1, length);
+        List<Outcome> outcomes =
+                loads.stream().map(load -> new Outcome(load, new ArrayList<>())).toList();
+        for (int i = 0; i < rounds; i++) {
+            output.progress("round " + (i + 1) + " of " + rounds);
+            for (Outcome outcome : outcomes) {
+                outcome.rounds().add(at(outcome.timesCapacity(), length));
+            }
+        }
+        return outcomes;
+    }
+
+    private void report(List<Outcome> outcomes) throws IOException {
+        output.line("load  capacity/s  answers over capacity: median (min to max)    shed/s  other/s"
+                + "   p50 ms   p99 ms");
+        for (Outcome outcome : outcomes) {
+            Samples kept = outcome.of(point -> point.goodput() / point.capacity());
+            output.format(
+                    "%4.1f  %10.0f  %37s %15.0f %8.0f %8.1f %8.1f",
+                    outcome.timesCapacity(),
+                    outcome.of(Point::capacity).median(),
+                    kept.spread("%.2f"),
+                    outcome.of(Point::shed).median(),
+                    outcome.of(Point::otherwise).median(),
+                    outcome.of(point -> point.latencies().p50us()).median() / 1_000,
+                    outcome.of(point -> point.latencies().p99us()).median() / 1_000);
+        }
+        output.print(Map.of("seconds", seconds, "loads", outcomes));
+    }
 
     /**
      * The measurements of one load.
@@ -57,16 +156,13 @@ public final class ServeBench implements AutoCloseable {
             double otherwise,
             Latencies latencies) {}
 
-    /**
-     * @param built receives a message per table that is built
-     * @throws IOException if temporary files cannot be written
-     */
-    public ServeBench(DebianPackages data, Topology topology, Consumer<String> built) throws IOException {
-        this.orchestrator = Orchestrator.builder().topology(topology).build();
-        this.service = new RoostService(orchestrator, ServeSettings.DEFAULT.withPort(0));
+    private void start(DebianPackages data) throws IOException {
+        orchestrator =
+                Orchestrator.builder().topology(TopologyReader.live().read()).build();
+        service = new RoostService(orchestrator, ServeSettings.DEFAULT.withPort(0));
         PackageTables packages = new PackageTables(data);
-        service.serve(packages.tables(packages.build(orchestrator, table -> built.accept(table.name()))));
-        this.requests = data.phrases().stream()
+        service.serve(packages.tables(packages.build(orchestrator, table -> {})));
+        requests = data.phrases().stream()
                 .map(phrase -> BareConnection.post("/search", Json.write(Map.of("like", phrase.text()))))
                 .toList();
     }
@@ -76,7 +172,7 @@ public final class ServeBench implements AutoCloseable {
      *
      * @param length of each of the two measurements
      */
-    public Point at(double timesCapacity, Duration length) throws InterruptedException {
+    private Point at(double timesCapacity, Duration length) throws InterruptedException {
         int atATime = Endpoints.SEARCHES_PER_WORKER * orchestrator.workers();
         double capacity = run(atATime, 0, Double.POSITIVE_INFINITY, length).goodput();
         return run(CONNECTIONS_PER_SEARCH * atATime, capacity, timesCapacity * capacity, length);
@@ -153,10 +249,5 @@ public final class ServeBench implements AutoCloseable {
                     otherwise.get() / seconds,
                     Latencies.ofNanos(answered));
         }
-    }
-
-    @Override
-    public void close() {
-        service.close();
     }
 }

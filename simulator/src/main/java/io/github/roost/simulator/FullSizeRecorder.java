@@ -1,6 +1,7 @@
 package io.github.roost.simulator;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.index.hnsw.GraphVisits;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.simulator.workload.TableSpec;
@@ -144,7 +145,7 @@ public final class FullSizeRecorder {
     private Traces.Table graphSearches(Wanted table, HnswTable graph, int rows, float[][] targets) {
         int width = graph.effortFor(size.recall(), table.k, sample(targets));
         int[][] visits = Arrays.stream(targets)
-                .map(target -> graph.visits(target, table.k, width))
+                .map(target -> GraphVisits.of(graph, target, table.k, width))
                 .toArray(int[][]::new);
         int copies = Math.max(1, Math.round((float) table.rows / rows));
         int rowBytes = table.dimension * Float.BYTES + LINKS * Integer.BYTES;

@@ -1,6 +1,7 @@
 package io.github.roost.simulator;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.index.hnsw.GraphVisits;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.simulator.workload.TableSpec;
@@ -92,7 +93,7 @@ public final class TraceRecorder {
     /** Records the reads of the searches of a built table. */
     public Traces.Table trace(TableSpec table, HnswTable built, float[][] targets) {
         int[][] visits = Arrays.stream(targets)
-                .map(target -> built.visits(target, table.k(), WorkloadTables.ef(spec, table)))
+                .map(target -> GraphVisits.of(built, target, table.k(), WorkloadTables.ef(spec, table)))
                 .toArray(int[][]::new);
         // A search that compares all rows reads no links.
         boolean whole = Traces.Table.isWhole(visits[0]);

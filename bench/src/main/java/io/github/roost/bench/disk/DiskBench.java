@@ -1,10 +1,16 @@
 package io.github.roost.bench.disk;
 
 import io.github.roost.bench.Recall;
+import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.simulator.options.Options;
+import io.github.roost.simulator.options.RoostHome;
+import io.github.roost.simulator.options.RoundOptions;
 import io.github.roost.bench.rivals.CurveMeasurement;
 import io.github.roost.bench.rivals.Curves;
+import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.measure.Workload;
 import io.github.roost.testkit.ExactSearch;
+import io.github.roost.testkit.PeerPython;
 import io.github.roost.vector.SearchResult;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -14,11 +20,15 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
-import java.util.function.Consumer;
+import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /**
  * Question: how many searches per second does a table on disk answer at a given recall, with a tenth of it in memory, compared with jvector's
@@ -26,22 +36,114 @@ import org.jspecify.annotations.Nullable;
  * dimensions, jvector also cached blocks up to a tenth of its file; all use direct I/O and have the same number of searches in flight. In each round
  * every engine runs at every width, in an order that is reversed from round to round.
  */
-public final class DiskBench implements AutoCloseable {
-    private final Workload workload;
-    private final Plan plan;
-    private final Path folder;
-    private final List<DiskEngine> engines = new ArrayList<>();
-    private final int[][] truth;
+@Command(
+        name = "disk",
+        description = "Recall and searches per second on disk, compared with jvector's OnDiskGraphIndex and diskannpy.")
+@SuppressWarnings("NullAway.Init")
+public final class DiskBench implements Callable<Integer> {
+    private static final double[] RECALLS = {.95, .99};
+    private static final int QUERIES = 1_000;
 
-    /**
-     * The settings.
-     *
-     * @param degree neighbours per node
-     * @param buildWidth of the searches of the build
-     * @param inFlight searches in flight
-     * @param k neighbours to find
-     */
-    public record Plan(int degree, int buildWidth, int inFlight, int k) {}
+    /** Compared libraries, in addition to jvector. */
+    enum Peer {
+        diskann,
+        none
+    }
+
+    @Option(
+            names = "--folder",
+            paramLabel = "DIR",
+            description = "Folder for the tables; default the temporary folder.")
+    private Path folder = Path.of(System.getProperty("java.io.tmpdir"));
+
+    @Option(names = "--rows", paramLabel = "N", description = "Rows of the mixture; default 100,000.")
+    private int rows = 100_000;
+
+    @Option(names = "--dimension", paramLabel = "N", description = "Dimension of the mixture; default 128.")
+    private int dimension = 128;
+
+    @Option(names = "--degree", paramLabel = "N", description = "Neighbours per node; default 32.")
+    private int degree = 32;
+
+    @Option(names = "--k", paramLabel = "N", description = "Neighbours per query; default 10.")
+    private int k = 10;
+
+    @Option(
+            names = "--width",
+            paramLabel = "N",
+            split = ",",
+            description = "Widths of the search, ascending; default 20 to 320.")
+    private List<Integer> widths = List.of(20, 40, 80, 160, 320);
+
+    @Option(names = "--in-flight", paramLabel = "N", description = "Searches in flight; default 16.")
+    private int inFlight = 16;
+
+    @Mixin
+    private final RoundOptions rounds = new RoundOptions(5, 500);
+
+    @Option(
+            names = "--peer",
+            paramLabel = "diskann|none",
+            description = "none leaves out diskannpy, which needs Python.")
+    private Peer peer = Peer.diskann;
+
+    @Mixin
+    private final JsonOutput output = new JsonOutput();
+
+    private final List<DiskEngine> engines = new ArrayList<>();
+    private Workload workload;
+    private int[][] truth;
+
+    @Override
+    public Integer call() throws Exception {
+        Options.require("--rows", rows, 300, 100_000_000);
+        Options.require("--dimension", dimension, 4, 900);
+        Options.require("--degree", degree, 4, 64);
+        Options.require("--k", k, 1, 1_000);
+        Options.require("--in-flight", inFlight, 1, 1_024);
+        rounds.check();
+        widths.forEach(width -> Options.require("--width", width, k, 10_000));
+        Path python = peer == Peer.none ? null : PeerPython.prepare(RoostHome.peer("diskannpy"), PeerPython.DISKANN);
+        workload = Workload.mixture(rows, QUERIES, dimension, 1 + rows / 500, 42);
+        Path files = Files.createTempDirectory(folder, "roost-disk-");
+        try {
+            build(files, python);
+            Curves curves = curves(widths.stream().mapToInt(Integer::intValue).toArray());
+            print(memory(), curves);
+            List<Map<String, Object>> figures = curves.curves().stream()
+                    .map(curve -> Map.<String, Object>of(
+                            "engine",
+                            curve.engine(),
+                            "buildSeconds",
+                            curve.build().toMillis() / 1e3,
+                            "points",
+                            curve.points()))
+                    .toList();
+            output.print(Map.of("memory", memory(), "curves", figures));
+        } finally {
+            close(files);
+        }
+        return 0;
+    }
+
+    private void print(List<Memory> memory, Curves curves) {
+        output.line(curves.workload() + ", k=" + k + ", degree " + degree + ", " + inFlight
+                + " searches in flight, reads bypass the page cache");
+        memory.forEach(one -> output.format(
+                "%s: %,d bytes in memory, %.3f of vectors and neighbours", one.engine(), one.bytes(), one.share()));
+        for (Curves.Curve curve : curves.curves()) {
+            output.format("%s, built in %.1f s", curve.engine(), curve.build().toMillis() / 1e3);
+            output.line("width  recall   searches/s: median (min to max)");
+            for (Curves.Point point : curve.points()) {
+                output.format(
+                        "%5d   %.4f   %24s",
+                        point.ef(), point.recall(), Samples.of(point.rates()).spread("%.0f"));
+            }
+        }
+        for (double recall : RECALLS) {
+            curves.comparisons(recall).forEach(comparison -> output.line(comparison.toString()));
+        }
+    }
 
     /**
      * The memory of an engine.
@@ -55,51 +157,40 @@ public final class DiskBench implements AutoCloseable {
     /**
      * Builds every engine's index, one after the other.
      *
-     * @param where a folder on the disk to measure; files written there are deleted on close
+     * @param files a folder on the disk to measure
      * @param python interpreter with diskannpy, null to leave it out
-     * @param progress receives messages about the current step
      */
-    public DiskBench(Workload workload, Path where, Plan plan, @Nullable Path python, Consumer<String> progress)
-            throws IOException {
-        this.workload = workload;
-        this.plan = plan;
-        this.folder = Files.createTempDirectory(where, "roost-disk-");
-        try {
-            progress.accept("exact neighbours");
-            SearchResult[] nearest = new ExactSearch(workload.rows()).searchAll(workload.queries(), plan.k);
-            this.truth = Arrays.stream(nearest)
-                    .map(one ->
-                            LongStream.of(one.ids()).mapToInt(Math::toIntExact).toArray())
-                    .toArray(int[][]::new);
-            progress.accept("build of roost");
-            engines.add(new RoostDisk(workload, folder, plan.degree, plan.buildWidth, plan.inFlight));
-            progress.accept("build of jvector");
-            engines.add(
-                    new JvectorDisk(workload, folder, plan.degree, plan.buildWidth, plan.inFlight, indexBytes() / 10));
-            if (python != null) {
-                progress.accept("build of diskann");
-                long codes = (long) workload.rows().length * (workload.dimension() / 4);
-                engines.add(new DiskAnnEngine(
-                        workload,
-                        python,
-                        Files.createDirectory(folder.resolve("diskann")),
-                        plan.degree,
-                        plan.buildWidth,
-                        plan.inFlight,
-                        codes));
-            }
-        } catch (Throwable failed) {
-            close();
-            throw failed;
+    private void build(Path files, @Nullable Path python) throws IOException {
+        int buildWidth = 2 * degree + 36;
+        output.progress("exact neighbours");
+        SearchResult[] nearest = new ExactSearch(workload.rows()).searchAll(workload.queries(), k);
+        truth = Arrays.stream(nearest)
+                .map(one -> LongStream.of(one.ids()).mapToInt(Math::toIntExact).toArray())
+                .toArray(int[][]::new);
+        output.progress("build of roost");
+        engines.add(new RoostDisk(workload, files, degree, buildWidth, inFlight));
+        output.progress("build of jvector");
+        engines.add(new JvectorDisk(workload, files, degree, buildWidth, inFlight, indexBytes() / 10));
+        if (python != null) {
+            output.progress("build of diskann");
+            long codes = (long) workload.rows().length * (workload.dimension() / 4);
+            engines.add(new DiskAnnEngine(
+                    workload,
+                    python,
+                    Files.createDirectory(files.resolve("diskann")),
+                    degree,
+                    buildWidth,
+                    inFlight,
+                    codes));
         }
     }
 
     private long indexBytes() {
-        return workload.rows().length * (4L * workload.dimension() + 4L * plan.degree);
+        return workload.rows().length * (4L * workload.dimension() + 4L * degree);
     }
 
     /** The memory of each engine. */
-    public List<Memory> memory() {
+    private List<Memory> memory() {
         return engines.stream()
                 .map(engine ->
                         new Memory(engine.name(), engine.memoryBytes(), (double) engine.memoryBytes() / indexBytes()))
@@ -109,28 +200,26 @@ public final class DiskBench implements AutoCloseable {
     /**
      * Measures one curve per engine.
      *
-     * @param widths of the search, ascending, each at least k
-     * @param slice how long each engine searches at each width in a round
+     * @param wide widths of the search, ascending, each at least k
      */
-    public Curves curves(int[] widths, int rounds, Duration slice) throws Exception {
+    private Curves curves(int[] wide) throws Exception {
         return CurveMeasurement.curves(
-                workload.name(), engines, 1, plan.k, widths, rounds, slice, Duration.ZERO, this::recall);
+                workload.name(), engines, 1, k, wide, rounds.count(), rounds.slice(), Duration.ZERO, this::recall);
     }
 
     private double recall(int[][] found) {
         SearchResult[] neighbors = Arrays.stream(found)
                 .map(ids -> new SearchResult(IntStream.of(ids).asLongStream().toArray(), new float[ids.length]))
                 .toArray(SearchResult[]::new);
-        return Recall.byId(truth, neighbors, plan.k);
+        return Recall.byId(truth, neighbors, k);
     }
 
-    @Override
-    public void close() throws IOException {
+    private void close(Path files) throws IOException {
         for (DiskEngine engine : engines) {
             engine.close();
         }
-        try (Stream<Path> files = Files.walk(folder)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        try (Stream<Path> written = Files.walk(files)) {
+            for (Path file : written.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(file);
             }
         }

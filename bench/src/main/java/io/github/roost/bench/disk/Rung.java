@@ -1,7 +1,6 @@
 package io.github.roost.bench.disk;
 
 import io.github.roost.core.policy.StallPolicy;
-import io.github.roost.index.disk.UpdateThread;
 import io.github.roost.io.BlockIo.Backend;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -13,7 +12,7 @@ import java.util.List;
  * @param name short
  * @param reads how searches read
  * @param updates whether there are any updates
- * @param thread where updates run
+ * @param thread where updates run, as the property {@value #THREAD_PROPERTY} names it
  * @param sleeps whether workers sleep as soon as they have nothing to run, so that the operating system can give their core to another thread
  * @param slice how long updates run at a time; zero to use the policy's limit
  * @param policy for stalls
@@ -23,34 +22,34 @@ public record Rung(
         String name,
         Backend reads,
         boolean updates,
-        UpdateThread thread,
+        String thread,
         boolean sleeps,
         Duration slice,
         StallPolicy policy,
         boolean prefetch) {
+    /** Read by a table when it is opened; for this comparison only, hence not in its API. */
+    static final String THREAD_PROPERTY = "roost.disk.updateThread";
+
+    private static final String WORKERS = "workers";
+    private static final String OWN_THREAD = "own";
+    private static final String IDLE_THREAD = "own_idle";
+
     /** Searches without updates: the baseline. */
-    static final Rung NONE = new Rung(
-            "none", Backend.BEST, false, UpdateThread.WORKERS, false, Duration.ZERO, StallPolicy.POLLED, false);
+    static final Rung NONE =
+            new Rung("none", Backend.BEST, false, WORKERS, false, Duration.ZERO, StallPolicy.POLLED, false);
 
     /** Searches without updates that block their workers while they read, one page after another. */
-    static final Rung BLOCKING = new Rung(
-            "none blocking",
-            Backend.BLOCKING,
-            false,
-            UpdateThread.WORKERS,
-            true,
-            Duration.ZERO,
-            StallPolicy.POLLED,
-            false);
+    static final Rung BLOCKING =
+            new Rung("none blocking", Backend.BLOCKING, false, WORKERS, true, Duration.ZERO, StallPolicy.POLLED, false);
 
     private static final Duration WHOLE = Duration.ofSeconds(1);
 
-    private static Rung onThread(String name, Backend reads, UpdateThread thread, boolean sleeps) {
+    private static Rung onThread(String name, Backend reads, String thread, boolean sleeps) {
         return new Rung(name, reads, true, thread, sleeps, Duration.ZERO, StallPolicy.POLLED, false);
     }
 
     private static Rung onWorkers(String name, Duration slice, StallPolicy policy, boolean prefetch) {
-        return new Rung(name, Backend.BEST, true, UpdateThread.WORKERS, false, slice, policy, prefetch);
+        return new Rung(name, Backend.BEST, true, WORKERS, false, slice, policy, prefetch);
     }
 
     /**
@@ -90,10 +89,10 @@ public record Rung(
     static List<Rung> ladder(List<Double> targets) {
         List<Rung> rungs = new ArrayList<>(List.of(
                 NONE,
-                onThread("thread", Backend.BEST, UpdateThread.OWN, false),
-                onThread("idle thread", Backend.BEST, UpdateThread.OWN_IDLE, true),
+                onThread("thread", Backend.BEST, OWN_THREAD, false),
+                onThread("idle thread", Backend.BEST, IDLE_THREAD, true),
                 BLOCKING,
-                onThread("idle blocking", Backend.BLOCKING, UpdateThread.OWN_IDLE, true),
+                onThread("idle blocking", Backend.BLOCKING, IDLE_THREAD, true),
                 onWorkers("naive", WHOLE, StallPolicy.POLLED, false),
                 onWorkers("split", Duration.ZERO, StallPolicy.POLLED, false),
                 onWorkers("budget", Duration.ZERO, StallPolicy.BUDGETED, false)));

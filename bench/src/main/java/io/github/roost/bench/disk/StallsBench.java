@@ -1,15 +1,20 @@
 package io.github.roost.bench.disk;
 
 import io.github.roost.bench.ClosedLoop;
+import io.github.roost.bench.disk.UpdateWorkersBench.Kind;
+import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.simulator.options.Options;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.policy.StallPolicy;
 import io.github.roost.core.policy.StallStats;
 import io.github.roost.index.disk.DiskTable;
 import io.github.roost.index.disk.DiskTableStats;
 import io.github.roost.index.disk.MutableDiskTable;
-import io.github.roost.index.disk.ReadMode;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.BlockIo.Backend;
+import io.github.roost.simulator.measure.Samples;
 import io.github.roost.testkit.Mixture;
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,9 +26,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /**
  * Question: how many updates per second does a table on disk accept while it is searched, and how much slower do its searches get, by the way in
@@ -33,7 +45,28 @@ import java.util.stream.LongStream;
  * before each slice lets adaptive policies learn. Searches are a closed loop with one search per worker; inserts and deletes alternate, with some
  * tens in flight.
  */
-public final class StallsBench {
+@Command(
+        name = "stalls",
+        description = "Updates of a table on disk concurrent with searches, compared by update mechanism.")
+public final class StallsBench implements Callable<Integer> {
+    private static final int SLICE_MILLIS = 1_000;
+    private static final int LADDER_SLICE_MILLIS = 3_000;
+    private static final int LADDER_LEAD_IN_MILLIS = 2_000;
+
+    private static final double[] SPLIT_TARGETS = {Double.NaN, .02, .05, .1, .2};
+    private static final int[] SPLIT_SEARCHERS = {4, 16, 28};
+    private static final int SPLIT_WORKERS = 32;
+    private static final double MIB = 1 << 20;
+    private static final int SPLIT_CYCLES = 100_000;
+    private static final long SPLIT_SEED = 1;
+
+    private static final int DIMENSION = 128;
+    private static final int CENTRES = 64;
+    private static final int K = 10;
+    private static final int WIDTH = 64;
+    /** The orchestrator's default number of polls before a worker sleeps. */
+    private static final int LOOKS = 1_000;
+
     /**
      * One way in one round.
      *
@@ -60,58 +93,254 @@ public final class StallsBench {
             double share,
             double slowdown) {}
 
-    /**
-     * The settings.
-     *
-     * @param rows of the table
-     * @param leadIn time before each measurement
-     * @param slice time of each way per round
-     * @param rounds measured rounds, after one unmeasured round
-     * @param mode of the searches
-     */
-    public record Plan(int rows, Duration leadIn, Duration slice, int rounds, ReadMode mode) {}
-
-    private static final int DIMENSION = 128;
-    private static final int CENTRES = 64;
-    private static final int K = 10;
-    private static final int WIDTH = 64;
-    /** The orchestrator's default number of polls before a worker sleeps. */
-    private static final int LOOKS = 1_000;
-
-    private final Path folder;
-    private final Plan plan;
-    private final AtomicBoolean sleeps = new AtomicBoolean();
-
-    /**
-     * Creates a benchmark; measures nothing yet.
-     *
-     * @param folder on the disk to measure; files written there are deleted
-     */
-    public StallsBench(Path folder, Plan plan) {
-        this.folder = folder;
-        this.plan = plan;
+    /** Parts of the ladder. */
+    enum Part {
+        both,
+        inserts,
+        deletes
     }
 
-    /** Measures updates in slices of 5 us and of a millisecond; returns the outcomes of each way, per round. */
-    public Map<String, List<Outcome>> slices() throws IOException, InterruptedException {
-        return run(Rung.slices());
+    @Option(
+            names = "--ladder",
+            description = {
+                "All ways: an update thread, an update thread of idle priority, whole updates in stalls, and one"
+                        + " mechanism",
+                "after another. Default: slices of 5 us and of a millisecond."
+            })
+    private boolean ladder;
+
+    @Option(
+            names = "--target",
+            split = ",",
+            paramLabel = "PERCENT",
+            description = "Latency targets of the ladder; default 5.")
+    private List<Double> targets = List.of(5.0);
+
+    @Option(
+            names = "--ways",
+            split = ",",
+            paramLabel = "NAME",
+            description = "Only these steps of the ladder, and searches without updates; default all.")
+    private List<String> ways = List.of();
+
+    @Option(
+            names = "--kind",
+            split = ",",
+            paramLabel = "both|inserts|deletes",
+            description = {
+                "Parts of the ladder, default all: inserts and deletes in turns, with an update thread; inserts alone,"
+                        + " and deletes",
+                "alone, with workers that only do updates. Deletes are measured until their rows are out of the graph,"
+                        + " at most for --slice-millis."
+            })
+    private List<Part> parts = List.of(Part.values());
+
+    @Option(
+            names = "--splits",
+            description =
+                    "Simulates 4, 16 and 28 of 32 workers searching while the others update, from recorded stalls.")
+    private boolean splits;
+
+    @Option(
+            names = "--record",
+            paramLabel = "DIR",
+            description = "Instead writes a recording for --splits to a folder.")
+    private @Nullable Path record;
+
+    @Option(names = "--recorded", paramLabel = "DIR", description = "Recording for --splits; default Roost's own.")
+    private @Nullable Path recorded;
+
+    @Mixin
+    private final StallOptions plan = new StallOptions();
+
+    @Mixin
+    private final JsonOutput output = new JsonOutput();
+
+    private final AtomicBoolean sleeps = new AtomicBoolean();
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        plan.check(ladder ? LADDER_SLICE_MILLIS : SLICE_MILLIS, ladder || record != null ? LADDER_LEAD_IN_MILLIS : 0);
+        for (double target : targets) {
+            Options.require("--target", (int) Math.ceil(target), 1, 100);
+        }
+        Map<String, Object> results = new LinkedHashMap<>();
+        Path into = record;
+        if (into != null) {
+            for (Kind kind : Kind.values()) {
+                Files.writeString(
+                        into.resolve(StallRecording.fileName(kind)),
+                        new UpdateWorkersBench(plan).record(kind).text());
+            }
+        } else if (splits) {
+            for (Kind kind : Kind.values()) {
+                results.put(Options.name(kind), split(kind));
+            }
+        } else if (!ladder) {
+            beside(run(Rung.slices()), results);
+        } else {
+            List<Double> shares = targets.stream().map(percent -> percent / 100).toList();
+            if (parts.contains(Part.both)) {
+                beside(ladder(shares), results);
+            }
+            if (parts.contains(Part.inserts)) {
+                besideUpdateWorkers(Kind.INSERTS, shares, results);
+            }
+            if (parts.contains(Part.deletes)) {
+                besideUpdateWorkers(Kind.DELETES, shares, results);
+            }
+        }
+        output.print(Map.of("results", results));
+        return 0;
+    }
+
+    private Map<String, Object> split(Kind kind) throws IOException {
+        StallRecording recording;
+        Path from = recorded;
+        if (from == null) {
+            recording = StallRecording.kept(kind);
+        } else {
+            try (BufferedReader lines = Files.newBufferedReader(from.resolve(StallRecording.fileName(kind)))) {
+                recording = StallRecording.read(lines);
+            }
+        }
+        StallSplits simulation = new StallSplits(recording, SPLIT_CYCLES);
+        Map<String, Object> results = new LinkedHashMap<>();
+        output.format(
+                "%-9s  target  filled by  updates/s    over empty stalls  searches longer by  share",
+                Options.name(kind));
+        for (int searchers : SPLIT_SEARCHERS) {
+            String split = searchers + ":" + (SPLIT_WORKERS - searchers);
+            for (double target : SPLIT_TARGETS) {
+                for (StallPolicy policy : List.of(StallPolicy.POLLED, StallPolicy.BUDGETED)) {
+                    StallSplits.Outcome outcome = simulation.run(
+                            searchers,
+                            SPLIT_WORKERS - searchers,
+                            Double.isNaN(target) ? policy : policy.withLatencyTarget(target),
+                            SPLIT_SEED);
+                    String way = policy.isBudgeted() ? "budgets" : "steps";
+                    String percent = Double.isNaN(target) ? "none" : Math.round(100 * target) + " %";
+                    results.put(split + ", " + percent + ", " + way, outcome);
+                    output.format(
+                            "%-9s  %6s  %-9s  %9.0f  %19.2f  %16.1f %%  %5.2f",
+                            split,
+                            percent,
+                            way,
+                            outcome.updatesPerSecond(),
+                            outcome.besideEmpty(),
+                            100 * outcome.longer(),
+                            outcome.share());
+                }
+            }
+        }
+        return results;
+    }
+
+    private void besideUpdateWorkers(Kind kind, List<Double> shares, Map<String, Object> results)
+            throws IOException, InterruptedException {
+        UpdateWorkersBench bench = new UpdateWorkersBench(plan);
+        Map<String, List<UpdateWorkersBench.Outcome>> outcomes = bench.measure(kind, shares);
+        List<UpdateWorkersBench.Outcome> empty = outcomes.getOrDefault("update workers", List.of());
+        output.format(
+                "%-18s  updates/s  over update workers      searches longer by (mean)    P50 us  over update workers  "
+                        + "   P99 us  over update workers    filled  share  slowdown",
+                Options.name(kind));
+        outcomes.forEach((way, measured) -> {
+            results.put(Options.name(kind) + ", " + way, measured);
+            Samples longer = beside(measured, empty, UpdateWorkersBench.Outcome::meanMicros);
+            output.format(
+                    "%-18s  %9.0f  %-21s  %5.1f %% (%5.1f to %5.1f)  %8.0f  %-21s  %7.0f  %-21s  %4.0f %%  %5.2f "
+                            + " %6.1f %%",
+                    way,
+                    median(measured, UpdateWorkersBench.Outcome::updatesPerSecond),
+                    beside(measured, empty, UpdateWorkersBench.Outcome::updatesPerSecond)
+                            .spread("%4.2f"),
+                    100 * (longer.median() - 1),
+                    100 * (longer.least() - 1),
+                    100 * (longer.most() - 1),
+                    median(measured, UpdateWorkersBench.Outcome::p50us),
+                    beside(measured, empty, UpdateWorkersBench.Outcome::p50us).spread("%4.2f"),
+                    median(measured, UpdateWorkersBench.Outcome::p99us),
+                    beside(measured, empty, UpdateWorkersBench.Outcome::p99us).spread("%4.2f"),
+                    100 * median(measured, UpdateWorkersBench.Outcome::filledShare),
+                    median(measured, UpdateWorkersBench.Outcome::share),
+                    100 * median(measured, UpdateWorkersBench.Outcome::slowdown));
+        });
+        bench.places()
+                .forEach(place -> output.format(
+                        "%s: home %s, %,d searches; MiB of codes %,.0f, of changed pages %,.0f, through the page cache"
+                                + " %,.0f, from the device %,.0f",
+                        place.name(),
+                        place.homes(),
+                        place.searches(),
+                        place.traffic().codes() / MIB,
+                        place.traffic().changedPages() / MIB,
+                        place.traffic().pageCache() / MIB,
+                        place.traffic().device() / MIB));
+        results.put(Options.name(kind) + ", tables", bench.places());
+    }
+
+    private void beside(Map<String, List<Outcome>> outcomes, Map<String, Object> results) {
+        List<Outcome> none = outcomes.getOrDefault("none", List.of());
+        List<Outcome> thread = outcomes.getOrDefault("thread", none);
+        output.line(
+                "updates            searches/s     longer by (mean)         P50 us  over none            P99 us  over"
+                        + " none          updates/s  over thread          reads  stalled  prune  filled");
+        List<Outcome> blocking = outcomes.getOrDefault("none blocking", none);
+        outcomes.forEach((way, measured) -> {
+            results.put(way, measured);
+            List<Outcome> base = way.equals("idle blocking") ? blocking : none;
+            Samples longer = beside(base, measured, Outcome::searchesPerSecond);
+            Samples p50 = beside(measured, base, Outcome::p50us);
+            Samples p99 = beside(measured, base, Outcome::p99us);
+            String updates = way.startsWith("none") || !ladder
+                    ? ""
+                    : beside(measured, thread, Outcome::updatesPerSecond).spread("%4.2f");
+            output.format(
+                    "%-18s %10.0f  %5.1f %% (%5.1f to %5.1f)  %8.0f  %s  %8.0f  %s  %9.0f  %-19s  %6.1f  %4.0f %% "
+                            + " %4.0f %%  %4.0f %%",
+                    way,
+                    median(measured, Outcome::searchesPerSecond),
+                    100 * (longer.median() - 1),
+                    100 * (longer.least() - 1),
+                    100 * (longer.most() - 1),
+                    median(measured, Outcome::p50us),
+                    p50.spread("%4.2f"),
+                    median(measured, Outcome::p99us),
+                    p99.spread("%4.2f"),
+                    median(measured, Outcome::updatesPerSecond),
+                    updates,
+                    median(measured, Outcome::readsPerSearch),
+                    100 * median(measured, Outcome::stalledShare),
+                    100 * median(measured, Outcome::pruneShare),
+                    100 * median(measured, Outcome::filledShare));
+        });
+    }
+
+    private static <T> double median(List<T> rounds, ToDoubleFunction<T> figure) {
+        return Samples.of(rounds.stream().mapToDouble(figure).boxed().toList()).median();
+    }
+
+    /** Per round: a temporary slowdown of the machine affects both. */
+    private static <T> Samples beside(List<T> rounds, List<T> none, ToDoubleFunction<T> figure) {
+        return Samples.of(IntStream.range(0, rounds.size())
+                .mapToObj(i -> figure.applyAsDouble(rounds.get(i)) / figure.applyAsDouble(none.get(i)))
+                .toList());
     }
 
     /**
      * Measures all ways; returns the outcomes of each way, per round.
      *
-     * @param targets latency targets, as shares
-     * @param names of the ways to measure in addition to searches without updates; empty for all
+     * @param shares latency targets
      */
-    public Map<String, List<Outcome>> ladder(List<Double> targets, List<String> names)
-            throws IOException, InterruptedException {
-        return run(Rung.ladder(targets).stream()
-                .filter(rung -> names.isEmpty() || !rung.updates() || names.contains(rung.name()))
+    private Map<String, List<Outcome>> ladder(List<Double> shares) throws IOException, InterruptedException {
+        return run(Rung.ladder(shares).stream()
+                .filter(rung -> ways.isEmpty() || !rung.updates() || ways.contains(rung.name()))
                 .toList());
     }
 
     private Map<String, List<Outcome>> run(List<Rung> rungs) throws IOException, InterruptedException {
-        Path place = Files.createTempDirectory(folder, "roost-stalls-");
+        Path place = Files.createTempDirectory(plan.folder(), "roost-stalls-");
         try (Orchestrator orchestrator = Orchestrator.builder()
                         .idleStrategy(looks -> looks < LOOKS && !sleeps.get())
                         .build();
@@ -126,15 +355,16 @@ public final class StallsBench {
                             orchestrator,
                             io,
                             file,
-                            LongStream.range(0, plan.rows).toArray(),
-                            UpdateFeed.rows(mixture, plan.rows, random));
+                            LongStream.range(0, plan.rows()).toArray(),
+                            UpdateFeed.rows(mixture, plan.rows(), random));
             Map<String, List<Outcome>> outcomes = new LinkedHashMap<>();
             rungs.forEach(rung -> outcomes.put(rung.name(), new ArrayList<>()));
             float[][] queries = UpdateFeed.queries(mixture, 1_000, random);
-            UpdateFeed updates = new UpdateFeed(mixture, plan.rows, 2);
-            for (int round = -1; round < plan.rounds; round++) {
+            UpdateFeed updates = new UpdateFeed(mixture, plan.rows(), 2);
+            for (int round = -1; round < plan.rounds(); round++) {
                 for (Rung rung : shuffled(rungs, random)) {
                     BlockIo reads = rung.reads() == Backend.BLOCKING ? blocking : io;
+                    System.setProperty(Rung.THREAD_PROPERTY, rung.thread());
                     // Each measurement begins without changed pages in memory, which searches would not have to read.
                     try (MutableDiskTable table = DiskTable.open(orchestrator, reads, "stalls", file)) {
                         Outcome outcome = measure(orchestrator, table, updates, queries, rung);
@@ -147,6 +377,7 @@ public final class StallsBench {
             }
             return outcomes;
         } finally {
+            System.clearProperty(Rung.THREAD_PROPERTY);
             delete(place);
         }
     }
@@ -173,16 +404,15 @@ public final class StallsBench {
             throws InterruptedException {
         sleeps.set(rung.sleeps());
         table.updateSlice(rung.slice());
-        table.updateThread(rung.thread());
-        table.pageReads(4, plan.mode);
+        table.pageReads(4, plan.mode());
         table.prefetch(rung.prefetch());
         orchestrator.stalls(rung.policy());
         AtomicBoolean goesOn = new AtomicBoolean(rung.updates());
         Thread feeder = Thread.ofPlatform().name("stalls-updates").start(() -> updates.both(table, goesOn));
-        search(orchestrator, table, queries, plan.leadIn);
+        search(orchestrator, table, queries, plan.leadIn());
         StallStats stallsBefore = orchestrator.stallStats();
         DiskTableStats before = table.diskStats();
-        ClosedLoop.Run run = search(orchestrator, table, queries, plan.slice);
+        ClosedLoop.Run run = search(orchestrator, table, queries, plan.slice());
         DiskTableStats after = table.diskStats();
         StallStats stallsAfter = orchestrator.stallStats();
         goesOn.set(false);

@@ -9,7 +9,6 @@ import io.github.roost.index.disk.DiskTableStats;
 import io.github.roost.index.disk.MutableDiskTable;
 import io.github.roost.io.BlockIo;
 import io.github.roost.testkit.Mixture;
-import io.github.roost.topology.Topology;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -84,21 +83,12 @@ public final class UpdateWorkersBench {
      */
     public record Place(String name, List<Integer> homes, long searches, DiskTableStats.Traffic traffic) {}
 
-    private final Path folder;
-    private final StallsBench.Plan plan;
-    private final Topology machine;
+    private final StallOptions plan;
     private List<Place> places = List.of();
 
-    /**
-     * Creates a benchmark; measures nothing yet.
-     *
-     * @param folder on the disk to measure; files written there are deleted
-     * @param machine with its cache domains
-     */
-    public UpdateWorkersBench(Path folder, StallsBench.Plan plan, Topology machine) {
-        this.folder = folder;
+    /** Creates a benchmark; measures nothing yet. */
+    UpdateWorkersBench(StallOptions plan) {
         this.plan = plan;
-        this.machine = machine;
     }
 
     /** The tables of the latest run. */
@@ -163,7 +153,7 @@ public final class UpdateWorkersBench {
 
     /** Records stalls and steps of a run in which all stalls may be filled, except those left empty for comparison. */
     public StallRecording record(Kind kind) throws IOException, InterruptedException {
-        Path file = Files.createTempFile(folder, "roost-stalls-", ".jfr");
+        Path file = Files.createTempFile(plan.folder(), "roost-stalls-", ".jfr");
         try {
             return with(tables -> fed(tables, kind, () -> {
                 // This is also the warm-up for the JIT.
@@ -294,9 +284,9 @@ public final class UpdateWorkersBench {
     }
 
     private <R> R with(Use<R> use) throws IOException, InterruptedException {
-        Path place = Files.createTempDirectory(folder, "roost-stalls-");
+        Path place = Files.createTempDirectory(plan.folder(), "roost-stalls-");
         try (Orchestrator orchestrator =
-                        Orchestrator.builder().topology(machine).build();
+                        Orchestrator.builder().topology(plan.machine()).build();
                 BlockIo io = BlockIo.builder(orchestrator).build()) {
             SplittableRandom random = new SplittableRandom(1);
             Mixture mixture = Mixture.of(CENTRES, DIMENSION, random);

@@ -2,6 +2,10 @@ package io.github.roost.bench.hnsw;
 
 import io.github.roost.bench.ClosedLoop;
 import io.github.roost.bench.CoreStalls;
+import io.github.roost.bench.FirstCores;
+import io.github.roost.simulator.options.Options;
+import io.github.roost.simulator.options.Output;
+import io.github.roost.simulator.options.RoostHome;
 import io.github.roost.bench.rivals.Engine;
 import io.github.roost.bench.rivals.EngineSettings;
 import io.github.roost.bench.rivals.JvectorEngine;
@@ -9,10 +13,12 @@ import io.github.roost.bench.rivals.RivalEngine;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.simulator.measure.Latencies;
+import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.measure.SearchFailedException;
 import io.github.roost.simulator.measure.Workload;
 import io.github.roost.testkit.Mixture;
-import io.github.roost.topology.Topology;
+import io.github.roost.testkit.PeerPython;
+import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
@@ -20,24 +26,45 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
 import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /**
  * Question: how much does the latency of searches grow while another table is built, and is that build as fast as jvector's and hnswlib's, with the
  * same number of threads, M and efConstruction? Searches of some tables arrive at a steady rate, alternately without and with a concurrent build;
  * the order is reversed from round to round. Builds without concurrent searches alternate with the builds of the other libraries.
  */
-public final class BuildBench implements AutoCloseable {
+@Command(
+        name = "build",
+        description = {
+            "Search latencies of HNSW tables with and without a concurrent build of another table, and the time of a"
+                    + " build.",
+            "The build is compared with jvector's parallel build and hnswlib's, each on two threads. gc: time in which"
+                + " garbage collection stopped all threads during the build; jit: time in which the JVM compiled."
+                + " Measured rounds begin with the first round in which compilation took less than a twentieth of the"
+                + " time, at the latest with the sixth. on time: the ratio without the searches of 1 ms after one was"
+                + " submitted 100 us late or more, for whatever reason, the build included; the missed ones are then"
+                + " submitted at once. The last line is the delay that the machine imposes on threads that only read"
+                + " the clock: a lower bound of the P99 of searches."
+        })
+@SuppressWarnings("NullAway.Init")
+public final class BuildBench implements Callable<Integer> {
     private static final int K = 10;
     private static final int EF = 64;
     private static final int M = 16;
@@ -53,24 +80,146 @@ public final class BuildBench implements AutoCloseable {
     /** Searches in flight while the workers' capacity is measured: enough to keep them busy. */
     private static final int CALIBRATION_IN_FLIGHT = 32;
 
-    private final Orchestrator orchestrator;
-    private final List<HnswTable> served = new ArrayList<>();
-    private final Workload built;
-    private final @Nullable Path python;
-    private final float[][] queries;
-    private final double perSecond;
+    private static final int MAX_SETTLING_ROUNDS = 5;
+    /** The JVM has settled once compilation takes at most this fraction of the time. */
+    private static final int SETTLED = 20;
 
-    /**
-     * The settings.
-     *
-     * @param tables number of tables that are searched
-     * @param rows per searched table
-     * @param builtRows rows of the table that is built
-     * @param dimension of all rows, a {@link Mixture}
-     * @param load share of the workers' max throughput, over 0 and under 1
-     * @param seed of rows and queries
-     */
-    public record Settings(int tables, int rows, int builtRows, int dimension, double load, long seed) {}
+    /** Compared libraries, in addition to jvector. */
+    enum Peer {
+        hnswlib,
+        none
+    }
+
+    @Option(names = "--tables", paramLabel = "N", description = "Tables searched; default 4.")
+    private int tables = 4;
+
+    @Option(names = "--rows", paramLabel = "N", description = "Rows per table; default 20000.")
+    private int rows = 20_000;
+
+    @Option(names = "--built-rows", paramLabel = "N", description = "Rows of the table that is built; default 20000.")
+    private int builtRows = 20_000;
+
+    @Option(names = "--dimension", paramLabel = "N", description = "Dimension of all rows; default 128.")
+    private int dimension = 128;
+
+    @Option(
+            names = "--load",
+            paramLabel = "PERCENT",
+            description = "Load in percent of the workers' capacity; default 30.")
+    private int load = 30;
+
+    @Option(names = "--rounds", paramLabel = "N", description = "Measured rounds; default 7.")
+    private int rounds = 7;
+
+    @Option(names = "--window-millis", paramLabel = "N", description = "Time per half of a round; default 3000.")
+    private int windowMillis = 3_000;
+
+    @Option(names = "--seed", paramLabel = "N", description = "Seed of rows and queries; default 42.")
+    private long seed = 42;
+
+    @Option(names = "--peer", paramLabel = "hnswlib|none", description = "none leaves out hnswlib, which needs Python.")
+    private Peer peer = Peer.hnswlib;
+
+    @Mixin
+    private final Output output = new Output();
+
+    private final List<HnswTable> served = new ArrayList<>();
+    private Orchestrator orchestrator;
+    private Workload built;
+    private @Nullable Path python;
+    private float[][] queries;
+    private double perSecond;
+
+    @Override
+    public Integer call() throws Exception {
+        Options.require("--tables", tables, 1, 10_000);
+        Options.require("--rows", rows, 1, 10_000_000);
+        Options.require("--built-rows", builtRows, 1, 10_000_000);
+        Options.require("--dimension", dimension, 1, 4_096);
+        Options.require("--load", load, 1, 99);
+        Options.require("--rounds", rounds, 1, 10_000);
+        Options.require("--window-millis", windowMillis, 1, 600_000);
+        List<Round> results = new ArrayList<>();
+        python = peer == Peer.none ? null : PeerPython.prepare(RoostHome.peer("hnswlib"), PeerPython.HNSWLIB);
+        try (Orchestrator running = Orchestrator.builder()
+                .topology(FirstCores.of(TopologyReader.live().read(), Engine.THREADS))
+                .build()) {
+            start(running);
+            output.format(
+                    "%d tables of %,d x %d on %d workers, %.0f searches/s; built: %,d rows",
+                    tables, rows, dimension, orchestrator.workers(), perSecond, builtRows);
+            settle();
+            output.line("          alone, us                    during a build, us                                build"
+                    + " alone, s");
+            output.line("      p50      p99      p50      p99   p99 ratio  on time  builds   gc, ms  jit, ms    roost "
+                    + " jvector  hnswlib");
+            for (int round = 0; round < rounds; round++) {
+                results.add(round(round));
+                print(results.getLast());
+            }
+        }
+        output.line("p99 during a build over p99 alone: " + spread(results, Round::p99Ratio));
+        output.line("the same for searches that were submitted on time: " + spread(results, Round::onTimeRatio)
+                + ", of alone " + share(results, Round::aloneOnTime, Round::alone) + ", during a build "
+                + share(results, Round::besideOnTime, Round::beside));
+        output.line("build time over jvector's: " + spread(results, Round::buildRatio));
+        if (peer == Peer.hnswlib) {
+            output.line("build time over hnswlib's: " + spread(results, Round::hnswlibRatio));
+        }
+        output.format(
+                "stalls of a core of %,d us or more: with one computing core %s, with all cores computing %s",
+                CoreStalls.MIN_MICROS, stalls(results, Round::oneComputes), stalls(results, Round::allCompute));
+        return 0;
+    }
+
+    /** Runs rounds until the JVM hardly compiles any more: compilation takes CPU time from searches and builds alike. */
+    private void settle() throws Exception {
+        Duration window = Duration.ofMillis(windowMillis);
+        boolean settled = false;
+        for (int round = 0; round < MAX_SETTLING_ROUNDS && !settled; round++) {
+            Duration compiling = round(round).compiling();
+            settled = compiling.compareTo(window.dividedBy(SETTLED)) < 0;
+        }
+    }
+
+    private void print(Round round) {
+        output.format(
+                "%9.0f %8.0f %8.0f %8.0f %11.2f %8.2f %7d %8d %8d %8.2f %8.2f %8s",
+                round.alone().p50us(),
+                round.alone().p99us(),
+                round.beside().p50us(),
+                round.beside().p99us(),
+                round.p99Ratio(),
+                round.onTimeRatio(),
+                round.builds(),
+                round.collecting().toMillis(),
+                round.compiling().toMillis(),
+                round.roost().toMillis() / 1e3,
+                round.jvector().toMillis() / 1e3,
+                seconds(round.hnswlib()));
+    }
+
+    private static String seconds(@Nullable Duration time) {
+        return time == null ? "-" : String.format(Locale.ROOT, "%.2f", time.toMillis() / 1e3);
+    }
+
+    private static String share(List<Round> rounds, Function<Round, Latencies> part, Function<Round, Latencies> whole) {
+        long of = rounds.stream().mapToLong(round -> part.apply(round).count()).sum();
+        long all =
+                rounds.stream().mapToLong(round -> whole.apply(round).count()).sum();
+        return String.format(Locale.ROOT, "%.1f %%", 100.0 * of / all);
+    }
+
+    private static String stalls(List<Round> rounds, Function<Round, CoreStalls> figure) {
+        CoreStalls all = rounds.stream().map(figure).reduce(CoreStalls::plus).orElseThrow();
+        return String.format(Locale.ROOT, "%.1f times per second, %.2f %%", all.perSecond(), 100 * all.share());
+    }
+
+    private static String spread(List<Round> rounds, ToDoubleFunction<Round> figure) {
+        return "median "
+                + Samples.of(rounds.stream().map(figure::applyAsDouble).toList())
+                        .spread("%.2f");
+    }
 
     /**
      * One round.
@@ -123,23 +272,18 @@ public final class BuildBench implements AutoCloseable {
         }
     }
 
-    /**
-     * Builds the tables and measures the workers' capacity.
-     *
-     * @param python interpreter with hnswlib, null to leave hnswlib out
-     */
-    public BuildBench(Topology topology, Settings settings, @Nullable Path python) throws InterruptedException {
-        this.python = python;
-        this.orchestrator = Orchestrator.builder().topology(topology).build();
-        SplittableRandom random = new SplittableRandom(settings.seed());
-        Mixture mixture = Mixture.of(CENTRES, settings.dimension(), random);
-        for (int table = 0; table < settings.tables(); table++) {
-            served.add(build("served " + table, mixture.draw(settings.rows(), random)));
+    /** Builds the tables and measures the workers' capacity. */
+    void start(Orchestrator running) throws InterruptedException {
+        orchestrator = running;
+        SplittableRandom random = new SplittableRandom(seed);
+        Mixture mixture = Mixture.of(CENTRES, dimension, random);
+        for (int table = 0; table < tables; table++) {
+            served.add(build("served " + table, mixture.draw(rows, random)));
         }
-        this.queries = mixture.draw(QUERIES, random);
-        this.built = new Workload("built", mixture.draw(settings.builtRows(), random), queries);
+        queries = mixture.draw(QUERIES, random);
+        built = new Workload("built", mixture.draw(builtRows, random), queries);
         capacity();
-        this.perSecond = settings.load() * capacity();
+        perSecond = load / 100.0 * capacity();
     }
 
     private HnswTable build(String name, float[][] rows) {
@@ -148,16 +292,6 @@ public final class BuildBench implements AutoCloseable {
                 .m(M)
                 .efConstruction(EF_CONSTRUCTION)
                 .build(orchestrator, rows);
-    }
-
-    /** Number of workers; jvector builds on {@value Engine#THREADS} threads. */
-    public int workers() {
-        return orchestrator.workers();
-    }
-
-    /** Arriving searches per second. */
-    public double perSecond() {
-        return perSecond;
     }
 
     private CompletableFuture<?> search(long number) {
@@ -175,9 +309,9 @@ public final class BuildBench implements AutoCloseable {
      * Measures one round.
      *
      * @param number from 0; even rounds begin without a build, odd ones with a build
-     * @param window how long latencies are measured in each of the two states
      */
-    public Round round(int number, Duration window) throws Exception {
+    Round round(int number) throws Exception {
+        Duration window = Duration.ofMillis(windowMillis);
         Measured[] measured = new Measured[2];
         long builds = 0;
         Duration collecting = Duration.ZERO;
@@ -218,7 +352,7 @@ public final class BuildBench implements AutoCloseable {
                 took[1],
                 took.length == 2 ? null : took[2],
                 CoreStalls.of(1, STALL_TIME),
-                CoreStalls.of(workers(), STALL_TIME));
+                CoreStalls.of(orchestrator.workers(), STALL_TIME));
     }
 
     /** Total time in garbage collection so far; with the default collector all threads stop during that time. */
@@ -315,10 +449,5 @@ public final class BuildBench implements AutoCloseable {
             stopped.set(true);
             running.join();
         }
-    }
-
-    @Override
-    public void close() {
-        orchestrator.close();
     }
 }

@@ -1,6 +1,8 @@
 package io.github.roost.bench.hnsw;
 
 import io.github.roost.bench.DistanceRecall;
+import io.github.roost.simulator.options.Options;
+import io.github.roost.simulator.options.Output;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.SearchFunction;
@@ -8,33 +10,107 @@ import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.hnsw.LiveTable;
 import io.github.roost.testkit.ExactSearch;
 import io.github.roost.testkit.Mixture;
-import io.github.roost.topology.Topology;
+import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.SearchResult;
+import io.github.roost.vector.Vectors;
 import java.util.Arrays;
+import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
 import java.util.function.LongPredicate;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /**
  * Question: do filtered searches reach the recall of unfiltered ones at the same ef, and what do they cost? Measured on a frozen table, and on a
  * live one with rows that are not yet frozen and tombstones. The allowed rows are random, or are in some clusters of the rows; queries are spread
  * evenly over all clusters.
  */
-public final class FilterBench implements AutoCloseable {
+@Command(
+        name = "filters",
+        description = {
+            "Recall and visited nodes of filtered searches of HNSW tables, compared with unfiltered ones of the same"
+                    + " ef.",
+            "The tables are a frozen and a live one. Exits with 1 if a filter loses more than .02 of recall."
+        })
+@SuppressWarnings("NullAway.Init")
+public final class FilterBench implements Callable<Integer> {
     private static final int K = 10;
     private static final int CENTRES = 100;
     private static final int FREEZE_AFTER = 2_048;
     /** The live table gets one deleted row per this many rows. */
     private static final int ROWS_PER_DEAD = 10;
 
-    private final float[][] rows;
-    private final float[][] queries;
-    private final int ef;
-    private final Orchestrator orchestrator;
-    private final HnswTable frozen;
-    private final LiveTable live;
+    private static final double MAX_LOST = .02;
+    private static final List<Double> SHARES = List.of(.5, .1, .01, .001);
+
+    @Option(names = "--rows", paramLabel = "N", description = "Rows of each table, a mixture; default 50000.")
+    private int rows = 50_000;
+
+    @Option(names = "--dimension", paramLabel = "N", description = "Dimension of the rows; default 64.")
+    private int dimension = 64;
+
+    @Option(names = "--queries", paramLabel = "N", description = "Queries; default 500.")
+    private int queries = 500;
+
+    @Option(names = "--ef", paramLabel = "N", description = "ef of the searches, for 10 neighbours; default 20.")
+    private int ef = 20;
+
+    @Option(names = "--seed", paramLabel = "N", description = "Seed of rows and queries; default 42.")
+    private long seed = 42;
+
+    @Mixin
+    private final Output output = new Output();
+
+    private float[][] vectors;
+    private float[][] targets;
+    private HnswTable frozen;
+    private LiveTable live;
+
+    @Override
+    public Integer call() throws Exception {
+        Options.require("--rows", rows, 10_000, 10_000_000);
+        Options.require("--dimension", dimension, 1, 4_096);
+        Options.require("--queries", queries, 1, 1_000_000);
+        Options.require("--ef", ef, 10, Vectors.MAX_EF);
+        boolean well = true;
+        try (Orchestrator orchestrator =
+                Orchestrator.builder().topology(TopologyReader.live().read()).build()) {
+            build(orchestrator);
+            output.format(
+                    "%,d x %d, k=10, ef=%d; the live table has %d parts with a graph",
+                    rows, dimension, ef, live.frozenParts());
+            output.line("allowed                 frozen: recall   visited   live: recall   visited");
+            Outcome[] all = measure(Allowed.EVERYWHERE, 1);
+            print("all", 1, all);
+            for (Allowed allowed : Allowed.values()) {
+                for (double share : SHARES) {
+                    Outcome[] filtered = measure(allowed, share);
+                    print(Options.name(allowed), share, filtered);
+                    for (int table = 0; table < filtered.length; table++) {
+                        well &= filtered[table].recall() >= all[table].recall() - MAX_LOST;
+                    }
+                }
+            }
+        }
+        output.line(well ? "no filter loses more than .02" : "a filter loses more than .02");
+        return well ? 0 : 1;
+    }
+
+    private void print(String allowed, double share, Outcome[] outcomes) {
+        output.format(
+                "%-12s %8.3f %16.4f %9.0f %14.4f %9.0f",
+                allowed,
+                share,
+                outcomes[0].recall(),
+                outcomes[0].visited(),
+                outcomes[1].recall(),
+                outcomes[1].visited());
+    }
 
     /** The distribution of the allowed rows. */
     public enum Allowed {
@@ -52,47 +128,40 @@ public final class FilterBench implements AutoCloseable {
      */
     public record Outcome(double recall, double visited) {}
 
-    /**
-     * Builds both tables.
-     *
-     * @param count rows, of a {@link Mixture}
-     * @param ef of the searches
-     */
-    public FilterBench(Topology topology, int count, int dimension, int queries, int ef, long seed) {
+    /** Builds both tables. */
+    void build(Orchestrator orchestrator) {
         SplittableRandom random = new SplittableRandom(seed);
         Mixture mixture = Mixture.of(CENTRES, dimension, random);
-        this.rows = new float[count][];
-        for (int row = 0; row < count; row++) {
-            rows[row] = mixture.drawAround(row % CENTRES, random);
+        vectors = new float[rows][];
+        for (int row = 0; row < rows; row++) {
+            vectors[row] = mixture.drawAround(row % CENTRES, random);
         }
-        this.queries = mixture.draw(queries, random);
-        this.ef = ef;
-        this.orchestrator = Orchestrator.builder().topology(topology).build();
-        this.frozen = HnswTable.builder().build(orchestrator, rows);
-        this.live = liveTable();
+        targets = mixture.draw(queries, random);
+        frozen = HnswTable.builder().build(orchestrator, vectors);
+        live = liveTable(orchestrator);
     }
 
     /** Builds a live table of the same rows, half of them added one by one, with deleted rows spread over all clusters. */
-    private LiveTable liveTable() {
-        int half = rows.length / 2;
+    private LiveTable liveTable(Orchestrator orchestrator) {
+        int half = rows / 2;
         LiveTable table = LiveTable.builder()
                 .freezeAfter(FREEZE_AFTER)
-                .build(orchestrator, LongStream.range(0, half).toArray(), Arrays.copyOf(rows, half));
-        for (int row = half; row < rows.length; row++) {
-            table.put(row, rows[row]);
-            if (row == rows.length - FREEZE_AFTER / 2) {
+                .build(orchestrator, LongStream.range(0, half).toArray(), Arrays.copyOf(vectors, half));
+        for (int row = half; row < rows; row++) {
+            table.put(row, vectors[row]);
+            if (row == rows - FREEZE_AFTER / 2) {
                 table.freeze();
             }
         }
-        for (int row = 0; row < rows.length; row += ROWS_PER_DEAD) {
-            table.put(row + (long) rows.length, rows[row]);
-            table.remove(row + (long) rows.length);
+        for (int row = 0; row < rows; row += ROWS_PER_DEAD) {
+            table.put(row + (long) rows, vectors[row]);
+            table.remove(row + (long) rows);
         }
         return table;
     }
 
     /** Parts of the live table that have a graph. */
-    public int frozenParts() {
+    int frozenParts() {
         return live.frozenParts();
     }
 
@@ -102,11 +171,11 @@ public final class FilterBench implements AutoCloseable {
      * @param share of the rows that are allowed, over 0, at most 1; 1 for no filter
      * @return the results of the frozen table, then of the live one
      */
-    public Outcome[] measure(Allowed allowed, double share) throws Exception {
+    Outcome[] measure(Allowed allowed, double share) throws Exception {
         LongPredicate accepts = accepts(allowed, share);
-        int[] ordinals = IntStream.range(0, rows.length).filter(accepts::test).toArray();
-        float[][] these = Arrays.stream(ordinals).mapToObj(row -> rows[row]).toArray(float[][]::new);
-        SearchResult[] truth = new ExactSearch(these).searchAll(queries, Math.min(K, these.length));
+        int[] ordinals = IntStream.range(0, rows).filter(accepts::test).toArray();
+        float[][] these = Arrays.stream(ordinals).mapToObj(row -> vectors[row]).toArray(float[][]::new);
+        SearchResult[] truth = new ExactSearch(these).searchAll(targets, Math.min(K, these.length));
         IdFilter filter = IdFilter.of(accepts);
         return new Outcome[] {
             measure(share < 1 ? frozen.searchFunction(K, ef, filter) : frozen.searchFunction(K, ef), truth),
@@ -130,14 +199,9 @@ public final class FilterBench implements AutoCloseable {
         DistanceRecall recall = new DistanceRecall();
         long[] visited = new long[1];
         SearchContext context = SearchContext.outside((nodes, bytes) -> visited[0] += nodes);
-        for (int query = 0; query < queries.length; query++) {
-            recall.add(truth[query], search.search(queries[query], context));
+        for (int query = 0; query < targets.length; query++) {
+            recall.add(truth[query], search.search(targets[query], context));
         }
-        return new Outcome(recall.share(), (double) visited[0] / queries.length);
-    }
-
-    @Override
-    public void close() {
-        orchestrator.close();
+        return new Outcome(recall.share(), (double) visited[0] / targets.length);
     }
 }

@@ -2,44 +2,104 @@ package io.github.roost.bench.ivf;
 
 import io.github.roost.bench.ClosedLoop;
 import io.github.roost.bench.ClosedLoop.Run;
+import io.github.roost.simulator.options.IvfDataOptions;
+import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.simulator.options.Options;
+import io.github.roost.simulator.options.RoundOptions;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.simulator.measure.Latencies;
 import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.measure.Workload;
-import io.github.roost.topology.Topology;
+import io.github.roost.topology.TopologyReader;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /**
  * Questions: how long does it take to add a row to a table whose searches saturate the workers, and how much slower do adds make the searches?
  * Slices with and without adds alternate; their order is reversed every other round.
  */
-public final class FreshnessBench implements AutoCloseable {
+@Command(
+        name = "freshness",
+        description = "Time to add a row to an IVF table while searches saturate the workers, and the effect of adds on"
+                + " searches.")
+@SuppressWarnings("NullAway.Init")
+public final class FreshnessBench implements Callable<Integer> {
     private static final long LONGEST_ADD_NANOS = 60_000_000_000L;
     /** Warm-up until the code of adds is compiled: it runs only a few times per second, on the cores on which searches are measured. */
     private static final int SLICES_BEFORE = 8;
 
-    private final Workload workload;
-    private final Orchestrator orchestrator;
-    private final IvfTable table;
+    @Mixin
+    private final IvfDataOptions data = new IvfDataOptions();
+
+    @Option(names = "--nprobe", paramLabel = "N", description = "Lists per search; default 8.")
+    private int nprobe = 8;
+
+    @Option(names = "--k", paramLabel = "N", description = "Neighbours per query; default 10.")
+    private int k = 10;
+
+    @Option(names = "--in-flight", paramLabel = "N", description = "Searches in flight; default 64.")
+    private int inFlight = 64;
+
+    @Option(names = "--adds-per-second", paramLabel = "N", description = "Rows added per second; default 1000.")
+    private int addsPerSecond = 1_000;
+
+    @Mixin
+    private final RoundOptions rounds = new RoundOptions(8, 1_000);
+
+    @Mixin
+    private final JsonOutput output = new JsonOutput();
+
     private final SplittableRandom random = new SplittableRandom(1);
+    private Workload workload;
+    private IvfTable table;
     private long nextId;
 
-    public FreshnessBench(Workload workload, Topology topology, int nlist) {
-        this.workload = workload;
-        this.orchestrator = Orchestrator.builder()
-                .topology(topology)
+    @Override
+    public Integer call() throws Exception {
+        data.check();
+        Options.require("--nprobe", nprobe, 1, data.nlist());
+        Options.require("--k", k, 1, 10_000);
+        Options.require("--in-flight", inFlight, 1, 1_000_000);
+        Options.require("--adds-per-second", addsPerSecond, 1, 1_000_000);
+        rounds.check();
+        workload = data.workload();
+        nextId = workload.rows().length;
+        try (Orchestrator orchestrator = Orchestrator.builder()
+                .topology(TopologyReader.live().read())
                 .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(30)))
-                .build();
-        this.table = IvfTable.builder().nlist(nlist).nprobe(1).build(orchestrator, workload.rows());
-        this.nextId = workload.rows().length;
+                .build()) {
+            table = IvfTable.builder().nlist(data.nlist()).nprobe(1).build(orchestrator, workload.rows());
+            Result result = measure();
+            output.format(
+                    "%s, nlist %d, nprobe %d, k %d, %d searches in flight, %d adds/s",
+                    workload.name(), data.nlist(), nprobe, k, inFlight, addsPerSecond);
+            output.format(
+                    "%,d adds: P50 %.1f us, P99 %.1f us, P999 %.1f us",
+                    result.adds(),
+                    result.add().p50us(),
+                    result.add().p99us(),
+                    result.add().p999us());
+            output.format(
+                    "searches' P99 us: without adds %s, with adds %s; medians (min to max) of rounds",
+                    result.quietP99().spread("%.0f"), result.busyP99().spread("%.0f"));
+            output.format(
+                    "with adds over without, round by round: P99 %s, searches/s %s",
+                    result.p99Ratio().spread("%.2f"), result.rateRatio().spread("%.2f"));
+            output.print(Map.of("workload", workload.name(), "nlist", data.nlist(), "result", result));
+        }
+        return 0;
     }
 
     /**
@@ -55,22 +115,19 @@ public final class FreshnessBench implements AutoCloseable {
     public record Result(
             long adds, Latencies add, Samples quietP99, Samples busyP99, Samples p99Ratio, Samples rateRatio) {}
 
-    /** The load of searches and adds. */
-    public record Load(int k, int nprobe, int inFlight, int addsPerSecond) {}
-
-    public Result measure(Load load, int rounds, Duration slice) throws InterruptedException {
+    private Result measure() throws InterruptedException {
         Histogram adds = new Histogram(LONGEST_ADD_NANOS, 3);
         List<Double> quiet = new ArrayList<>();
         List<Double> busy = new ArrayList<>();
         List<Double> p99 = new ArrayList<>();
         List<Double> rate = new ArrayList<>();
         for (int slices = 0; slices < SLICES_BEFORE; slices++) {
-            searchWhileAdding(load, slice, new Histogram(adds));
+            searchWhileAdding(new Histogram(adds));
         }
-        for (int round = 0; round < rounds; round++) {
+        for (int round = 0; round < rounds.count(); round++) {
             boolean quietFirst = round % 2 == 0;
-            Run first = quietFirst ? search(load, slice) : searchWhileAdding(load, slice, adds);
-            Run second = quietFirst ? searchWhileAdding(load, slice, adds) : search(load, slice);
+            Run first = quietFirst ? search() : searchWhileAdding(adds);
+            Run second = quietFirst ? searchWhileAdding(adds) : search();
             Run without = quietFirst ? first : second;
             Run with = quietFirst ? second : first;
             quiet.add(without.latencies().p99us());
@@ -87,27 +144,27 @@ public final class FreshnessBench implements AutoCloseable {
                 Samples.of(rate));
     }
 
-    private Run search(Load load, Duration slice) throws InterruptedException {
+    private Run search() throws InterruptedException {
         float[][] queries = workload.queries();
-        return new ClosedLoop(load.inFlight())
+        return new ClosedLoop(inFlight)
                 .run(
                         Long.MAX_VALUE,
-                        slice,
-                        number -> table.search(queries[(int) (number % queries.length)], load.k(), load.nprobe()),
+                        rounds.slice(),
+                        number -> table.search(queries[(int) (number % queries.length)], k, nprobe),
                         (number, found) -> {});
     }
 
-    private Run searchWhileAdding(Load load, Duration slice, Histogram adds) throws InterruptedException {
+    private Run searchWhileAdding(Histogram adds) throws InterruptedException {
         AtomicBoolean done = new AtomicBoolean();
         Thread writer = Thread.ofPlatform().name("roost-bench-adds").start(() -> {
-            long gap = 1_000_000_000L / load.addsPerSecond();
+            long gap = 1_000_000_000L / addsPerSecond;
             for (long due = System.nanoTime(); !done.get(); due += gap) {
                 LockSupport.parkNanos(due - System.nanoTime());
                 add(adds);
             }
         });
         try {
-            return search(load, slice);
+            return search();
         } finally {
             done.set(true);
             writer.join();
@@ -121,10 +178,5 @@ public final class FreshnessBench implements AutoCloseable {
         long began = System.nanoTime();
         table.add(nextId++, row);
         adds.recordValue(Math.min(LONGEST_ADD_NANOS, System.nanoTime() - began));
-    }
-
-    @Override
-    public void close() {
-        orchestrator.close();
     }
 }

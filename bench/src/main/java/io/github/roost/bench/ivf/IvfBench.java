@@ -3,6 +3,11 @@ package io.github.roost.bench.ivf;
 import io.github.roost.bench.ClosedLoop;
 import io.github.roost.bench.ClosedLoop.Run;
 import io.github.roost.bench.DistanceRecall;
+import io.github.roost.simulator.options.IvfDataOptions;
+import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.simulator.options.Options;
+import io.github.roost.simulator.options.RoostHome;
+import io.github.roost.simulator.options.RoundOptions;
 import io.github.roost.bench.peer.PeerProcess;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
@@ -11,7 +16,8 @@ import io.github.roost.simulator.measure.Latencies;
 import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.measure.Workload;
 import io.github.roost.testkit.ExactSearch;
-import io.github.roost.topology.Topology;
+import io.github.roost.testkit.PeerPython;
+import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
@@ -22,26 +28,203 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /**
  * Question: how many searches per second does an IVF table answer, and how fast a single search, compared with FAISS's {@code IndexIVFFlat} with as
  * many lists and threads, and with tables whose lists hold only floats, float16 or bytes? The engines alternate in rounds. Since FAISS gets all
  * queries at once, Roost's client submits searches in batches, by {@link IvfTable#searchAll}.
  */
-public final class IvfBench implements AutoCloseable {
+@Command(
+        name = "ivf",
+        description =
+                "Searches per second, and latency without load, of an IVF table, compared with FAISS's IndexIVFFlat.")
+@SuppressWarnings("NullAway.Init")
+public final class IvfBench implements Callable<Integer> {
     private static final int QUERIES_FOR_RECALL = 200;
     /** Long enough that scanning dominates the overhead per scan. */
     private static final int ROWS_OF_LONG_LIST = 32_768;
     /** Max queries per scan of a list. */
     private static final int GROUP = 64;
 
-    private final Workload workload;
-    private final Orchestrator orchestrator;
+    /** The element type of the lists. */
+    enum Element {
+        float32,
+        float16,
+        int8
+    }
+
+    /** Compared libraries. */
+    enum Peer {
+        faiss,
+        none
+    }
+
+    @Mixin
+    private final IvfDataOptions data = new IvfDataOptions();
+
+    @Option(
+            names = "--nprobe",
+            paramLabel = "N",
+            split = ",",
+            description = "Lists per search; default 16,32; for the mixture 8,32.")
+    private List<Integer> nprobe = List.of();
+
+    @Option(
+            names = "--k",
+            paramLabel = "N",
+            split = ",",
+            description = "Neighbours per query; default 10,100; for the mixture 100.")
+    private List<Integer> ks = List.of();
+
+    @Option(names = "--in-flight", paramLabel = "N", split = ",", description = "Searches in flight; default 64,256.")
+    private List<Integer> inFlight = List.of(64, 256);
+
+    @Option(
+            names = "--element",
+            paramLabel = "float32|float16|int8",
+            split = ",",
+            description =
+                    "More tables to measure: float32 (no codes), float16, int8 (codes, best candidates compared by"
+                            + " floats); default none.")
+    private List<Element> elements = List.of();
+
+    @Mixin
+    private final RoundOptions rounds = new RoundOptions(3, 500);
+
+    @Option(names = "--peer", paramLabel = "faiss|none", description = "none leaves out FAISS, which needs Python.")
+    private Peer peer = Peer.faiss;
+
+    @Option(
+            names = "--kernel",
+            paramLabel = "NAME",
+            description = "Kernel that scans Roost's lists: avx512, avx2, neon, vector, portable or java; default the"
+                    + " fastest.")
+    private @Nullable String kernel;
+
+    @Mixin
+    private final JsonOutput output = new JsonOutput();
+
     private final List<Engine> engines = new ArrayList<>();
-    private final @Nullable PeerProcess faiss;
-    private final double faissBuildSeconds;
+    private Workload workload;
+    private Orchestrator orchestrator;
+    private @Nullable PeerProcess faiss;
+
+    @Override
+    public Integer call() throws Exception {
+        nprobe = nprobe.isEmpty() ? (data.mixture() ? List.of(8, 32) : List.of(16, 32)) : nprobe;
+        ks = ks.isEmpty() ? (data.mixture() ? List.of(100) : List.of(10, 100)) : ks;
+        check();
+        if (kernel == null) {
+            measure();
+            return 0;
+        }
+        String before = System.setProperty(IvfTable.KERNEL_PROPERTY, kernel);
+        try {
+            measure();
+        } finally {
+            if (before == null) {
+                System.clearProperty(IvfTable.KERNEL_PROPERTY);
+            } else {
+                System.setProperty(IvfTable.KERNEL_PROPERTY, before);
+            }
+        }
+        return 0;
+    }
+
+    private void measure() throws Exception {
+        workload = data.workload();
+        Path python = peer == Peer.none ? null : PeerPython.prepare(RoostHome.peer("faiss"), PeerPython.FAISS);
+        List<Map<String, Object>> results = new ArrayList<>();
+        List<ElementType> beside = elements.stream()
+                .distinct()
+                .map(element -> ElementType.valueOf(element.name().toUpperCase(Locale.ROOT)))
+                .toList();
+        try (Orchestrator running = Orchestrator.builder()
+                        .topology(TopologyReader.live().read())
+                        .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(30)))
+                        .build();
+                PeerProcess other = python == null ? null : faiss(workload, data.nlist(), running.workers(), python)) {
+            orchestrator = running;
+            engines.add(built("roost", ElementType.FLOAT32, true));
+            for (ElementType element : beside) {
+                engines.add(built(Options.name(element), element, false));
+            }
+            faiss = other;
+            double faissBuildSeconds = other == null ? Double.NaN : other.answer();
+            List<Double> buildSeconds =
+                    engines.stream().map(Engine::buildSeconds).toList();
+            output.format(
+                    "%s, nlist %d; build %.1f s%s, FAISS %.1f s",
+                    workload.name(), data.nlist(), buildSeconds.getFirst(), otherBuilds(), faissBuildSeconds);
+            KernelLimit limit = kernelLimit();
+            output.format(
+                    "kernel %s: %.0f M pairs/s (%.0f to %.0f) with full groups and long lists",
+                    limit.kernel(),
+                    limit.pairsPerSecond().median() / 1e6,
+                    limit.pairsPerSecond().least() / 1e6,
+                    limit.pairsPerSecond().most() / 1e6);
+            output.line("   k nprobe  engine in flight  recall  searches/s: median (min to max)     M pairs/s"
+                    + " single: p50 us   p999 us");
+            for (int k : ks) {
+                for (int probes : nprobe) {
+                    for (Point point : measure(k, probes)) {
+                        print(k, probes, point);
+                        results.add(Map.of("k", k, "nprobe", probes, "point", point));
+                    }
+                }
+            }
+            output.print(Map.of(
+                    "workload",
+                    workload.name(),
+                    "nlist",
+                    data.nlist(),
+                    "buildSeconds",
+                    buildSeconds,
+                    "faissBuildSeconds",
+                    faissBuildSeconds,
+                    "kernelLimit",
+                    limit,
+                    "points",
+                    results));
+        }
+    }
+
+    private String otherBuilds() {
+        return engines.stream()
+                .skip(1)
+                .map(engine -> ", %s %.1f s".formatted(engine.name(), engine.buildSeconds()))
+                .collect(Collectors.joining());
+    }
+
+    private void check() {
+        data.check();
+        nprobe.forEach(probes -> Options.require("--nprobe", probes, 1, data.nlist()));
+        ks.forEach(k -> Options.require("--k", k, 1, 10_000));
+        inFlight.forEach(number -> Options.require("--in-flight", number, 1, 1_000_000));
+        rounds.check();
+    }
+
+    private void print(int k, int probes, Point point) {
+        output.format(
+                "%4d %6d %7s %9d  %6.3f  %26s   %18.0f   %12.0f %9.0f",
+                k,
+                probes,
+                point.engine(),
+                point.inFlight(),
+                point.recall(),
+                point.perSecond().spread("%.0f"),
+                point.pairsPerSecond() / 1e6,
+                point.loneP50().median(),
+                point.loneP999().median());
+    }
 
     /** One of Roost's tables and its build time. */
     private record Engine(String name, IvfTable table, double buildSeconds) {}
@@ -56,30 +239,11 @@ public final class IvfBench implements AutoCloseable {
         }
     }
 
-    /**
-     * @param beside element types of further tables; a FLOAT32 table among them has no codes
-     * @param python interpreter with FAISS, null to leave FAISS out
-     */
-    public IvfBench(Workload workload, Topology topology, int nlist, List<ElementType> beside, @Nullable Path python)
-            throws IOException {
-        this.workload = workload;
-        this.orchestrator = Orchestrator.builder()
-                .topology(topology)
-                .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(30)))
-                .build();
-        engines.add(built("roost", nlist, ElementType.FLOAT32, true));
-        for (ElementType element : beside) {
-            engines.add(built(element.name().toLowerCase(Locale.ROOT), nlist, element, false));
-        }
-        this.faiss = python == null ? null : faiss(workload, nlist, orchestrator.workers(), python);
-        this.faissBuildSeconds = faiss == null ? Double.NaN : faiss.answer();
-    }
-
-    private Engine built(String name, int nlist, ElementType elementType, boolean codes) {
+    private Engine built(String name, ElementType elementType, boolean codes) {
         long began = System.nanoTime();
         IvfTable table = IvfTable.builder()
                 .name(name)
-                .nlist(nlist)
+                .nlist(data.nlist())
                 // Every search passes an nprobe; this skips the build's measurement of a default.
                 .nprobe(1)
                 .elementType(elementType)
@@ -96,16 +260,6 @@ public final class IvfBench implements AutoCloseable {
                 "faiss_peer.py",
                 workload,
                 List.of(String.valueOf(nlist), String.valueOf(threads)));
-    }
-
-    /** Build times of Roost's tables in seconds, in the order of the engines. */
-    public List<Double> buildSeconds() {
-        return engines.stream().map(Engine::buildSeconds).toList();
-    }
-
-    /** Seconds that FAISS took to train and add; NaN if FAISS is left out. */
-    public double faissBuildSeconds() {
-        return faissBuildSeconds;
     }
 
     /**
@@ -137,7 +291,7 @@ public final class IvfBench implements AutoCloseable {
     public record KernelLimit(String kernel, Samples pairsPerSecond) {}
 
     /** Measures a FLOAT32 table with one long list per worker, with enough queries in flight to fill every group. */
-    public KernelLimit kernelLimit(int rounds, Duration slice) throws InterruptedException {
+    private KernelLimit kernelLimit() throws InterruptedException {
         int workers = orchestrator.workers();
         float[][] rows = Arrays.copyOf(workload.rows(), Math.min(workload.rows().length, workers * ROWS_OF_LONG_LIST));
         try (IvfTable table =
@@ -145,9 +299,9 @@ public final class IvfBench implements AutoCloseable {
             Engine engine = new Engine("kernel limit", table, 0);
             double rowsScanned = rowsScanned(table, 1);
             List<Double> rates = new ArrayList<>();
-            run(engine, workers * GROUP * 2, 1, 1, slice);
-            for (int round = 0; round < rounds; round++) {
-                rates.add(run(engine, workers * GROUP * 2, 1, 1, slice).perSecond() * rowsScanned);
+            run(engine, workers * GROUP * 2, 1, 1);
+            for (int round = 0; round < rounds.count(); round++) {
+                rates.add(run(engine, workers * GROUP * 2, 1, 1).perSecond() * rowsScanned);
             }
             return new KernelLimit(table.kernel(), Samples.of(rates));
         }
@@ -164,30 +318,29 @@ public final class IvfBench implements AutoCloseable {
     }
 
     /** Measures one k and nprobe: Roost's tables with each number in flight, then FAISS if it is present. */
-    public List<Point> measure(int k, int nprobe, List<Integer> inFlight, int rounds, Duration slice)
-            throws IOException, InterruptedException {
+    private List<Point> measure(int k, int nprobe) throws IOException, InterruptedException {
         List<Series> series = new ArrayList<>();
         for (Engine engine : engines) {
             series.add(new Series(inFlight.size()));
-            run(engine, inFlight.getLast(), k, nprobe, slice);
+            run(engine, inFlight.getLast(), k, nprobe);
         }
         Series ofFaiss = new Series(1);
-        for (int round = 0; round < rounds; round++) {
+        for (int round = 0; round < rounds.count(); round++) {
             for (int i = 0; i < inFlight.size(); i++) {
                 for (int engine = 0; engine < engines.size(); engine++) {
-                    double rate = run(engines.get(engine), inFlight.get(i), k, nprobe, slice)
-                            .perSecond();
+                    double rate =
+                            run(engines.get(engine), inFlight.get(i), k, nprobe).perSecond();
                     series.get(engine).rates().get(i).add(rate);
                 }
             }
             for (int engine = 0; engine < engines.size(); engine++) {
-                Latencies lone = run(engines.get(engine), 1, k, nprobe, slice).latencies();
+                Latencies lone = run(engines.get(engine), 1, k, nprobe).latencies();
                 series.get(engine).p50().add(lone.p50us());
                 series.get(engine).p999().add(lone.p999us());
             }
             if (faiss != null) {
-                ofFaiss.rates().getFirst().add(order(faiss, "rate", k, nprobe, slice));
-                ofFaiss.p50().add(order(faiss, "lone", k, nprobe, slice));
+                ofFaiss.rates().getFirst().add(order(faiss, "rate", k, nprobe, rounds.slice()));
+                ofFaiss.p50().add(order(faiss, "lone", k, nprobe, rounds.slice()));
                 ofFaiss.p999().add(faiss.order("p999 0 0 0"));
             }
         }
@@ -233,12 +386,12 @@ public final class IvfBench implements AutoCloseable {
         return faiss.order(String.format(Locale.ROOT, "%s %d %d %.3f", what, k, nprobe, slice.toNanos() / 1e9));
     }
 
-    private Run run(Engine engine, int inFlight, int k, int nprobe, Duration slice) throws InterruptedException {
+    private Run run(Engine engine, int searches, int k, int nprobe) throws InterruptedException {
         float[][] queries = workload.queries();
-        return new ClosedLoop(inFlight)
+        return new ClosedLoop(searches)
                 .runBatches(
                         Long.MAX_VALUE,
-                        slice,
+                        rounds.slice(),
                         (first, count) -> engine.table()
                                 .searchAll(LongStream.range(first, first + count)
                                         .mapToObj(
@@ -287,13 +440,5 @@ public final class IvfBench implements AutoCloseable {
             }
         }
         return SearchResult.sorted(found, distances);
-    }
-
-    @Override
-    public void close() throws IOException {
-        orchestrator.close();
-        if (faiss != null) {
-            faiss.close();
-        }
     }
 }

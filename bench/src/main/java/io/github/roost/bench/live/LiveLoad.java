@@ -1,57 +1,129 @@
 package io.github.roost.bench.live;
 
 import io.github.roost.bench.DistanceRecall;
+import io.github.roost.simulator.options.Options;
+import io.github.roost.simulator.options.Output;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.hnsw.LiveTable;
 import io.github.roost.testkit.ExactSearch;
 import io.github.roost.testkit.Mixture;
 import io.github.roost.topology.Topology;
+import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
+import io.github.roost.vector.Vectors;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /**
  * Question: does a live table lose any row under a mixed load of nine searches per change, and does it reach the recall of a fresh build of the same
  * rows? Clients check every answer as far as they know the rows. After each stretch of the load all ids are checked, and recall is compared with a
  * fresh build.
  */
-public final class LiveLoad {
+@Command(
+        name = "live",
+        description = {
+            "A live table under nine searches per change: whether anything is lost, and recall compared with a fresh"
+                    + " build.",
+            "Exits with 1 if an acknowledged row is not found, a removed row is found, or recall is more than .01"
+                    + " lower."
+        })
+public final class LiveLoad implements Callable<Integer> {
     /** Neighbours per search. */
     public static final int K = 10;
     /** Max loss of recall compared with a fresh build. */
     public static final double MAX_RECALL_LOST = .01;
 
     private static final int CENTRES = 100;
+    /** Queries whose recall is measured. */
+    private static final int QUERIES = 1_000;
     /** Ids checked by one search of the whole table. */
     private static final int BLOCK = 5_000;
 
-    private final Topology topology;
-    private final Settings settings;
+    @Option(names = "--seconds", paramLabel = "N", description = "Length of the load, without checks; default 600.")
+    private int seconds = 600;
 
-    /**
-     * The settings of the load.
-     *
-     * @param rows initial number; it stays about the same
-     * @param dimension of the rows, a {@link Mixture}
-     * @param clients threads that search and change rows, each one operation at a time
-     * @param ef of the searches
-     * @param queries number of queries whose recall is measured
-     * @param seed of rows, queries and the clients' choices; the interleaving of threads still varies
-     */
-    public record Settings(int rows, int dimension, int clients, int ef, int queries, long seed) {}
+    @Option(names = "--stretches", paramLabel = "N", description = "Number of checks of all rows; default 5.")
+    private int stretches = 5;
+
+    @Option(names = "--rows", paramLabel = "N", description = "Rows of the table, a mixture; default 50000.")
+    private int rows = 50_000;
+
+    @Option(names = "--dimension", paramLabel = "N", description = "Dimension of the rows; default 64.")
+    private int dimension = 64;
+
+    @Option(names = "--clients", paramLabel = "N", description = "Threads that search and change; default 4.")
+    private int clients = 4;
+
+    @Option(names = "--ef", paramLabel = "N", description = "ef of the searches, for 10 neighbours; default 20.")
+    private int ef = 20;
+
+    @Option(names = "--seed", paramLabel = "N", description = "Seed of the random operations; default the time.")
+    private long seed = System.nanoTime();
+
+    @Mixin
+    private final Output output = new Output();
+
+    @Override
+    public Integer call() throws Exception {
+        Options.require("--seconds", seconds, 1, 1_000_000);
+        Options.require("--stretches", stretches, 1, 10_000);
+        Options.require("--rows", rows, 1_000, 10_000_000);
+        Options.require("--dimension", dimension, 1, 4_096);
+        Options.require("--clients", clients, 1, 1_000);
+        Options.require("--ef", ef, K, Vectors.MAX_EF);
+        output.line("seed " + seed + ", " + clients + " clients, k=" + K + ", ef=" + ef);
+        output.line(" seconds  searches/s  changes/s     rows  parts   recall    fresh   missed by the graph");
+        Report report = run(TopologyReader.live().read(), this::print);
+        boolean well = report.violations().isEmpty();
+        report.violations().forEach(output::line);
+        for (Stretch stretch : report.stretches()) {
+            double lost = stretch.freshRecall() - stretch.recall();
+            if (lost > MAX_RECALL_LOST) {
+                output.format("recall is %.4f below that of a fresh build", lost);
+                well = false;
+            }
+        }
+        if (well) {
+            output.format(
+                    "%d workers, %,d searches and %,d changes: nothing lost, recall kept",
+                    report.workers(),
+                    report.stretches().stream().mapToLong(Stretch::searches).sum(),
+                    report.stretches().stream().mapToLong(Stretch::changes).sum());
+        }
+        return well ? 0 : 1;
+    }
+
+    private void print(Stretch stretch) {
+        double length = stretch.length().toMillis() / 1e3;
+        output.format(
+                "%8.1f %11.0f %10.0f %8d %6d   %.4f   %.4f   %d of %d",
+                length,
+                stretch.searches() / length,
+                stretch.changes() / length,
+                stretch.rows(),
+                stretch.frozenParts(),
+                stretch.recall(),
+                stretch.freshRecall(),
+                stretch.missed(),
+                stretch.looks());
+    }
 
     /**
      * One stretch of the load and the results of the checks after it.
@@ -86,24 +158,16 @@ public final class LiveLoad {
      */
     public record Report(int workers, List<Stretch> stretches, List<String> violations) {}
 
-    /** @param topology the machine */
-    public LiveLoad(Topology topology, Settings settings) {
-        this.topology = topology;
-        this.settings = settings;
-    }
-
     /**
      * Runs the load.
      *
-     * @param load total duration, without the checks
-     * @param stretches number of equal parts of the load
      * @param done receives each stretch
      */
-    public Report run(Duration load, int stretches, Consumer<Stretch> done) throws Exception {
-        SplittableRandom random = new SplittableRandom(settings.seed());
-        Mixture mixture = Mixture.of(CENTRES, settings.dimension(), random);
-        float[][] first = mixture.draw(settings.rows(), random);
-        float[][] queries = mixture.draw(settings.queries(), random);
+    Report run(Topology topology, Consumer<Stretch> done) throws Exception {
+        SplittableRandom random = new SplittableRandom(seed);
+        Mixture mixture = Mixture.of(CENTRES, dimension, random);
+        float[][] first = mixture.draw(rows, random);
+        float[][] queries = mixture.draw(QUERIES, random);
         try (Orchestrator orchestrator =
                         Orchestrator.builder().topology(topology).build();
                 LiveTable table = LiveTable.builder()
@@ -111,18 +175,18 @@ public final class LiveLoad {
                                 orchestrator,
                                 IntStream.range(0, first.length).asLongStream().toArray(),
                                 first)) {
-            List<LiveClient> clients = clients(table, mixture, first, random);
+            List<LiveClient> running = clients(table, mixture, first, random);
             List<String> violations = new ArrayList<>();
             List<Stretch> all = new ArrayList<>();
             for (int i = 0; i < stretches && violations.isEmpty(); i++) {
-                Counts before = Counts.of(clients);
-                Duration length = load(clients, load.dividedBy(stretches));
-                clients.forEach(client -> violations.addAll(client.violations()));
-                TreeMap<Long, float[]> rows = new TreeMap<>();
-                clients.forEach(client -> rows.putAll(client.rows()));
-                new RollCall(table, rows).complainTo(violations);
-                Counts counts = Counts.of(clients).less(before);
-                all.add(measured(orchestrator, table, rows, queries, length, counts));
+                Counts before = Counts.of(running);
+                Duration length = load(running, Duration.ofSeconds(seconds).dividedBy(stretches));
+                running.forEach(client -> violations.addAll(client.violations()));
+                TreeMap<Long, float[]> live = new TreeMap<>();
+                running.forEach(client -> live.putAll(client.rows()));
+                new RollCall(table, live).complainTo(violations);
+                Counts counts = Counts.of(running).less(before);
+                all.add(measured(orchestrator, table, live, queries, length, counts));
                 done.accept(all.getLast());
             }
             return new Report(orchestrator.workers(), all, violations);
@@ -130,16 +194,15 @@ public final class LiveLoad {
     }
 
     private List<LiveClient> clients(LiveTable table, Mixture mixture, float[][] first, SplittableRandom random) {
-        List<LiveClient> clients = new ArrayList<>();
-        for (int number = 0; number < settings.clients(); number++) {
-            LiveClient client =
-                    new LiveClient(table, mixture, K, settings.ef(), number, settings.clients(), random.split());
-            for (int id = number; id < first.length; id += settings.clients()) {
+        List<LiveClient> made = new ArrayList<>();
+        for (int number = 0; number < clients; number++) {
+            LiveClient client = new LiveClient(table, mixture, K, ef, number, clients, random.split());
+            for (int id = number; id < first.length; id += clients) {
                 client.own(id, first[id]);
             }
-            clients.add(client);
+            made.add(client);
         }
-        return clients;
+        return made;
     }
 
     private static Duration load(List<LiveClient> clients, Duration length)
@@ -170,14 +233,12 @@ public final class LiveLoad {
         DistanceRecall recall = new DistanceRecall();
         DistanceRecall freshRecall = new DistanceRecall();
         for (int query = 0; query < queries.length; query++) {
-            recall.add(
-                    truth[query], table.search(queries[query], K, settings.ef()).join());
+            recall.add(truth[query], table.search(queries[query], K, ef).join());
         }
         try (HnswTable fresh = HnswTable.builder().name("fresh").build(orchestrator, vectors)) {
             for (int query = 0; query < queries.length; query++) {
                 freshRecall.add(
-                        truth[query],
-                        fresh.search(queries[query], K, settings.ef()).join());
+                        truth[query], fresh.search(queries[query], K, ef).join());
             }
         }
         return new Stretch(

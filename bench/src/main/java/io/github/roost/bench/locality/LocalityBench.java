@@ -1,61 +1,105 @@
 package io.github.roost.bench.locality;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.simulator.options.LevelOption;
+import io.github.roost.simulator.options.Options;
+import io.github.roost.simulator.options.RoundOptions;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
+import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.measure.Schedulings;
 import io.github.roost.topology.Topology;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /**
  * Question: how many more searches per second does a home for each table bring, if one table fits the cache of a domain and two do not? One table
  * per domain; a search reads random rows of its table. The schedulings alternate in one process, in reversed order every other round (v0 v1 .. v1
  * v0), so that drift of the machine affects all alike; the baseline is v0 of the same round.
  */
-public final class LocalityBench {
+@Command(
+        name = "locality",
+        description =
+                "Searches per second of v0, v1, v2 and v2-gated; one table fits into a domain's cache, two do not.")
+public final class LocalityBench implements Callable<Integer> {
     /** Searches in flight per table. */
     private static final int IN_FLIGHT = 4;
 
-    private final Topology topology;
-    private final int tableBytes;
-    private final Duration slice;
+    @Mixin
+    private final LevelOption level = new LevelOption();
 
-    /**
-     * @param topology the machine, with at least two domains
-     * @param tableBytes size of each table
-     * @param slice how long each scheduling runs at a time
-     */
-    public LocalityBench(Topology topology, int tableBytes, Duration slice) {
-        if (topology.domains().size() < 2) {
-            throw new IllegalArgumentException("there must be at least 2 cache domains to compare, got "
-                    + topology.domains().size() + " by level " + topology.level());
-        }
-        this.topology = topology;
-        this.tableBytes = tableBytes;
-        this.slice = slice;
+    @Option(names = "--table-kib", paramLabel = "N", description = "Size per table; default 750.")
+    private int tableKib = 750;
+
+    @Mixin
+    private final RoundOptions rounds = new RoundOptions(10, 500);
+
+    @Mixin
+    private final JsonOutput output = new JsonOutput();
+
+    @Override
+    public Integer call() throws JsonProcessingException {
+        Options.require("--table-kib", tableKib, 1, 1_000_000);
+        rounds.check();
+        Map<String, List<Double>> results = run(level.severalDomains());
+        output.line("                    searches/s              ratio to v0 of the same round");
+        output.line("              min   median      max            min  median    max");
+        results.forEach((scheduling, rates) -> output.format(
+                "%-9s %s         %s",
+                scheduling,
+                spread(rates, "%8.0f"),
+                spread(ratios(rates, results.getOrDefault(Schedulings.NAMES.getFirst(), rates)), "%6.2f")));
+        output.print(Map.of("tableKib", tableKib, "searchesPerSecond", results));
+        return 0;
+    }
+
+    private static List<Double> ratios(List<Double> rates, List<Double> baseline) {
+        return IntStream.range(0, rates.size())
+                .mapToObj(round -> rates.get(round) / baseline.get(round))
+                .toList();
+    }
+
+    private static String spread(List<Double> values, String format) {
+        return String.join(
+                " ",
+                Stream.of(
+                                Samples.of(values).least(),
+                                Samples.of(values).median(),
+                                Samples.of(values).most())
+                        .map(value -> String.format(Locale.ROOT, format, value))
+                        .toList());
     }
 
     /** Searches per second of every round, by name of the scheduling, the baseline first. */
-    public Map<String, List<Double>> run(int rounds) {
+    Map<String, List<Double>> run(Topology topology) {
         Map<String, List<Double>> results = new LinkedHashMap<>();
         List<String> order = Schedulings.NAMES;
         // One unmeasured run of each for the JIT.
-        order.forEach(this::searchesPerSecond);
-        for (int round = 0; round < rounds; round++) {
+        order.forEach(scheduling -> searchesPerSecond(topology, scheduling));
+        for (int round = 0; round < rounds.count(); round++) {
             for (String scheduling : round % 2 == 0 ? order : order.reversed()) {
-                results.computeIfAbsent(scheduling, none -> new ArrayList<>()).add(searchesPerSecond(scheduling));
+                results.computeIfAbsent(scheduling, none -> new ArrayList<>())
+                        .add(searchesPerSecond(topology, scheduling));
             }
         }
         return results;
     }
 
-    private double searchesPerSecond(String scheduling) {
+    private double searchesPerSecond(Topology topology, String scheduling) {
         try (Orchestrator orchestrator = Orchestrator.builder()
                 .topology(topology)
                 .scheduling(Schedulings.named(scheduling).orElseThrow())
@@ -63,13 +107,13 @@ public final class LocalityBench {
                 .build()) {
             AtomicLong searches = new AtomicLong();
             long begin = System.nanoTime();
-            long end = begin + slice.toNanos();
+            long end = begin + rounds.slice().toNanos();
             List<CompletableFuture<Void>> chains = new ArrayList<>();
             for (int table = 0; table < topology.domains().size(); table++) {
                 TableLoad load = new TableLoad(
                         orchestrator,
                         orchestrator.register("table-" + table),
-                        tableBytes,
+                        tableKib << 10,
                         end,
                         nanos -> searches.incrementAndGet());
                 for (int i = 0; i < IN_FLIGHT; i++) {

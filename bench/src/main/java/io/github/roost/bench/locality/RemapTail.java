@@ -1,47 +1,87 @@
 package io.github.roost.bench.locality;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.simulator.options.LevelOption;
+import io.github.roost.simulator.options.Options;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
 import io.github.roost.core.Registration;
+import io.github.roost.simulator.measure.Latencies;
 import io.github.roost.topology.Topology;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.Recorder;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /**
  * Question: does a remap delay searches? Windows come in threes: in the first one the hot tables share a home, the
  * second one begins with the remap that separates them, in the third one nothing changes. The latencies of the second
  * window are compared with the third.
  */
-public final class RemapTail {
+@Command(
+        name = "remap",
+        description = "Latencies in windows that begin with a remap, compared with equal windows without a remap.")
+public final class RemapTail implements Callable<Integer> {
     private static final long LONGEST_NANOS = 10_000_000_000L;
     private static final int TABLE_BYTES = 64 << 10;
     private static final int HOT_TABLES = 4;
     private static final int CHAINS = 2;
 
-    private final Topology topology;
-    private final int ids;
-    private final Duration window;
+    @Mixin
+    private final LevelOption level = new LevelOption();
 
-    /**
-     * @param topology the machine, with at least two domains, so that tables can move
-     * @param ids number of mapping ids, the size of the mapping
-     * @param window duration of each window
-     */
-    public RemapTail(Topology topology, int ids, Duration window) {
-        if (topology.domains().size() < 2) {
-            throw new IllegalArgumentException("there must be at least 2 cache domains to remap, got "
-                    + topology.domains().size() + " by level " + topology.level());
-        }
-        this.topology = topology;
-        this.ids = ids;
-        this.window = window;
+    @Option(names = "--ids", paramLabel = "N", description = "Number of mapping ids; default 1000.")
+    private int ids = 1_000;
+
+    @Option(names = "--times", paramLabel = "N", description = "Number of remaps, three windows each; default 20.")
+    private int times = 20;
+
+    @Option(names = "--window-millis", paramLabel = "N", description = "Length of a window; default 300.")
+    private int windowMillis = 300;
+
+    @Mixin
+    private final JsonOutput output = new JsonOutput();
+
+    @Override
+    public Integer call() throws JsonProcessingException {
+        Options.require("--ids", ids, 1, 131_000);
+        Options.require("--times", times, 1, 100_000);
+        Options.require("--window-millis", windowMillis, 1, 60_000);
+        Outcome outcome = run(level.severalDomains());
+        output.line("latency, us          windows       p50       p99      p999");
+        print("with a remap", outcome.remaps(), outcome.withRemap());
+        print("without", outcome.others(), outcome.without());
+        output.format(
+                "p999 with over without: %.2f",
+                (double) outcome.withRemap().getValueAtPercentile(99.9)
+                        / outcome.without().getValueAtPercentile(99.9));
+        output.print(Map.of(
+                "remaps", outcome.remaps(),
+                "withRemap", Latencies.ofNanos(outcome.withRemap()),
+                "others", outcome.others(),
+                "without", Latencies.ofNanos(outcome.without())));
+        return 0;
+    }
+
+    private void print(String kind, int count, Histogram nanos) {
+        output.format(
+                "%-18s %9d %9.0f %9.0f %9.0f",
+                kind,
+                count,
+                nanos.getValueAtPercentile(50) / 1e3,
+                nanos.getValueAtPercentile(99) / 1e3,
+                nanos.getValueAtPercentile(99.9) / 1e3);
     }
 
     /**
@@ -54,8 +94,8 @@ public final class RemapTail {
      */
     public record Outcome(Histogram withRemap, int remaps, Histogram without, int others) {}
 
-    /** Runs {@code times} times three windows. */
-    public Outcome run(int times) {
+    /** Runs the windows. */
+    private Outcome run(Topology topology) {
         Histogram withRemap = new Histogram(LONGEST_NANOS, 3);
         Histogram without = new Histogram(LONGEST_NANOS, 3);
         int remaps = 0;
@@ -100,7 +140,7 @@ public final class RemapTail {
 
     private Histogram oneWindow(Orchestrator orchestrator, List<Registration> hot) {
         Recorder recorder = new Recorder(LONGEST_NANOS, 3);
-        long end = System.nanoTime() + window.toNanos();
+        long end = System.nanoTime() + windowMillis * 1_000_000L;
         List<CompletableFuture<Void>> chains = new ArrayList<>();
         for (Registration table : hot) {
             TableLoad load = new TableLoad(orchestrator, table, TABLE_BYTES, end, recorder::recordValue);

@@ -1,6 +1,5 @@
 package io.github.roost.bench.remote;
 
-import io.github.roost.index.remote.NetworkModel;
 import java.util.Arrays;
 
 /**

@@ -1,13 +1,12 @@
 package io.github.roost.bench.remote;
 
 import io.github.roost.bench.DistanceRecall;
+import io.github.roost.simulator.options.JsonOutput;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.remote.MappedMemory;
-import io.github.roost.index.remote.ModelMemory;
 import io.github.roost.index.remote.MutableRemoteTable;
-import io.github.roost.index.remote.NetworkModel;
 import io.github.roost.index.remote.PartitionedIndex;
 import io.github.roost.index.remote.RemoteRegion;
 import io.github.roost.index.remote.RemoteStats;
@@ -27,21 +26,27 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 
 /**
  * Question: how many reads of remote memory does a batch of searches need if each partition is fetched once for the whole batch, compared with one
  * read per query and partition (naive)? Counts are exact. Times are of a file in shared memory, mapped or accessed by another provider; both ways
  * alternate.
  */
-public final class RemoteBench {
+@Command(
+        name = "remote",
+        description = "Reads, times and recall of a table in shared memory; a batch fetches each partition once.")
+public final class RemoteBench implements Callable<Integer> {
     /** Values of nprobe for the recall curve. */
     private static final int[] VISITED = {1, 2, 3, 5, 8, 12, 16};
 
@@ -54,35 +59,23 @@ public final class RemoteBench {
     /** Bytes of a query and its answer per neighbour, in addition to the query's components. */
     private static final int BYTES_PER_NEIGHBOR = 12;
 
-    private final Options options;
-    private final PoolAccess.Opener access;
-    private final Consumer<String> progress;
+    /** Queries that are measured the naive way; the time of the whole batch is extrapolated. */
+    private static final int MAX_NAIVE = 100;
 
-    /**
-     * The settings.
-     *
-     * @param rows generated, a {@link Mixture}
-     * @param dimension of the rows
-     * @param partitions of the pool
-     * @param batch queries per batch
-     * @param visited partitions per query
-     * @param k neighbours per query
-     * @param rounds of the measured times
-     * @param naiveQueries queries that are measured the naive way; the time of the whole batch is extrapolated
-     * @param besideOneGraph whether recall is also measured on one graph of all rows, which takes longest to build
-     * @param folder of the pool's file, preferably in memory
-     */
-    public record Options(
-            int rows,
-            int dimension,
-            int partitions,
-            int batch,
-            int visited,
-            int k,
-            int rounds,
-            int naiveQueries,
-            boolean besideOneGraph,
-            Path folder) {}
+    @Mixin
+    private final RemoteOptions options = new RemoteOptions();
+
+    @Mixin
+    private final JsonOutput output = new JsonOutput();
+
+    @Override
+    public Integer call() throws IOException {
+        options.check();
+        Results results = run();
+        new RemoteReport(options, results, output).print();
+        output.print(Map.of("results", results));
+        return 0;
+    }
 
     /**
      * Reads of one batch with an empty cache.
@@ -189,20 +182,8 @@ public final class RemoteBench {
             Shipping shipping,
             List<Inserting> inserting) {}
 
-    /**
-     * Creates a benchmark; measures nothing yet.
-     *
-     * @param access how tables reach the pool
-     * @param progress receives messages about the current step
-     */
-    public RemoteBench(Options options, PoolAccess.Opener access, Consumer<String> progress) {
-        this.options = options;
-        this.access = access;
-        this.progress = progress;
-    }
-
     /** Builds a pool, measures, and deletes the pool. */
-    public Results run() throws IOException {
+    private Results run() throws IOException {
         SplittableRandom random = new SplittableRandom(42);
         Mixture mixture = Mixture.of(Math.max(1, options.rows / 100), options.dimension, random);
         float[][] rows = mixture.draw(options.rows, random);
@@ -212,14 +193,14 @@ public final class RemoteBench {
                 .ringCapacity(1 << 16)
                 .overloadPolicy(OverloadPolicy.block(Duration.ofMinutes(10)))
                 .build()) {
-            progress.accept("building " + options.partitions + " partitions of " + options.rows + " rows");
+            output.progress("building " + options.partitions + " partitions of " + options.rows + " rows");
             long began = System.nanoTime();
             long[] ids = LongStream.range(0, rows.length).toArray();
             PartitionedIndex.Pool pool = PartitionedIndex.builder()
                     .partitions(options.partitions)
                     .build(orchestrator, ids, VectorSource.of(rows), file);
             double buildSeconds = (System.nanoTime() - began) / 1e9;
-            try (PoolAccess reached = access.open(file)) {
+            try (PoolAccess reached = options.reach(file)) {
                 return measure(orchestrator, rows, queries, file, reached, pool, buildSeconds);
             }
         } finally {
@@ -237,21 +218,21 @@ public final class RemoteBench {
             double buildSeconds)
             throws IOException {
         long room = slot(pool);
-        progress.accept("counting reads of a batch");
+        output.progress("counting reads of a batch");
         Counts counts = counts(orchestrator, queries, reached, pool);
         List<Times> times = new ArrayList<>();
         for (int round = -1; round < options.rounds; round++) {
-            progress.accept(round < 0 ? "warming up" : "round " + (round + 1) + " of " + options.rounds);
+            output.progress(round < 0 ? "warming up" : "round " + (round + 1) + " of " + options.rounds);
             Times time = times(orchestrator, queries, reached, pool);
             if (round >= 0) {
                 times.add(time);
             }
         }
-        progress.accept("measuring recall compared with one graph");
+        output.progress("measuring recall compared with one graph");
         List<Found> found = found(orchestrator, rows, queries, reached, pool);
         List<Cached> cached = new ArrayList<>();
         for (double share : CACHE_SHARES) {
-            progress.accept("a cache of %.0f %%".formatted(100 * share));
+            output.progress("a cache of %.0f %%".formatted(100 * share));
             long bytes = Math.max(1, Math.round(share * options.partitions)) * room;
             try (RemoteTable table = open(orchestrator, reached, bytes)) {
                 search(table, queries, options.visited);
@@ -283,7 +264,7 @@ public final class RemoteBench {
     private List<Inserting> inserting(
             Orchestrator orchestrator, float[][] queries, PoolAccess reached, PartitionedIndex.Pool pool)
             throws IOException {
-        progress.accept("inserting during searches");
+        output.progress("inserting during searches");
         SplittableRandom random = new SplittableRandom(7);
         int inserts = Math.max(1, queries.length / QUERIES_PER_INSERT);
         List<Inserting> rounds = new ArrayList<>();
@@ -396,7 +377,7 @@ public final class RemoteBench {
             throws IOException {
         double naiveSeconds;
         long naiveReads;
-        int naive = Math.min(options.naiveQueries, queries.length);
+        int naive = Math.min(MAX_NAIVE, queries.length);
         try (RemoteTable table = open(orchestrator, reached, slot(pool))) {
             long began = System.nanoTime();
             for (int i = 0; i < naive; i++) {
@@ -432,7 +413,7 @@ public final class RemoteBench {
                 found.add(found(table, visited, visited, queries, sample, truth));
             }
         }
-        if (!options.besideOneGraph) {
+        if (options.withoutGraph) {
             return found;
         }
         try (HnswTable local = HnswTable.builder().m(16).efConstruction(120).build(orchestrator, rows)) {
@@ -455,11 +436,14 @@ public final class RemoteBench {
             Orchestrator orchestrator, float[][] queries, Path file, PartitionedIndex.Pool pool, double cachedSeconds)
             throws IOException {
         NetworkModel network = NetworkModel.GIGABIT_100;
-        ModelMemory model = new ModelMemory(new MappedMemory(options.folder), network);
         int[] queriesOf = new int[options.partitions];
         try (RemoteTable table = RemoteTable.builder()
                 .cacheBytes(whole(pool))
-                .openReadOnly(orchestrator, "modelled", model, file.getFileName().toString())) {
+                .open(
+                        orchestrator,
+                        "modelled",
+                        new MappedMemory(options.folder),
+                        file.getFileName().toString())) {
             for (float[] query : queries) {
                 IntStream.of(table.partitionsOf(query, options.visited)).forEach(partition -> queriesOf[partition]++);
             }
@@ -484,7 +468,7 @@ public final class RemoteBench {
 
     private Shipping shipping(Path file, PoolAccess reached, PartitionedIndex.Pool pool, Counts counts)
             throws IOException {
-        progress.accept("fetching by request over gRPC");
+        output.progress("fetching by request over gRPC");
         long queryBytes = (long) options.dimension * Float.BYTES + (long) options.k * BYTES_PER_NEIGHBOR;
         int image = Math.toIntExact(pool.largestBytes());
         int pieces = Math.max(1, Math.min(options.partitions - 1, 64));

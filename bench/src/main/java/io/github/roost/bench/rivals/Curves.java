@@ -6,6 +6,7 @@ import io.github.roost.simulator.plot.Plot;
 import io.github.roost.simulator.plot.Series;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
@@ -50,6 +51,13 @@ public record Curves(String workload, int k, int tables, List<Curve> curves) {
             return Math.exp(below.getValue() + share * (above.getValue() - below.getValue()));
         }
 
+        /** The {@linkplain #rateAt rates} of all rounds. */
+        public List<Double> ratesAt(double recall) {
+            return IntStream.range(0, points.getFirst().rates().size())
+                    .mapToObj(round -> rateAt(recall, round))
+                    .toList();
+        }
+
         private static double missed(double recall) {
             return Math.log(Math.max(1 - recall, 1e-5));
         }
@@ -81,7 +89,16 @@ public record Curves(String workload, int k, int tables, List<Curve> curves) {
      * @param recall at which the rates are compared
      * @param ratios one per round
      */
-    public record Comparison(Curve table, Curve other, double recall, List<Double> ratios) {}
+    public record Comparison(Curve table, Curve other, double recall, List<Double> ratios) {
+        /** The comparison in words. */
+        @Override
+        public String toString() {
+            String at = String.format(Locale.ROOT, "at recall %.2f: ", recall);
+            return Double.isNaN(Samples.of(ratios).median())
+                    ? at + other.engine() + " or " + table.engine() + " has no points on both sides of it"
+                    : at + table.engine() + " is " + Samples.of(ratios).spread("%.2f") + " times " + other.engine();
+        }
+    }
 
     /** Compares each of Roost's tables with the tables before it and with every other engine. */
     public List<Comparison> comparisons(double recall) {

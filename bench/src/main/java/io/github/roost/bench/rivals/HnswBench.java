@@ -1,63 +1,100 @@
 package io.github.roost.bench.rivals;
 
-import io.github.roost.index.hnsw.GraphLayout;
+import io.github.roost.bench.FirstCores;
+import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.simulator.options.Options;
+import io.github.roost.simulator.options.RoostHome;
+import io.github.roost.simulator.options.RoundOptions;
+import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.measure.Workload;
-import io.github.roost.topology.Topology;
+import io.github.roost.testkit.PeerPython;
+import io.github.roost.topology.TopologyReader;
+import io.github.roost.vector.Vectors;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /**
  * Question: how many searches per second does a frozen table answer at a given recall, compared with plain jvector and hnswlib over the same rows,
  * with the same M and efConstruction, on two threads? In each round every engine runs at every ef, in an order that is reversed from round to round,
  * so that drift of the machine affects all engines alike.
  */
-public final class HnswBench implements AutoCloseable {
-    private final List<Engine> engines = new ArrayList<>();
-    /** Roost's engines, which are the first of {@code engines}. */
-    private final List<HnswEngine> tables = new ArrayList<>();
+@Command(
+        name = "hnsw",
+        description = "Recall and searches per second on two threads, compared with plain jvector and hnswlib.")
+public final class HnswBench implements Callable<Integer> {
+    private static final double[] RECALLS = {.95, .99};
 
-    private final CurveMeasurement measurement;
+    /** Compared libraries, in addition to jvector. */
+    enum Peer {
+        hnswlib,
+        none
+    }
 
-    /**
-     * Builds every engine's index, one after the other.
-     *
-     * @param topology of two cores, for Roost's build
-     * @param layouts one Roost table each, at least one
-     * @param python interpreter with hnswlib, null to leave hnswlib out
-     * @param maxNeighbors the max k that will be measured
-     * @param progress receives messages about the current step
-     */
-    public HnswBench(
-            Workload workload,
-            Topology topology,
-            List<GraphLayout> layouts,
-            @Nullable Path python,
-            int m,
-            int efConstruction,
-            int maxNeighbors,
-            Consumer<String> progress)
-            throws Exception {
-        progress.accept("exact neighbours");
-        this.measurement = new CurveMeasurement(workload, maxNeighbors);
-        EngineSettings settings = EngineSettings.graph(m, efConstruction);
-        for (GraphLayout layout : layouts) {
-            progress.accept("build of " + HnswEngine.name(layout));
-            HnswEngine engine = new HnswEngine(workload, topology, layout, settings);
-            tables.add(engine);
-            engines.add(engine);
+    @Mixin
+    private final CurveOptions options = new CurveOptions(
+            CurveOptions.Data.packages, 500_000, 500, List.of(CurveOptions.Element.float32), List.of(10, 100));
+
+    @Option(names = "--ef", paramLabel = "N", split = ",", description = "ef of the searches, ascending.")
+    private List<Integer> widths = List.of(10, 16, 24, 40, 64, 100, 130, 180, 260, 400);
+
+    @Mixin
+    private final RoundOptions rounds = new RoundOptions(5, 200);
+
+    @Option(names = "--peer", paramLabel = "hnswlib|none", description = "none leaves out hnswlib, which needs Python.")
+    private Peer peer = Peer.hnswlib;
+
+    @Mixin
+    private final JsonOutput output = new JsonOutput();
+
+    @Override
+    public Integer call() throws Exception {
+        check();
+        Workload workload = options.workload();
+        Path python = peer == Peer.none ? null : PeerPython.prepare(RoostHome.peer("hnswlib"), PeerPython.HNSWLIB);
+        List<Curves> results = new ArrayList<>();
+        try (Engines engines = new Engines(
+                workload,
+                FirstCores.of(TopologyReader.live().read(), Engine.THREADS),
+                options.elements().stream()
+                        .<Engines.Table>map(element -> new Engines.Graph(element.layout()))
+                        .toList(),
+                List.of(Engines.JVECTOR, Engines.HNSWLIB),
+                python,
+                EngineSettings.graph(options.m(), options.efConstruction()),
+                options.maxNeighbors(),
+                null,
+                output::progress)) {
+            for (int k : options.ks()) {
+                output.progress("searches, k=" + k);
+                int[] wide = widths.stream()
+                        .mapToInt(Integer::intValue)
+                        .filter(width -> width >= k)
+                        .toArray();
+                results.add(engines.curves(k, wide, rounds.count(), rounds.slice()));
+            }
+            report(results, footprints(engines), workload);
         }
-        progress.accept("build of jvector");
-        engines.add(new JvectorEngine(workload, settings));
-        if (python != null) {
-            progress.accept("build of hnswlib");
-            engines.add(new RivalEngine("hnswlib", workload, python, settings));
+        return 0;
+    }
+
+    private void check() {
+        options.check();
+        rounds.check();
+        widths.forEach(width -> Options.require("--ef", width, 1, Vectors.MAX_EF));
+        for (int k : options.ks()) {
+            if (widths.stream().noneMatch(width -> width >= k)) {
+                throw new CommandFailure("--ef must have a width of at least " + k + " for --k " + k);
+            }
         }
     }
 
@@ -66,20 +103,15 @@ public final class HnswBench implements AutoCloseable {
      *
      * @param engine its name
      * @param bytes off-heap memory
-     * @param allocated Java heap bytes allocated per search, including the result, by k
+     * @param allocatedBytesPerSearch on the Java heap, including the result, by k
      */
-    public record Footprint(String engine, long bytes, SortedMap<Integer, Long> allocated) {}
+    public record Footprint(String engine, long bytes, SortedMap<Integer, Long> allocatedBytesPerSearch) {}
 
-    /**
-     * Measures the memory of each of Roost's tables.
-     *
-     * @param ks values of k to search with
-     */
-    public List<Footprint> footprints(List<Integer> ks) throws Exception {
+    private List<Footprint> footprints(Engines engines) throws Exception {
         List<Footprint> footprints = new ArrayList<>();
-        for (HnswEngine table : tables) {
+        for (HnswEngine table : engines.graphs()) {
             SortedMap<Integer, Long> allocated = new TreeMap<>();
-            for (int k : ks) {
+            for (int k : options.ks()) {
                 allocated.put(k, table.allocatedBytes(k, k));
             }
             footprints.add(new Footprint(table.name(), table.bytes(), allocated));
@@ -87,21 +119,41 @@ public final class HnswBench implements AutoCloseable {
         return footprints;
     }
 
-    /**
-     * Measures one curve per engine.
-     *
-     * @param k at most {@code maxNeighbors}
-     * @param widths values of ef, ascending, each at least k
-     * @param slice how long each engine searches at each ef in a round
-     */
-    public Curves curves(int k, int[] widths, int rounds, Duration slice) throws Exception {
-        return measurement.curves(engines, tables.size(), k, widths, rounds, slice);
+    private void report(List<Curves> results, List<Footprint> footprints, Workload workload) throws IOException {
+        output.format("%s, M=%d, efConstruction=%d", workload.name(), options.m(), options.efConstruction());
+        long budget = workload.rows().length * (4L * workload.dimension() + 8L * options.m());
+        for (Footprint footprint : footprints) {
+            output.format(
+                    "%s: table %,d bytes off-heap (%.3f of vectors and neighbours)",
+                    footprint.engine(), footprint.bytes(), (double) footprint.bytes() / budget);
+            footprint
+                    .allocatedBytesPerSearch()
+                    .forEach((k, bytes) -> output.format(
+                            "%s: a search of k=%d allocates %d bytes on the heap, including its result",
+                            footprint.engine(), k, bytes));
+        }
+        List<Map<String, Object>> figures = new ArrayList<>();
+        for (Curves curves : results) {
+            print(curves);
+            curves.curves().forEach(curve -> figures.add(CurveOptions.figures(curves.k(), curve)));
+            options.draw("hnsw-" + options.data() + "-k" + curves.k(), curves);
+        }
+        output.print(Map.of("workload", workload.name(), "tables", footprints, "curves", figures));
     }
 
-    @Override
-    public void close() throws IOException {
-        for (Engine engine : engines) {
-            engine.close();
+    private void print(Curves curves) {
+        for (Curves.Curve curve : curves.curves()) {
+            output.format(
+                    "%nk=%d  %s, built in %.1f s%n   ef  recall   searches/s: median (min to max)",
+                    curves.k(), curve.engine(), curve.build().toMillis() / 1e3);
+            for (Curves.Point point : curve.points()) {
+                output.format(
+                        "%5d   %.4f   %24s",
+                        point.ef(), point.recall(), Samples.of(point.rates()).spread("%.0f"));
+            }
+        }
+        for (double recall : RECALLS) {
+            curves.comparisons(recall).forEach(comparison -> output.line("k=" + curves.k() + " " + comparison));
         }
     }
 }

@@ -23,7 +23,7 @@ final class IvfEngine implements Engine {
     private final Orchestrator orchestrator;
     private final IvfTable table;
     private final Duration buildTime;
-    private final RivalsBench.Lists lists;
+    private final Engines.Lists lists;
     private final boolean alone;
 
     /**
@@ -31,8 +31,7 @@ final class IvfEngine implements Engine {
      *
      * @param kept file from which the table is loaded if it exists, and to which it is saved otherwise; null for none
      */
-    IvfEngine(
-            Workload workload, Topology topology, RivalsBench.Lists lists, EngineSettings settings, @Nullable Path kept)
+    IvfEngine(Workload workload, Topology topology, Engines.Lists lists, EngineSettings settings, @Nullable Path kept)
             throws IOException {
         this.workload = workload;
         this.lists = lists;

@@ -1,174 +1,346 @@
 package io.github.roost.bench.rivals;
 
-import io.github.roost.index.hnsw.GraphLayout;
+import io.github.roost.bench.FirstCores;
+import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.simulator.options.Options;
+import io.github.roost.simulator.options.RoostHome;
+import io.github.roost.simulator.options.RoundOptions;
+import io.github.roost.core.MappingId;
+import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.measure.Workload;
-import io.github.roost.topology.Topology;
+import io.github.roost.testkit.PeerPython;
+import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.ElementType;
+import io.github.roost.vector.Vectors;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
-import java.util.Objects;
-import java.util.function.Consumer;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /**
  * Question: how do Roost's graph layouts, or its IVF tables, compare with other libraries, at equal recall, on one or two threads? Each library runs
  * in its own process, except jvector. In each round every engine runs at every ef, in an order that is reversed from round to round, so that drift of
  * the machine affects all engines alike. All engines have the same M and efConstruction or the same number of lists, and two build threads.
  */
-public final class RivalsBench implements AutoCloseable {
-    private static final String JVECTOR = "jvector";
+@Command(
+        name = "rivals",
+        description = "Searches per second at equal recall, and bytes per row, compared with other libraries.")
+public final class RivalsBench implements Callable<Integer> {
+    private static final double[] RECALLS = {.9, .95, .98, .99, .999};
+    private static final List<Integer> WIDTHS = List.of(10, 14, 20, 28, 40, 56, 80, 112, 160, 240, 400, 800);
+    private static final List<Integer> PROBES = List.of(1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128);
 
-    /** The libraries that graphs are compared with, in the order of the report. */
-    public static final List<String> RIVALS = List.of(
-            JVECTOR,
-            "hnswlib",
-            "faiss-hnsw",
-            "faiss-ivf-rabitq",
-            "usearch",
-            "glass-sq8",
-            "svs-lvq4x8",
-            "symphonyqg",
-            "symphonyqg-4bit",
-            "symphonyqg-8bit");
+    /** With more, nearly all large products would belong to a handful of rows. */
+    private static final int MAX_NORM_SPREAD = 2;
 
-    /** The libraries that IVF tables are compared with, in the order of the report. */
-    public static final List<String> IVF_RIVALS =
-            List.of("faiss-ivf", "faiss-ivf-rabitq", "rabitq-ivf-4bit", "rabitq-ivf-8bit", "scann");
-
-    private final Workload workload;
-    private final List<Engine> engines = new ArrayList<>();
-    private final int tables;
-    private final CurveMeasurement measurement;
-
-    /** One of Roost's tables. */
-    public sealed interface Table {
-        /** Its name in the report. */
-        String engine();
+    /** The kind of Roost's tables. */
+    enum Index {
+        hnsw,
+        ivf
     }
 
-    /** A frozen graph. */
-    public record Graph(GraphLayout layout) implements Table {
-        @Override
-        public String engine() {
-            return HnswEngine.name(layout);
-        }
+    /** How distances are measured. */
+    enum By {
+        l2,
+        ip
     }
 
-    /** A live table with 8-bit codes, to which the rows are added one at a time by two threads until all are in graphs. Never kept. */
-    public record Live() implements Table {
-        @Override
-        public String engine() {
-            return HnswEngine.LIVE;
-        }
+    /** The compared libraries. */
+    enum Peer {
+        all,
+        none
     }
 
-    /**
-     * An IVF table.
-     *
-     * @param codes whether 8-bit codes are scanned first, and the best candidates are compared by their vectors
-     */
-    public record Lists(ElementType elementType, boolean codes) implements Table {
-        @Override
-        public String engine() {
-            return codes ? "roost ivf" : "roost ivf " + elementType.name().toLowerCase(Locale.ROOT);
-        }
-    }
+    @Mixin
+    private final CurveOptions options = new CurveOptions(
+            CurveOptions.Data.mixture, 20_000, 50, List.of(CurveOptions.Element.values()), List.of(10));
 
-    /**
-     * Builds every engine's index, one after the other. A library that is not available is left out, and {@code progress} is told why.
-     *
-     * @param tables Roost's, at least one
-     * @param rivals from {@link #RIVALS} and {@link #IVF_RIVALS}
-     * @param python interpreter with the libraries, null to leave out all but jvector
-     * @param maxNeighbors the max k that will be measured
-     * @param kept folder of indexes of these rows with the same build parameters; an index is loaded if it exists there, and saved otherwise; null
-     *     for none. jvector is always built
-     * @param progress receives messages about the current step, and about libraries that are left out
-     */
-    public RivalsBench(
-            Workload workload,
-            Topology topology,
-            List<Table> tables,
-            List<String> rivals,
-            @Nullable Path python,
-            EngineSettings settings,
-            int maxNeighbors,
-            @Nullable Path kept,
-            Consumer<String> progress)
-            throws Exception {
-        this.workload = workload;
-        this.tables = tables.size();
-        progress.accept("exact neighbours");
-        this.measurement = new CurveMeasurement(workload, maxNeighbors);
-        for (Table table : tables) {
-            progress.accept("build of " + table.engine());
-            Path in = in(kept, table.engine());
-            engines.add(
-                    switch (table) {
-                        case Graph graph -> new HnswEngine(workload, topology, graph.layout(), settings, in);
-                        case Live _ -> HnswEngine.live(workload, topology, settings);
-                        case Lists lists -> new IvfEngine(workload, topology, lists, settings, in);
-                    });
-        }
-        for (String rival : rivals) {
-            boolean isInJava = rival.equals(JVECTOR);
-            if (!isInJava && python == null) {
-                continue;
-            }
-            progress.accept("build of " + rival);
-            try {
-                engines.add(
-                        isInJava
-                                ? new JvectorEngine(workload, settings)
-                                : new RivalEngine(
-                                        rival, workload, Objects.requireNonNull(python), settings, in(kept, rival)));
-            } catch (IOException e) {
-                progress.accept(rival + " is left out: " + e.getMessage());
-            }
-        }
-    }
+    @Option(
+            names = "--norm-spread",
+            paramLabel = "N",
+            description =
+                    "Multiplies each row by e^(N x) for a standard normal random number x, so that norms vary; default"
+                            + " 0.")
+    private double normSpread;
 
-    private static @Nullable Path in(@Nullable Path kept, String engine) {
-        return kept == null ? null : kept.resolve(engine.replace(' ', '-'));
-    }
+    @Option(
+            names = "--metric",
+            paramLabel = "l2|ip",
+            description = "Squared Euclidean distance (the default) or inner product.")
+    private By metric = By.l2;
 
-    /**
-     * The size of one engine's index.
-     *
-     * @param engine its name
-     * @param build its build time
-     * @param bytesPerRow including vectors; for a library the growth of its process; 0 if unknown
-     */
-    public record Size(String engine, Duration build, double bytesPerRow) {}
+    @Option(
+            names = "--index",
+            paramLabel = "hnsw|ivf",
+            description = "Roost's tables: graphs (the default), or IVF tables, which are compared with IVF indexes.")
+    private Index index = Index.hnsw;
 
-    /** The sizes of all engines' indexes. */
-    public List<Size> sizes() throws IOException {
-        List<Size> sizes = new ArrayList<>();
-        for (Engine engine : engines) {
-            sizes.add(new Size(engine.name(), engine.buildTime(), (double) engine.bytes() / workload.rows().length));
-        }
-        return sizes;
-    }
+    @Option(
+            names = "--live",
+            description = {
+                "Also a live table, to which two threads add the rows one at a time. Its build ends when all rows are"
+                        + " in graphs;",
+                "compare the build of hnswlib, which two threads of its own do with one call of add_items."
+            })
+    private boolean live;
 
-    /**
-     * Measures one curve per engine.
-     *
-     * @param k at most {@code maxNeighbors}
-     * @param widths values of ef, ascending, each at least k
-     * @param slice how long each engine searches at each ef in a round
-     */
-    public Curves curves(int k, int[] widths, int rounds, Duration slice) throws Exception {
-        return measurement.curves(engines, tables, k, widths, rounds, slice);
-    }
+    @Option(
+            names = "--rival",
+            paramLabel = "NAME",
+            split = ",",
+            description = "Libraries to compare; default all of the kind.")
+    private @Nullable List<String> chosenRivals;
+
+    @Option(names = "--threads", paramLabel = "1|2", description = "Searching threads; default 2. Builds use two.")
+    private int threads = 2;
+
+    @Option(
+            names = "--alone",
+            description = "One search at a time, on all threads that a library uses for it, instead of many at once.")
+    private boolean alone;
+
+    @Option(
+            names = "--nlist",
+            paramLabel = "N",
+            description = "Lists of IVF indexes; default 4 times the square root of the rows.")
+    private int nlist;
+
+    @Option(
+            names = {"--ef", "--nprobe"},
+            paramLabel = "N",
+            split = ",",
+            description = "ef, or nprobe for --index ivf, of the searches, ascending.")
+    private @Nullable List<Integer> chosenWidths;
+
+    @Mixin
+    private final RoundOptions rounds = new RoundOptions(3, 60);
+
+    @Option(
+            names = "--peer",
+            paramLabel = "all|none",
+            description = "none leaves out all but jvector: they need Python and a package index at the first run.")
+    private Peer peer = Peer.all;
+
+    @Option(
+            names = "--keep",
+            paramLabel = "FOLDER",
+            description = {
+                "Keeps the indexes there for later runs with the same rows, M and efConstruction: building them",
+                "takes most of the time. The folder is created if it does not exist, and never deleted. jvector and"
+                        + " the live table are always built."
+            })
+    private @Nullable Path kept;
+
+    @Mixin
+    private final JsonOutput output = new JsonOutput();
 
     @Override
-    public void close() throws IOException {
-        for (Engine engine : engines) {
-            engine.close();
+    public Integer call() throws Exception {
+        checkOptions();
+        Workload workload = workload();
+        Path python = peer == Peer.none
+                ? null
+                : PeerPython.prepareAll(RoostHome.peer("rivals"), PeerPython.RIVALS, output::progress);
+        EngineSettings settings =
+                new EngineSettings(options.m(), options.efConstruction(), lists(workload), threads, alone);
+        try (Engines engines = new Engines(
+                workload,
+                FirstCores.of(TopologyReader.live().read(), Engine.THREADS),
+                tables(),
+                rivals(),
+                python,
+                settings,
+                options.maxNeighbors(),
+                keptFolder(settings.nlist()),
+                output::progress)) {
+            List<Curves> results = new ArrayList<>();
+            for (int k : options.ks()) {
+                output.progress("searches, k=" + k);
+                int[] wide = widths(k).stream().mapToInt(Integer::intValue).toArray();
+                results.add(engines.curves(k, wide, rounds.count(), rounds.slice()));
+            }
+            report(workload, engines.sizes(), results);
         }
+        return 0;
+    }
+
+    private Workload workload() throws IOException {
+        Workload workload = options.workload();
+        if (normSpread != 0) {
+            workload = workload.withVariousNorms(normSpread, 42);
+        }
+        return metric == By.ip ? workload.byInnerProduct() : workload;
+    }
+
+    private List<Engines.Table> tables() {
+        List<Engines.Table> tables = new ArrayList<>();
+        options.elements().stream().map(this::table).forEach(tables::add);
+        if (live) {
+            tables.add(new Engines.Live());
+        }
+        return tables;
+    }
+
+    private Engines.Table table(CurveOptions.Element element) {
+        if (index == Index.hnsw) {
+            return new Engines.Graph(element.layout());
+        }
+        boolean codes = element == CurveOptions.Element.codes;
+        return new Engines.Lists(element == CurveOptions.Element.int8 ? ElementType.INT8 : ElementType.FLOAT32, codes);
+    }
+
+    private List<String> rivals() {
+        return chosenRivals != null ? chosenRivals : index == Index.hnsw ? Engines.RIVALS : Engines.IVF_RIVALS;
+    }
+
+    private int lists(Workload workload) {
+        return nlist == 0 ? (int) Math.max(1, 4 * Math.sqrt(workload.rows().length)) : nlist;
+    }
+
+    /** The widths to search with: a graph search has at least k candidates. */
+    private List<Integer> widths(int k) {
+        List<Integer> all = chosenWidths != null ? chosenWidths : index == Index.hnsw ? WIDTHS : PROBES;
+        return index == Index.ivf
+                ? all
+                : all.stream().filter(width -> width >= k).toList();
+    }
+
+    /** One folder per set of indexes. */
+    private @Nullable Path keptFolder(int lists) throws IOException {
+        if (kept == null) {
+            return null;
+        }
+        String rowsOf = options.nameOfRows();
+        if (normSpread != 0) {
+            rowsOf += "-spread-" + normSpread;
+        }
+        String built =
+                index == Index.hnsw ? "m%d-ef%d".formatted(options.m(), options.efConstruction()) : "nlist" + lists;
+        return Files.createDirectories(
+                kept.resolve("%s-%s-%s".formatted(rowsOf, metric, built)).toAbsolutePath());
+    }
+
+    private void checkOptions() {
+        options.check();
+        rounds.check();
+        if (!(normSpread >= 0 && normSpread <= MAX_NORM_SPREAD)) {
+            throw new CommandFailure("--norm-spread must be between 0 and " + MAX_NORM_SPREAD + ", got " + normSpread);
+        }
+        Options.require("--threads", threads, 1, 2);
+        Options.require("--nlist", nlist, 0, MappingId.MAX_PER_ORCHESTRATOR);
+        widths(0).forEach(width -> Options.require("--ef", width, 1, Vectors.MAX_EF));
+        for (int k : options.ks()) {
+            if (widths(k).size() < 2) {
+                throw new CommandFailure("--ef must have two widths of at least " + k + " for --k " + k);
+            }
+        }
+        if (index == Index.ivf && live) {
+            throw new CommandFailure("--live must be without --index ivf, got both");
+        }
+        if (index == Index.ivf && threads != Engine.THREADS) {
+            throw new CommandFailure("--threads must be " + Engine.THREADS + " for --index ivf, got " + threads);
+        }
+        List<String> known = Stream.concat(Engines.RIVALS.stream(), Engines.IVF_RIVALS.stream())
+                .distinct()
+                .toList();
+        for (String rival : rivals()) {
+            if (!known.contains(rival)) {
+                throw new CommandFailure("--rival must be of " + String.join(", ", known) + ", got " + rival);
+            }
+        }
+    }
+
+    private void report(Workload workload, List<Engines.Size> sizes, List<Curves> results) throws IOException {
+        output.format(
+                "%s, %s, %d thread%s, %s, searches per second: median (min to max) of %d rounds",
+                workload.name(),
+                index == Index.hnsw
+                        ? "M=%d, efConstruction=%d".formatted(options.m(), options.efConstruction())
+                        : "nlist=%d".formatted(lists(workload)),
+                threads,
+                threads == 1 ? "" : "s",
+                alone ? "one search at a time" : "many searches at once",
+                rounds.count());
+        List<Map<String, Object>> figures = new ArrayList<>();
+        for (Curves curves : results) {
+            print(sizes, curves);
+            curves.curves().forEach(curve -> figures.add(figures(curves.k(), curve)));
+            options.draw("rivals-%s-%s-k%d-threads%d".formatted(index, options.data(), curves.k(), threads), curves);
+        }
+        Map<String, Object> all = new LinkedHashMap<>();
+        all.put("workload", workload.name());
+        all.put("threads", threads);
+        all.put("alone", alone);
+        all.put("m", options.m());
+        all.put("efConstruction", options.efConstruction());
+        all.put("nlist", lists(workload));
+        all.put(
+                "engines",
+                sizes.stream()
+                        .map(size -> Map.of(
+                                "engine",
+                                size.engine(),
+                                "buildSeconds",
+                                size.build().toMillis() / 1e3,
+                                "bytesPerRow",
+                                size.bytesPerRow()))
+                        .toList());
+        all.put("curves", figures);
+        output.print(all);
+    }
+
+    private void print(List<Engines.Size> sizes, Curves curves) {
+        output.format(
+                "%n| k=%d | build s | bytes per row |%s",
+                curves.k(),
+                Arrays.stream(RECALLS)
+                        .mapToObj(recall -> " recall " + recall + " |")
+                        .collect(Collectors.joining()));
+        output.line("| --- | ---: | ---: |" + " ---: |".repeat(RECALLS.length));
+        for (int engine = 0; engine < sizes.size(); engine++) {
+            Engines.Size size = sizes.get(engine);
+            Curves.Curve curve = curves.curves().get(engine);
+            output.format(
+                    "| %s | %.1f | %,.0f |%s",
+                    size.engine(),
+                    size.build().toMillis() / 1e3,
+                    size.bytesPerRow(),
+                    Arrays.stream(RECALLS)
+                            .mapToObj(recall -> " " + at(curve, recall) + " |")
+                            .collect(Collectors.joining()));
+        }
+    }
+
+    private static String at(Curves.Curve curve, double recall) {
+        Samples rates = Samples.of(curve.ratesAt(recall));
+        return Double.isNaN(rates.median()) ? "-" : rates.spread("%,.0f");
+    }
+
+    private static Map<String, Object> figures(int k, Curves.Curve curve) {
+        Map<String, Object> figures = CurveOptions.figures(k, curve);
+        figures.put(
+                "atRecall",
+                Arrays.stream(RECALLS)
+                        .mapToObj(recall -> Map.of(
+                                "recall",
+                                recall,
+                                "searchesPerSecond",
+                                curve.ratesAt(recall).stream()
+                                        .filter(Double::isFinite)
+                                        .toList()))
+                        .toList());
+        return figures;
     }
 }

@@ -1,5 +1,6 @@
 package io.github.roost.bench.table;
 
+import io.github.roost.simulator.options.JsonOutput;
 import io.github.roost.simulator.measure.Samples;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -7,8 +8,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /**
  * Question: what does a batch of values cost? Values of 1 KB by random keys, fetched into off-heap memory by one thread. Compared with RocksDB with
@@ -16,12 +22,86 @@ import org.jspecify.annotations.Nullable;
  * JVM; and with Redis, by {@code MGET} over loopback, which includes the cost of another process and the network. Stores alternate, ratios are
  * within one round, and all stores must return the same values.
  */
-public final class BatchBench {
+@Command(
+        name = "batch",
+        description = "Batches of values of 1 KB from a Table, compared with RocksDB with the same memory, heap arrays,"
+                + " Chronicle Map, and Redis if it is installed.")
+public final class BatchBench implements Callable<Integer> {
     private static final int VALUE_BYTES = BatchWorkload.VALUE_BYTES;
 
     private static final int WARM_UP_ROUNDS = 2;
 
-    private BatchBench() {}
+    private static final int MIN_COLD_ROWS = 1_000;
+    private static final int COLD_KEYS = 50_000;
+    static final String WITHOUT_REDIS = "Redis is not installed and left out (apt-get install redis-server)";
+
+    @Mixin
+    private final StoreOptions stores = new StoreOptions();
+
+    @Option(
+            names = "--cold",
+            description =
+                    "Instead: a tenth of the values fits into memory, keys by Zipf's law, compared with RocksDB with"
+                            + " the same memory.")
+    private boolean cold;
+
+    @Mixin
+    private final JsonOutput output = new JsonOutput();
+
+    @Override
+    public Integer call() throws Exception {
+        stores.check(cold ? MIN_COLD_ROWS : 1);
+        if (cold) {
+            printCold(ColdBench.measure(
+                    stores.rows(), stores.batches(), stores.rounds(), Math.min(stores.rows(), COLD_KEYS)));
+            return 0;
+        }
+        Report report = measure(stores.rows(), stores.batches(), stores.rounds());
+        output.format(
+                "%,d values of 1 KB, %,d MiB for each store, %,d MiB for Chronicle Map, one thread",
+                report.rows(), report.memoryBytes() >> 20, report.chronicleBytes() >> 20);
+        if (!report.hasRedis()) {
+            output.line(WITHOUT_REDIS);
+        }
+        output.line("keys  store                            us per batch   ratio to Table: median (min to max)");
+        for (Result result : report.results()) {
+            output.format(
+                    "%4d  %-30s %14.1f   %s",
+                    result.batch(),
+                    result.name(),
+                    result.micros().median(),
+                    result.ratio().spread("%.2f"));
+        }
+        for (Growth growth : report.growth()) {
+            output.format(
+                    "%-36s %14.1f   times longer for the largest batch than for the smallest",
+                    growth.name(), growth.factor());
+        }
+        output.print(Map.of("batches", report));
+        return 0;
+    }
+
+    private void printCold(ColdBench.Report report) throws Exception {
+        output.format(
+                "%,d values of 1 KB, memory for %,d MiB of them, keys by Zipf .99, one request at a time, %s",
+                report.rows(), report.valueMemory() >> 20, report.backend());
+        output.line("keys  store                     bytes per row   found in memory   blocks, reads per batch   us per"
+                + " batch: P50 (min to max)   P99 (min to max)   P50, ratio to Table.fetch");
+        for (ColdBench.Result result : report.results()) {
+            output.format(
+                    "%4d  %-25s %13.0f %15.1f %%   %6.1f %6.1f   %s   %s   %s",
+                    result.batch(),
+                    result.name(),
+                    result.bytesPerRow(),
+                    100 * result.hitShare().median(),
+                    result.blocksPerBatch(),
+                    result.readsPerBatch(),
+                    result.p50Micros().spread("%,.0f"),
+                    result.p99Micros().spread("%,.0f"),
+                    result.ratio().spread("%.2f"));
+        }
+        output.print(Map.of("cold", report));
+    }
 
     /**
      * The result of one store with batches of one size.

@@ -1,17 +1,30 @@
 package io.github.roost.bench.table;
 
+import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.simulator.options.Options;
+import io.github.roost.bench.table.LineCounts.Count;
 import io.github.roost.bench.table.MapUnderTest.Batches;
 import io.github.roost.neighborhash.NeighborHashMap;
 import io.github.roost.simulator.measure.Samples;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /**
  * Question: how many lookups per second, one at a time and in batches, compared with other libraries' maps? One thread; nine of ten keys are
  * present; NeighborHashMap is 79 % full. Maps alternate, and ratios are within one round. All maps must return the same sum.
  */
-public final class LookupBench {
+@Command(
+        name = "table",
+        description =
+                "Cache lines per lookup of NeighborHashMap and its ablations, and lookups per second compared with other"
+                        + " maps.")
+public final class LookupBench implements Callable<Integer> {
     /**
      * The load of a sparse table, the upper bound: nearly all absent keys end in their first slot, and all of the table's memory has been touched.
      */
@@ -21,7 +34,63 @@ public final class LookupBench {
     private static final int WARM_UP_ROUNDS = 4;
     private static final int BATCH = 500;
 
-    private LookupBench() {}
+    /** From this number of slots on load factors are exact; the maximum is bounded by array sizes. */
+    private static final int MIN_BITS = 10;
+
+    private static final int MAX_BITS = 26;
+
+    @Option(
+            names = "--count-bits",
+            paramLabel = "N",
+            split = ",",
+            description = "Count lines of tables of 2^N slots; default 20,24.")
+    private List<Integer> countBits = List.of(20, 24);
+
+    @Option(
+            names = "--bits",
+            paramLabel = "N",
+            split = ",",
+            description = "Measure tables of 2^N slots of 16 bytes; default 14,20,24: 256 KiB, 16 MiB, 256 MiB.")
+    private List<Integer> bits = List.of(14, 20, 24);
+
+    @Option(names = "--rounds", paramLabel = "N", description = "Rounds of all maps; default 9.")
+    private int rounds = 9;
+
+    @Mixin
+    private final JsonOutput output = new JsonOutput();
+
+    @Override
+    public Integer call() throws Exception {
+        countBits.forEach(slots -> Options.require("--count-bits", slots, MIN_BITS, MAX_BITS));
+        bits.forEach(slots -> Options.require("--bits", slots, MIN_BITS, MAX_BITS));
+        Options.require("--rounds", rounds, 1, 10_000);
+        List<Count> counts = new ArrayList<>();
+        output.line("cache lines per lookup, 79 % of the slots in use     slots    here   paper");
+        for (int slots : countBits) {
+            for (Count count : LineCounts.of(slots, slots)) {
+                counts.add(count);
+                output.format("%-50s %7s %7.3f %7.2f", count.placement(), "2^" + slots, count.lines(), count.paper());
+            }
+        }
+        List<Result> results = new ArrayList<>();
+        output.line(
+                "one thread, nine of ten keys are present     slots  million lookups/s     ratio: median (min to max)");
+        for (int slots : bits) {
+            for (Result result : measure(slots, rounds)) {
+                results.add(result);
+                output.format(
+                        "%-43s %6s %18s %30s",
+                        result.name(),
+                        "2^" + slots,
+                        "%.1f".formatted(result.lookups().median()),
+                        result.ratio().spread("%.2f"));
+            }
+        }
+        output.line("ratio: rate of NeighborHashMap's get over another map's; for getAll and random access, their rate over"
+                + " get's");
+        output.print(Map.of("counts", counts, "lookups", results));
+        return 0;
+    }
 
     /**
      * The result of one map.
@@ -39,7 +108,7 @@ public final class LookupBench {
      * @param slotBits the binary logarithm of NeighborHashMap's slots
      * @param rounds measured rounds
      */
-    public static List<Result> measure(int slotBits, int rounds) {
+    private static List<Result> measure(int slotBits, int rounds) {
         long[] keys = Placement.keys((int) (LineCounts.LOAD * (1 << slotBits)), slotBits);
         SplittableRandom random = new SplittableRandom(2);
         long[] wanted = new long[WANTED];

@@ -1,5 +1,6 @@
 package io.github.roost.bench.table;
 
+import io.github.roost.simulator.options.JsonOutput;
 import io.github.roost.simulator.measure.Samples;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -8,24 +9,60 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 
 /**
  * Question: what does a batch of values cost over the network? Compares the table service and RocksDB, each behind gRPC on a loopback address, and
  * Redis if it is installed; also the table service with compressed answers, whose random values do not get smaller. Each has one server and one connection, used by one thread that waits for each answer. RocksDB has a block cache for all
  * values. Stores alternate, ratios are within one round, and all stores must return the same values.
  */
-public final class ServiceBench {
+@Command(
+        name = "service",
+        description =
+                "Batches of values of 1 KB over loopback from the table service, compared with RocksDB behind gRPC,"
+                        + " and Redis if it is installed.")
+public final class ServiceBench implements Callable<Integer> {
     private static final int VALUE_BYTES = 1_024;
     private static final int SHARDS = 4;
-    /** Keys per turn, whatever the batch size: the default of the command. */
-    public static final int KEYS_PER_TURN = 50_000;
+    /** Keys per turn, whatever the batch size. */
+    private static final int KEYS_PER_TURN = 50_000;
 
     private static final int WARM_UP_ROUNDS = 2;
 
-    private ServiceBench() {}
+    @Mixin
+    private final StoreOptions stores = new StoreOptions();
+
+    @Mixin
+    private final JsonOutput output = new JsonOutput();
+
+    @Override
+    public Integer call() throws Exception {
+        stores.check(1);
+        List<Result> results = measure(stores.rows(), stores.batches(), KEYS_PER_TURN, stores.rounds());
+        output.format("%,d values of 1 KB, one connection, one thread that waits for each answer", stores.rows());
+        if (!hasRedis()) {
+            output.line(BatchBench.WITHOUT_REDIS);
+        }
+        output.line("keys  store                  batches/s   P50 us   P99 us   P50 over the table service's");
+        for (Result result : results) {
+            output.format(
+                    "%4d  %-20s %11.0f %8.0f %8.0f   %s",
+                    result.batch(),
+                    result.name(),
+                    result.batchesPerSecond().median(),
+                    result.p50Micros().median(),
+                    result.p99Micros().median(),
+                    result.ratio().spread("%.2f"));
+        }
+        output.print(Map.of("service", results));
+        return 0;
+    }
 
     /**
      * The result of one store with batches of one size.
@@ -51,8 +88,7 @@ public final class ServiceBench {
      * @param keysPerTurn keys fetched from one store before it is another one's turn
      * @param rounds measured rounds
      */
-    public static List<Result> measure(int rows, List<Integer> batches, int keysPerTurn, int rounds)
-            throws IOException {
+    static List<Result> measure(int rows, List<Integer> batches, int keysPerTurn, int rounds) throws IOException {
         SplittableRandom random = new SplittableRandom(28);
         long[] keys = random.longs().distinct().limit(rows).toArray();
         Path folder = Files.createTempDirectory("roost-service-");
@@ -90,7 +126,7 @@ public final class ServiceBench {
     }
 
     /** Whether Redis is installed. */
-    public static boolean hasRedis() {
+    static boolean hasRedis() {
         return LocalRedis.program().isPresent();
     }
 

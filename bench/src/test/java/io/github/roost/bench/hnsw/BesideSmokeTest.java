@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.roost.bench.hnsw.BuildBench.Round;
 import io.github.roost.bench.hnsw.FilterBench.Allowed;
 import io.github.roost.bench.hnsw.FilterBench.Outcome;
+import io.github.roost.core.Orchestrator;
 import io.github.roost.topology.Topology;
 import io.github.roost.topology.TopologyReader;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
 
 /** Smoke test: the benchmarks of a build beside searches and of filters run to their end, on small tables. */
 @Tag("stress")
@@ -19,9 +21,14 @@ class BesideSmokeTest {
 
     @Test
     void aBuildAndSearchesRunBesideEachOther() throws Exception {
-        try (BuildBench bench = new BuildBench(TWO_WORKERS, new BuildBench.Settings(2, 500, 500, 8, .1, 1), null)) {
-            assertThat(bench.workers()).isEqualTo(2);
-            Round round = bench.round(0, Duration.ofMillis(200));
+        BuildBench bench = new BuildBench();
+        new CommandLine(bench)
+                .parseArgs("--tables 2 --rows 500 --built-rows 500 --dimension 8 --load 10 --seed 1 --window-millis 200"
+                        .split(" "));
+        try (Orchestrator orchestrator =
+                Orchestrator.builder().topology(TWO_WORKERS).build()) {
+            bench.start(orchestrator);
+            Round round = bench.round(0);
             assertThat(round.alone().count()).isPositive();
             assertThat(round.beside().count()).isEqualTo(round.alone().count());
             assertThat(round.collecting()).isBetween(Duration.ZERO, Duration.ofSeconds(10));
@@ -39,7 +46,11 @@ class BesideSmokeTest {
 
     @Test
     void filteredSearchesFindWhatTheyAreAllowedTo() throws Exception {
-        try (FilterBench bench = new FilterBench(TWO_WORKERS, 10_000, 8, 50, 20, 2)) {
+        FilterBench bench = new FilterBench();
+        new CommandLine(bench).parseArgs("--rows 10000 --dimension 8 --queries 50 --ef 20 --seed 2".split(" "));
+        try (Orchestrator orchestrator =
+                Orchestrator.builder().topology(TWO_WORKERS).build()) {
+            bench.build(orchestrator);
             assertThat(bench.frozenParts()).isPositive();
             for (Outcome narrow : bench.measure(Allowed.CLUSTERS, .001)) {
                 assertThat(narrow.recall()).isEqualTo(1);

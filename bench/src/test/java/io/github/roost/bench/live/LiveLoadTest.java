@@ -3,7 +3,6 @@ package io.github.roost.bench.live;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.bench.live.LiveLoad.Report;
-import io.github.roost.bench.live.LiveLoad.Settings;
 import io.github.roost.bench.live.LiveLoad.Stretch;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.LiveTable;
@@ -16,6 +15,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
 
 @Tag("stress")
 class LiveLoadTest {
@@ -25,8 +25,11 @@ class LiveLoadTest {
     @Test
     void aShortMixedLoadLosesNothingAndKeepsItsRecall() throws Exception {
         List<Stretch> told = new ArrayList<>();
-        Report report = new LiveLoad(TWO_WORKERS, new Settings(4_000, 16, 3, 64, 200, 5))
-                .run(Duration.ofSeconds(3), 2, told::add);
+        LiveLoad load = new LiveLoad();
+        new CommandLine(load)
+                .parseArgs(
+                        "--rows 4000 --dimension 16 --clients 3 --ef 64 --seed 5 --seconds 3 --stretches 2".split(" "));
+        Report report = load.run(TWO_WORKERS, told::add);
         assertThat(report.workers()).isEqualTo(2);
         assertThat(report.violations()).isEmpty();
         assertThat(report.stretches()).isEqualTo(told).hasSize(2).allSatisfy(stretch -> {

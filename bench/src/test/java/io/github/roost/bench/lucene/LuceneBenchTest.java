@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.bench.ClientThreads;
-import io.github.roost.bench.lucene.LuceneBench.Contender;
-import io.github.roost.bench.lucene.LuceneBench.Outcome;
-import io.github.roost.bench.lucene.LuceneBench.Workload;
+import io.github.roost.bench.lucene.LuceneContenders.Contender;
+import io.github.roost.bench.lucene.LuceneContenders.Outcome;
+import io.github.roost.bench.lucene.LuceneContenders.Workload;
 import io.github.roost.testkit.lucene.Packages;
 import io.github.roost.topology.TopologyReader;
 import java.io.BufferedReader;
@@ -26,7 +26,7 @@ class LuceneBenchTest {
     @Test
     void everyContenderSearchesInEveryRoundAndTheIndexIsGoneAfterwards() throws Exception {
         Path folder;
-        try (LuceneBench bench = new LuceneBench(
+        try (LuceneContenders bench = new LuceneContenders(
                 Packages.FEW,
                 4,
                 TopologyReader.synthetic("pack:1 l3:2 core:1 pu:1").read())) {
@@ -74,7 +74,7 @@ class LuceneBenchTest {
     /** Says where the index is, and waits. */
     static final class ToldToEnd {
         public static void main(String[] arguments) throws Exception {
-            try (LuceneBench bench = new LuceneBench(
+            try (LuceneContenders bench = new LuceneContenders(
                     Packages.FEW,
                     2,
                     TopologyReader.synthetic("pack:1 l3:1 core:1 pu:1").read())) {

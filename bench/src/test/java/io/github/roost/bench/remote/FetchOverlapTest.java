@@ -2,7 +2,6 @@ package io.github.roost.bench.remote;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.index.remote.NetworkModel;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
@@ -39,5 +38,10 @@ class FetchOverlapTest {
         assertThat(overlap.fetchNanos()).isEqualTo(2 * 10 + 10 * 990 + 100);
         assertThat(overlap.bothNanos()).isEqualTo(overlap.fetchNanos());
         assertThat(overlap.hidden()).isZero();
+    }
+
+    @Test
+    void aDoorbellTakesItsRoundTripItsPiecesAndItsBytes() {
+        assertThat(NetworkModel.GIGABIT_100.alone(2, 125_000)).isEqualTo(2_000 + 400 + 200 + 10_000);
     }
 }

@@ -32,8 +32,16 @@ class HnswBenchTest {
     @Test
     void everyEngineFindsNearlyAllAndMoreWithAWiderSearch() throws Exception {
         Workload workload = Workload.mixture(3_000, 40, 16, 20, 1);
-        try (HnswBench bench = new HnswBench(
-                workload, ONE_CORE, List.of(GraphLayout.FLOAT32, GraphLayout.INT8), null, 8, 60, 10, what -> {})) {
+        try (Engines bench = new Engines(
+                workload,
+                ONE_CORE,
+                List.of(new Engines.Graph(GraphLayout.FLOAT32), new Engines.Graph(GraphLayout.INT8)),
+                List.of(Engines.JVECTOR),
+                null,
+                EngineSettings.graph(8, 60),
+                10,
+                null,
+                what -> {})) {
             Curves curves = bench.curves(10, new int[] {10, 200}, 2, Duration.ofMillis(5));
             assertThat(curves.curves())
                     .extracting(Curves.Curve::engine)

@@ -1,6 +1,6 @@
 package io.github.roost.cli.demo;
 
-import io.github.roost.cli.CommandFailure;
+import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.cli.Streams;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;

@@ -34,7 +34,7 @@ public final class MutableDiskTable extends DiskTable implements MutableVectorTa
             throws IOException {
         // First, because the logged updates are applied while the table is opened.
         this.limit = new MemoryLimit();
-        this.updateThread = UpdateThread.WORKERS;
+        this.updateThread = UpdateThread.ofProperty();
         super(orchestrator, io, name, graph, true, maxChangedPages, maxLogBlocks, lock);
     }
 
@@ -135,14 +135,9 @@ public final class MutableDiskTable extends DiskTable implements MutableVectorTa
         sliceNanos(slice.toNanos());
     }
 
-    /**
-     * Sets which thread applies updates. {@link UpdateThread#OWN_IDLE}, the operating system's own way to fill stalls, is for storage
-     * that is slow compared with a context switch, and for workers that sleep while they wait.
-     *
-     * @param thread default {@link UpdateThread#WORKERS}; takes effect with the next step of an update
-     */
-    public void updateThread(UpdateThread thread) {
-        updateThread = Objects.requireNonNull(thread, "update thread must not be null");
+    /** Sets which thread applies updates; takes effect with the next step of an update. */
+    void updateThread(UpdateThread thread) {
+        updateThread = thread;
     }
 
     @Override

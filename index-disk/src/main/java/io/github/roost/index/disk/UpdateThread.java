@@ -1,7 +1,9 @@
 package io.github.roost.index.disk;
 
-/** The thread that applies updates of a table to its graph. */
-public enum UpdateThread {
+import java.util.Locale;
+
+/** The thread that applies updates of a table to its graph: a benchmark compares them. */
+enum UpdateThread {
     /** On the orchestrator's workers, as maintenance: in stalls, in idle time, and for a small share of busy time. The default. */
     WORKERS,
     /** On a thread of the table's own, which the operating system schedules like the workers. */
@@ -11,5 +13,14 @@ public enum UpdateThread {
      * elsewhere as {@link #OWN}). It fills the stalls of workers that sleep in them, so the orchestrator's idle strategy should
      * not spin for long.
      */
-    OWN_IDLE
+    OWN_IDLE;
+
+    /** The property with a constant's name in lower case, read when a table is opened or built. */
+    private static final String PROPERTY = "roost.disk.updateThread";
+
+    /** The thread that the property names. */
+    static UpdateThread ofProperty() {
+        String name = System.getProperty(PROPERTY);
+        return name == null ? WORKERS : valueOf(name.toUpperCase(Locale.ROOT));
+    }
 }

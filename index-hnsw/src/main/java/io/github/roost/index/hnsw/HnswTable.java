@@ -172,7 +172,7 @@ public final class HnswTable extends GraphTable {
      * @param ef width of the search, from k to 100,000
      * @return node numbers
      */
-    public int[] visits(float[] query, int k, int ef) {
+    int[] visits(float[] query, int k, int ef) {
         requireWidth(k, ef);
         requireQuery("query", query);
         try (var _ = use()) {

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * A client's knowledge of the servers of one table: their names, their views, and which have recently failed. All of it may be stale; a server that
  * does not have a requested shard answers with its view. Thread-safe.
  */
-public final class KnownServers {
+final class KnownServers {
     /** For how long a failed server is avoided: used only if there is no other. */
     private static final long AVOID_NANOS = 1_000_000_000;
     /** For how long a server is silent before it is asked for its view. */

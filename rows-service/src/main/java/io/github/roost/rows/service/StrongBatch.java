@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <V> the type of a server's answer for the keys of a shard
  */
-public final class StrongBatch<V> implements Batch<V> {
+final class StrongBatch<V> implements Batch<V> {
     /** The shard of a request that asks for the server's view. */
     public static final int NO_SHARD = -1;
 

@@ -1,6 +1,9 @@
 package io.github.roost.simulator.measure;
 
 import java.util.Collection;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.IntStream;
 
 /**
  * The spread of repeated measurements.
@@ -25,5 +28,17 @@ public record Samples(double least, double median, double most) {
                 sorted[0],
                 (sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2,
                 sorted[sorted.length - 1]);
+    }
+
+    /** The ratios of values to others of the same round: a temporary slowdown of the machine affects both. */
+    public static Samples ratios(List<Double> values, List<Double> baseline) {
+        return of(IntStream.range(0, values.size())
+                .mapToObj(round -> values.get(round) / baseline.get(round))
+                .toList());
+    }
+
+    /** The median, and in parentheses the min and max, each in a format such as {@code %.2f}. */
+    public String spread(String format) {
+        return String.format(Locale.ROOT, format + " (" + format + " to " + format + ")", median, least, most);
     }
 }

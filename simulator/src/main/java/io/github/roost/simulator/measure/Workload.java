@@ -1,8 +1,12 @@
 package io.github.roost.simulator.measure;
 
 import io.github.roost.testkit.Mixture;
+import io.github.roost.testkit.packages.DebianPackages;
 import io.github.roost.vector.Metric;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.SplittableRandom;
+import java.util.stream.Stream;
 
 /**
  * The rows and queries that all engines get. Arrays are not copied.
@@ -54,6 +58,23 @@ public record Workload(String name, float[][] rows, float[][] queries, Metric me
                 "%,d x %d mixture of %,d".formatted(rows, dimension, centres),
                 mixture.draw(rows, random),
                 mixture.draw(queries, random));
+    }
+
+    /**
+     * The Debian packages, and phrases to search them by.
+     *
+     * @param folder of the packages
+     * @param queries max number of queries
+     */
+    public static Workload packages(Path folder, int queries) throws IOException {
+        DebianPackages packages = DebianPackages.read(folder);
+        return new Workload(
+                "%,d x %d Debian packages".formatted(packages.vectors().length, DebianPackages.DIMENSION),
+                packages.vectors(),
+                Stream.concat(packages.queries().stream(), packages.phrases().stream())
+                        .limit(queries)
+                        .map(DebianPackages.Query::vector)
+                        .toArray(float[][]::new));
     }
 
     /** The number of components of a vector. */

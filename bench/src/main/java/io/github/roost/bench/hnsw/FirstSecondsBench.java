@@ -1,0 +1,230 @@
+package io.github.roost.bench.hnsw;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.github.roost.bench.FirstCores;
+import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.simulator.options.Options;
+import io.github.roost.bench.peer.ChildJvm;
+import io.github.roost.bench.rivals.Engine;
+import io.github.roost.simulator.measure.Samples;
+import io.github.roost.topology.Topology;
+import io.github.roost.topology.TopologyReader;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code roost bench first-seconds}: how soon the searches of a new process are as fast as later ones. */
+@Command(
+        name = "first-seconds",
+        description = {
+            "How soon the searches of a new process are as fast as later ones, with and without an AOT cache.",
+            "Each run is a JVM that opens the saved table and searches it on two cores, N searches in flight. settled:"
+                + " the median rate of the second half of a run. 90 %: from the first search to the beginning of the"
+                + " first 300 ms whose mean rate is at least 90 % of the settled one."
+        })
+public final class FirstSecondsBench implements Callable<Integer> {
+    private static final String CACHE = "-XX:AOTCache";
+    private static final String SAVED = "table.roost";
+    /** Time for the start of a JVM and for the writing of a cache; a run that takes longer is considered hung. */
+    private static final int MAX_MORE_SECONDS = 180;
+
+    private static final int[] SHOWN = {0, 2, 4, 6, 8, 9, 10, 12, 14, 19};
+
+    private final ObjectMapper mapper = new ObjectMapper();
+
+    @Option(names = "--rows", paramLabel = "N", description = "Rows of the table; default 200000.")
+    private int rows = 200_000;
+
+    @Option(names = "--dimension", paramLabel = "N", description = "Dimension; default 128.")
+    private int dimension = 128;
+
+    @Option(names = "--in-flight", paramLabel = "N", description = "Searches in flight; default 16.")
+    private int inFlight = 16;
+
+    @Option(names = "--ef", paramLabel = "N", description = "ef of the searches for 10 neighbours; default 20.")
+    private int ef = 20;
+
+    @Option(names = "--seconds", paramLabel = "N", description = "Time of a run; default 10.")
+    private int seconds = 10;
+
+    @Option(names = "--rounds", paramLabel = "N", description = "Runs of each kind, in turns; default 5.")
+    private int rounds = 5;
+
+    @Option(names = "--table", hidden = true, description = "The saved table that this process opens and searches.")
+    private @Nullable Path table;
+
+    @Mixin
+    private final JsonOutput output = new JsonOutput();
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        Options.require("--rows", rows, 100, 10_000_000);
+        Options.require("--dimension", dimension, 1, 4_096);
+        Options.require("--in-flight", inFlight, 1, 100_000);
+        Options.require("--ef", ef, 10, 10_000);
+        Options.require("--seconds", seconds, 2, 600);
+        Options.require("--rounds", rounds, 1, 1_000);
+        Topology cores = FirstCores.of(TopologyReader.live().read(), Engine.THREADS);
+        if (table != null) {
+            output.line(mapper.writeValueAsString(
+                    FirstSeconds.measure(table, cores, rows, dimension, inFlight, ef, Duration.ofSeconds(seconds))));
+            return 0;
+        }
+        Path folder = Files.createTempDirectory("roost-first-seconds-");
+        Thread remover = new Thread(() -> remove(folder));
+        Runtime.getRuntime().addShutdownHook(remover);
+        try {
+            output.progress("build");
+            FirstSeconds.save(folder.resolve(SAVED), cores, rows, dimension);
+            print(measured(folder));
+        } finally {
+            ChildJvm.removeHook(remover);
+            remove(folder);
+        }
+        return 0;
+    }
+
+    private static void remove(Path folder) {
+        try (Stream<Path> files = Files.list(folder)) {
+            for (Path file : files.toList()) {
+                Files.deleteIfExists(file);
+            }
+            Files.deleteIfExists(folder);
+        } catch (IOException left) {
+            // A file in the temporary folder stays behind; the measurement is not affected.
+        }
+    }
+
+    private Map<String, List<FirstSeconds>> measured(Path folder) throws IOException, InterruptedException {
+        Path cache = folder.resolve("first.aot");
+        output.progress("recording of an AOT cache");
+        run(folder, "that records a cache", List.of(CACHE + "Output=" + cache));
+        if (!Files.exists(cache)) {
+            throw new CommandFailure("the JVM wrote no AOT cache; its class path must have jars only");
+        }
+        List<FirstSeconds> without = new ArrayList<>();
+        List<FirstSeconds> with = new ArrayList<>();
+        for (int round = 0; round < rounds; round++) {
+            output.progress("round " + (round + 1));
+            without.add(run(folder, "without a cache", List.of()));
+            // A cache that the JVM cannot use ends the run.
+            with.add(run(folder, "with a cache", List.of(CACHE + "=" + cache, "-XX:AOTMode=on")));
+        }
+        Map<String, List<FirstSeconds>> runs = new LinkedHashMap<>();
+        runs.put("without", without);
+        runs.put("aotCache", with);
+        return runs;
+    }
+
+    /** Runs this benchmark alone: its processes measure with nothing else in them. */
+    public static void main(String[] arguments) {
+        System.exit(new CommandLine(new FirstSecondsBench()).execute(arguments));
+    }
+
+    /** Runs one measurement in a JVM of its own. */
+    private FirstSeconds run(Path folder, String kind, List<String> options) throws IOException, InterruptedException {
+        List<String> words = ChildJvm.command(FirstSecondsBench.class);
+        // The cache of the launcher is for the service.
+        words.removeIf(word -> word.startsWith(CACHE));
+        words.addAll(1, options);
+        words.addAll(List.of("--table", folder.resolve(SAVED).toString()));
+        words.addAll(List.of("--rows", String.valueOf(rows), "--dimension", String.valueOf(dimension)));
+        words.addAll(List.of("--in-flight", String.valueOf(inFlight), "--ef", String.valueOf(ef)));
+        words.addAll(List.of("--seconds", String.valueOf(seconds)));
+        Path printed = folder.resolve("printed");
+        Path complaints = folder.resolve("complaints");
+        Process process = new ProcessBuilder(words)
+                .redirectOutput(printed.toFile())
+                .redirectError(complaints.toFile())
+                .start();
+        Thread ender = new Thread(process::destroy);
+        Runtime.getRuntime().addShutdownHook(ender);
+        try {
+            boolean ended = process.waitFor(seconds + MAX_MORE_SECONDS, TimeUnit.SECONDS);
+            String line = last(printed, one -> one.startsWith("{"));
+            if (!ended || process.exitValue() != 0 || line.isEmpty()) {
+                throw new CommandFailure("the process %s %s: %s"
+                        .formatted(kind, ended ? "failed" : "did not end", last(complaints, one -> !one.isBlank())));
+            }
+            return mapper.readValue(line, FirstSeconds.class);
+        } finally {
+            process.descendants().forEach(ProcessHandle::destroyForcibly);
+            process.destroyForcibly();
+            ChildJvm.removeHook(ender);
+        }
+    }
+
+    /** The last of a file's lines that is wanted; empty if none is. */
+    private static String last(Path file, Predicate<String> wanted) throws IOException {
+        return Files.readAllLines(file).stream().filter(wanted).reduce("", (before, line) -> line);
+    }
+
+    private void print(Map<String, List<FirstSeconds>> runs) throws IOException {
+        output.format("%,d x %d, ef %d, %d in flight; medians of %d runs", rows, dimension, ef, inFlight, rounds);
+        output.line("           open, ms  first, ms   90 %, ms (min to max)  settled/s   share of settled in the 100 ms"
+                + " from second ...");
+        output.line(" ".repeat(73)
+                + String.join(
+                        " ",
+                        shown().mapToObj(slot -> "%5.1f".formatted(slot * .1)).toList()));
+        runs.forEach((kind, all) -> {
+            Samples nearly = Samples.of(
+                    all.stream().map(FirstSeconds::nearlySettledMillis).toList());
+            output.format(
+                    "%-10s %8.0f %10.1f %20s %10.0f   %s",
+                    kind,
+                    median(all, FirstSeconds::openMillis),
+                    median(all, FirstSeconds::firstMillis),
+                    nearly.spread("%.0f"),
+                    median(all, FirstSeconds::settled) * 1_000 / FirstSeconds.SLOT_MILLIS,
+                    String.join(
+                            " ",
+                            shown().mapToObj(slot ->
+                                            String.format(Locale.ROOT, "%5.2f", median(all, run -> run.share(slot))))
+                                    .toList()));
+        });
+        output.print(Map.of(
+                "rows", rows,
+                "dimension", dimension,
+                "ef", ef,
+                "inFlight", inFlight,
+                "runs", runs,
+                "nearlySettledMillis", figures(runs, FirstSeconds::nearlySettledMillis),
+                "settledPer100Millis", figures(runs, FirstSeconds::settled)));
+    }
+
+    private static Map<String, List<Double>> figures(
+            Map<String, List<FirstSeconds>> runs, ToDoubleFunction<FirstSeconds> figure) {
+        Map<String, List<Double>> figures = new LinkedHashMap<>();
+        runs.forEach((kind, all) ->
+                figures.put(kind, all.stream().mapToDouble(figure).boxed().toList()));
+        return figures;
+    }
+
+    private IntStream shown() {
+        int slots = seconds * 1_000 / FirstSeconds.SLOT_MILLIS;
+        return IntStream.of(SHOWN).filter(slot -> slot < slots);
+    }
+
+    private static double median(List<FirstSeconds> runs, ToDoubleFunction<FirstSeconds> figure) {
+        return Samples.of(runs.stream().map(figure::applyAsDouble).toList()).median();
+    }
+}

@@ -1,0 +1,128 @@
+package io.github.roost.bench.lucene;
+
+import io.github.roost.bench.lucene.FormatContenders.Contender;
+import io.github.roost.bench.lucene.FormatContenders.Outcome;
+import io.github.roost.simulator.options.Options;
+import io.github.roost.simulator.options.Output;
+import io.github.roost.simulator.options.RoundOptions;
+import io.github.roost.simulator.options.VectorDataOptions;
+import io.github.roost.simulator.measure.Samples;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code roost bench lucene-formats}: Roost's vector format compared with Lucene's own. */
+@Command(
+        name = "lucene-formats",
+        description =
+                "Roost's vector format for Lucene, compared with Lucene's own: searches per second at equal recall,"
+                        + " and indexing.")
+public final class LuceneFormatsBench implements Callable<Integer> {
+    /** Lucene logs its vector instructions. Strong reference, since an unreferenced logger loses its level. */
+    private static final Logger LUCENE_LOG = Logger.getLogger("org.apache.lucene");
+
+    private static final int QUERIES = 1_000;
+
+    @Mixin
+    private final VectorDataOptions data = new VectorDataOptions(VectorDataOptions.Data.mixture);
+
+    @Option(
+            names = "--format",
+            paramLabel = "roost|lucene_hnsw|roost_reader|lucene_int8|lucene_binary",
+            split = ",",
+            description = "Formats; default all.")
+    private List<Contender> contenders = List.of(Contender.values());
+
+    @Option(
+            names = "--recall",
+            paramLabel = "R",
+            split = ",",
+            description = "Targets of recall@10; default .90,.95,.98.")
+    private List<Double> recalls = List.of(.90, .95, .98);
+
+    @Option(names = "--segments", paramLabel = "N", description = "Segments written; default 8.")
+    private int segments = 8;
+
+    @Option(names = "--merge", description = "Merges the segments into one.")
+    private boolean merge;
+
+    @Option(
+            names = "--keep",
+            paramLabel = "FOLDER",
+            description = {
+                "Keeps the indexes in this folder for later runs: writing them takes most of the time. The folder is"
+                        + " created",
+                "if it does not exist, and never deleted."
+            })
+    private @Nullable Path kept;
+
+    @Option(names = "--threads", paramLabel = "N", description = "Concurrent searching threads; default 2.")
+    private int threads = 2;
+
+    @Mixin
+    private final RoundOptions rounds = new RoundOptions(5, 500);
+
+    @Mixin
+    private final Output output = new Output();
+
+    @Override
+    public Integer call() throws Exception {
+        data.check();
+        Options.require("--segments", segments, 1, 1_000);
+        Options.require("--threads", threads, 1, 4_096);
+        rounds.check();
+        LUCENE_LOG.setLevel(Level.WARNING);
+        VectorDataOptions.Vectors vectors = data.read(QUERIES);
+        try (FormatContenders bench =
+                new FormatContenders(vectors.rows(), vectors.queries(), segments, merge, contenders, kept)) {
+            print(bench, vectors);
+        }
+        return 0;
+    }
+
+    private void print(FormatContenders bench, VectorDataOptions.Vectors vectors) throws Exception {
+        output.format(
+                "%s, %,d x %d in %d segments, %d threads, %d rounds",
+                vectors.name(),
+                vectors.rows().length,
+                vectors.rows()[0].length,
+                bench.segments(contenders.getFirst()),
+                threads,
+                rounds.count());
+        Contender lucene = contenders.contains(Contender.LUCENE_HNSW) ? Contender.LUCENE_HNSW : contenders.getLast();
+        for (Contender contender : contenders) {
+            double seconds = bench.secondsToWrite(contender);
+            output.format(
+                    "indexing  %-14s %7.1f s, %.2f times %s",
+                    Options.name(contender), seconds, seconds / bench.secondsToWrite(lucene), Options.name(lucene));
+        }
+        for (double recall : recalls) {
+            List<Outcome> outcomes = bench.measure(recall, threads, rounds.count(), rounds.slice());
+            for (Outcome outcome : outcomes) {
+                output.format(
+                        "at %.2f   %-14s %28s searches/s, effort %3d, recall %.3f, %s times %s",
+                        recall,
+                        Options.name(outcome.contender()),
+                        Samples.of(outcome.perSecond()).spread("%,.0f"),
+                        outcome.effort(),
+                        outcome.recall(),
+                        outcome.times(reference(outcomes)).spread("%.2f"),
+                        Options.name(reference(outcomes).contender()));
+            }
+        }
+    }
+
+    /** Lucene's float graph, the reference for the others; if it does not take part, the last outcome. */
+    private static Outcome reference(List<Outcome> outcomes) {
+        return outcomes.stream()
+                .filter(outcome -> outcome.contender() == Contender.LUCENE_HNSW)
+                .findAny()
+                .orElse(outcomes.getLast());
+    }
+}

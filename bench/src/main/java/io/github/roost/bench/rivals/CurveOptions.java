@@ -1,0 +1,190 @@
+package io.github.roost.bench.rivals;
+
+import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.Options;
+import io.github.roost.simulator.options.RoostHome;
+import io.github.roost.index.hnsw.GraphLayout;
+import io.github.roost.simulator.measure.Workload;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The options, the JSON and the pictures of the benchmarks that measure curves of searches per second over recall. */
+final class CurveOptions {
+    static final int QUERIES = 1_000;
+
+    /** The data to search. */
+    enum Data {
+        packages,
+        mixture
+    }
+
+    /** The element type that Roost's searches read. */
+    enum Element {
+        float32(GraphLayout.FLOAT32),
+        int8(GraphLayout.INT8),
+        codes(GraphLayout.NEIGHBOR_CODES);
+
+        private final GraphLayout layout;
+
+        Element(GraphLayout layout) {
+            this.layout = layout;
+        }
+
+        GraphLayout layout() {
+            return layout;
+        }
+    }
+
+    @Option(
+            names = "--data",
+            paramLabel = "packages|mixture",
+            description = "Debian's packages, whose vectors are 8-bit numbers, or a mixture of Gaussians; default"
+                    + " ${DEFAULT-VALUE}.")
+    private Data data;
+
+    @Option(names = "--rows", paramLabel = "N", description = "Rows of the mixture; default ${DEFAULT-VALUE}.")
+    private int rows;
+
+    @Option(names = "--dimension", paramLabel = "N", description = "Dimension of the mixture; default 128.")
+    private int dimension = 128;
+
+    @Option(
+            names = "--centres",
+            paramLabel = "N",
+            description = {
+                "Clusters of the mixture, the fewer, the harder it is to find all neighbours; default a fiftieth of"
+                        + " the rows,",
+                "of bench hnsw a five hundredth."
+            })
+    private @Nullable Integer centres;
+
+    @Option(
+            names = "--element",
+            paramLabel = "float32|int8|codes",
+            split = ",",
+            description = {
+                "Element types that Roost's searches read; one table each. Default all, of bench hnsw float32.",
+                "codes: of graphs the codes of neighbours, of lists 8-bit codes before float32."
+            })
+    private List<Element> elements;
+
+    @Option(
+            names = "--k",
+            paramLabel = "N",
+            split = ",",
+            description = "Neighbours per query; default 10, of bench hnsw 10,100.")
+    private List<Integer> ks;
+
+    @Option(
+            names = "--m",
+            paramLabel = "N",
+            description = "M: neighbours per node, twice as many in layer 0; default 16.")
+    private int m = 16;
+
+    @Option(names = "--ef-construction", paramLabel = "N", description = "ef of the build; default 200.")
+    private int efConstruction = 200;
+
+    @Option(
+            names = "--picture",
+            paramLabel = "FOLDER",
+            description = "Also draw each curve as an SVG file in this folder.")
+    private @Nullable Path pictures;
+
+    private final int rowsPerCentre;
+
+    /** Creates the options with the defaults that differ from benchmark to benchmark. */
+    CurveOptions(Data data, int rows, int rowsPerCentre, List<Element> elements, List<Integer> ks) {
+        this.data = data;
+        this.rows = rows;
+        this.rowsPerCentre = rowsPerCentre;
+        this.elements = elements;
+        this.ks = ks;
+    }
+
+    /** Throws if a value is out of range. */
+    void check() {
+        Options.require("--rows", rows, 1, 10_000_000);
+        Options.require("--dimension", dimension, 1, 4_096);
+        Options.require("--centres", centres(), 1, 1_000_000);
+        Options.require("--m", m, 2, 256);
+        Options.require("--ef-construction", efConstruction, 1, 10_000);
+        ks.forEach(k -> Options.require("--k", k, 1, 10_000));
+        if (pictures != null && !Files.isDirectory(pictures)) {
+            throw new CommandFailure("--picture " + pictures + " is not a directory");
+        }
+    }
+
+    Workload workload() throws IOException {
+        return data == Data.mixture
+                ? Workload.mixture(rows, QUERIES, dimension, centres(), 42)
+                : Workload.packages(RoostHome.packages(), QUERIES);
+    }
+
+    private int centres() {
+        return centres == null ? Math.max(1, rows / rowsPerCentre) : centres;
+    }
+
+    Data data() {
+        return data;
+    }
+
+    /** The element types, each once. */
+    List<Element> elements() {
+        return elements.stream().distinct().toList();
+    }
+
+    List<Integer> ks() {
+        return ks;
+    }
+
+    /** The largest number of neighbours. */
+    int maxNeighbors() {
+        return ks.stream().mapToInt(Integer::intValue).max().orElseThrow();
+    }
+
+    int m() {
+        return m;
+    }
+
+    int efConstruction() {
+        return efConstruction;
+    }
+
+    /** A name for the rows, different for different rows. */
+    String nameOfRows() {
+        return data == Data.mixture ? "mixture-%d-%d-%d".formatted(rows, dimension, centres()) : data.name();
+    }
+
+    /** Draws curves into a file of the folder of pictures, if there is one. */
+    void draw(String name, Curves curves) throws IOException {
+        if (pictures != null) {
+            Files.writeString(pictures.resolve(name + ".svg"), curves.plot().svg());
+        }
+    }
+
+    /** The figures of a curve for JSON, to which more can be added. */
+    static Map<String, Object> figures(int k, Curves.Curve curve) {
+        Map<String, Object> figures = new LinkedHashMap<>();
+        figures.put("k", k);
+        figures.put("engine", curve.engine());
+        figures.put("buildSeconds", curve.build().toMillis() / 1e3);
+        figures.put(
+                "points",
+                curve.points().stream()
+                        .map(point -> {
+                            Map<String, Object> figuresAt = new LinkedHashMap<>();
+                            figuresAt.put("ef", point.ef());
+                            figuresAt.put("recall", point.recall());
+                            figuresAt.put("searchesPerSecond", point.rates());
+                            return figuresAt;
+                        })
+                        .toList());
+        return figures;
+    }
+}

@@ -1,0 +1,252 @@
+package io.github.roost.bench.scheduling;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.simulator.options.Options;
+import io.github.roost.bench.scheduling.Throughput.Outcome;
+import io.github.roost.simulator.measure.Interval;
+import io.github.roost.simulator.measure.Latencies;
+import io.github.roost.simulator.measure.Samples;
+import io.github.roost.topology.TopologyReader;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import org.HdrHistogram.Histogram;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code roost bench scheduling}: the cost of scheduling, compared with the JDK's pools. */
+@Command(
+        name = "scheduling",
+        description = "Cost of scheduling, compared with ForkJoinPool and a fixed pool in the same run.")
+public final class SchedulingBench implements Callable<Integer> {
+    private static final int REPORTING_TASK_MICROS = 1;
+    private static final int REPORTING_SUBMITTERS = 2;
+    /** Short, so that both kinds of tasks run under the same conditions of the machine. */
+    private static final Duration REPORTING_SLICE = Duration.ofMillis(2);
+    /** Many rounds, as they are short: their mean resolves one percent. */
+    private static final int REPORTING_ROUNDS = 10;
+
+    /** The measurements, in their order. */
+    enum Section {
+        START,
+        THROUGHPUT,
+        REPORTING,
+        THREADS
+    }
+
+    @Option(
+            names = "--only",
+            split = ",",
+            paramLabel = "start,throughput,reporting,threads",
+            description = "Sections to measure; default all.")
+    private Set<Section> sections = EnumSet.allOf(Section.class);
+
+    @Option(
+            names = "--task-micros",
+            split = ",",
+            paramLabel = "N",
+            description = "CPU times per task in us; default 0,1,10,100.")
+    private List<Integer> taskMicros = List.of(0, 1, 10, 100);
+
+    @Option(
+            names = "--submitters",
+            split = ",",
+            paramLabel = "N",
+            description = "Numbers of submitting threads; default 1,2,8.")
+    private List<Integer> submitters = List.of(1, 2, 8);
+
+    @Option(
+            names = "--rounds",
+            paramLabel = "N",
+            description =
+                    "Rounds of all contenders; default 3. The cost of reporting takes ten times as many short rounds.")
+    private int rounds = 3;
+
+    @Option(names = "--seconds", paramLabel = "N", description = "Measured time per contender and round; default 1.")
+    private int seconds = 1;
+
+    @Option(
+            names = "--warm-up-seconds",
+            paramLabel = "N",
+            description = "Unmeasured time before, for the compiler; default 3.")
+    private int warmUpSeconds = 3;
+
+    @Option(names = "--idle-tasks", paramLabel = "N", description = "Tasks submitted to idle pools; default 2000.")
+    private int idleTasks = 2_000;
+
+    @Option(names = "--rows", paramLabel = "N", description = "Rows of the tables in section threads; default 20000.")
+    private int rows = 20_000;
+
+    @Option(
+            names = "--slice-millis",
+            paramLabel = "N",
+            description = "Time per kind of threads and round; default 500.")
+    private int sliceMillis = 500;
+
+    @Mixin
+    private final JsonOutput output = new JsonOutput();
+
+    /** The results so far, by name. */
+    private final Map<String, Object> figures = new LinkedHashMap<>();
+
+    @Override
+    public Integer call() throws JsonProcessingException, InterruptedException {
+        check();
+        for (Section section : sections) {
+            switch (section) {
+                case START -> idleStart();
+                case THROUGHPUT -> throughput();
+                case REPORTING -> reportingCost();
+                case THREADS -> callerThreads();
+            }
+        }
+        output.print(figures);
+        return 0;
+    }
+
+    private void check() {
+        taskMicros.forEach(micros -> Options.require("--task-micros", micros, 0, 100_000));
+        submitters.forEach(threads -> Options.require("--submitters", threads, 1, 1_024));
+        Options.require("--rounds", rounds, 1, 10_000);
+        Options.require("--seconds", seconds, 1, 3_600);
+        Options.require("--warm-up-seconds", warmUpSeconds, 1, 3_600);
+        Options.require("--idle-tasks", idleTasks, 1, 10_000_000);
+        Options.require("--rows", rows, 100, 10_000_000);
+        Options.require("--slice-millis", sliceMillis, 1, 60_000);
+    }
+
+    private void idleStart() {
+        IdleStart bench = new IdleStart();
+        output.line("from submission to start, workers asleep, us");
+        output.format("%-10s %8s %8s", "", "p50", "p99");
+        Map<Contender, Histogram> times = bench.run(EnumSet.allOf(Contender.class), idleTasks);
+        times.forEach((contender, nanos) -> output.format(
+                "%-10s %8.1f %8.1f",
+                Options.name(contender), nanos.getValueAtPercentile(50) / 1e3, nanos.getValueAtPercentile(99) / 1e3));
+        double share = bench.idleShareOfACore(2_000);
+        output.format("idle workers of roost use %.2f %% of a core", 100 * share);
+        Map<String, Latencies> starts = new LinkedHashMap<>();
+        times.forEach((contender, nanos) -> starts.put(Options.name(contender), Latencies.ofNanos(nanos)));
+        figures.put("idleStart", starts);
+        figures.put("idleShareOfACore", share);
+        output.line("");
+    }
+
+    private void throughput() {
+        output.format(
+                "tasks per second, median of %d rounds; in brackets min and max of roost's ratio in the same round",
+                rounds);
+        output.format(
+                "%8s %10s  %12s %26s %26s  %s",
+                "task us", "submitters", "roost", "fork_join", "fixed", "bytes per task: roost, fork_join, fixed");
+        List<Map<String, Object>> points = new ArrayList<>();
+        figures.put("throughput", points);
+        for (int micros : taskMicros) {
+            for (int threads : submitters) {
+                List<Outcome> outcomes = new Throughput(warmUpSeconds, seconds)
+                        .run(List.of(Contender.values()), micros, threads, rounds);
+                points.add(point(micros, threads, outcomes));
+                Outcome roost = outcomes.get(Contender.ROOST.ordinal());
+                Outcome forkJoin = outcomes.get(Contender.FORK_JOIN.ordinal());
+                Outcome fixed = outcomes.get(Contender.FIXED.ordinal());
+                output.format(
+                        "%8d %10d  %12.0f %26s %26s  %.0f, %.0f, %.0f",
+                        micros,
+                        threads,
+                        Samples.of(roost.tasksPerSecond()).median(),
+                        against(roost, forkJoin),
+                        against(roost, fixed),
+                        Samples.of(roost.bytesPerTask()).median(),
+                        Samples.of(forkJoin.bytesPerTask()).median(),
+                        Samples.of(fixed.bytesPerTask()).median());
+            }
+        }
+        long futureBytes = Throughput.futureBytes();
+        figures.put("futureBytes", futureBytes);
+        output.format("of roost's bytes per task, the future, a CompletableFuture, takes %d", futureBytes);
+        output.line("");
+    }
+
+    private static Map<String, Object> point(int micros, int threads, List<Outcome> outcomes) {
+        Map<String, Object> point = new LinkedHashMap<>();
+        point.put("taskMicros", micros);
+        point.put("submitters", threads);
+        for (Contender contender : Contender.values()) {
+            point.put(Options.name(contender), outcomes.get(contender.ordinal()));
+        }
+        return point;
+    }
+
+    private void reportingCost() {
+        List<Double> ratios = new ReportingCost(REPORTING_TASK_MICROS, REPORTING_SUBMITTERS, REPORTING_SLICE)
+                .run(REPORTING_ROUNDS * rounds);
+        figures.put("monitorRatios", ratios);
+        Interval mean = Interval.of(ratios);
+        Samples spread = Samples.of(ratios);
+        output.format(
+                "throughput of tasks of %d us with traffic reports over that without, roost, %d submitters",
+                REPORTING_TASK_MICROS, REPORTING_SUBMITTERS);
+        output.format(
+                "mean of %d rounds %.3f +- %.3f (95 %%); median %.3f, rounds %.3f to %.3f",
+                ratios.size(), mean.mean(), mean.halfWidth(), spread.median(), spread.least(), spread.most());
+        output.line("");
+    }
+
+    private void callerThreads() throws InterruptedException {
+        output.format(
+                "searches of %d rows, from one virtual thread per search and from %d platform threads",
+                rows, CallerThreads.IN_FLIGHT);
+        output.format(
+                "%-5s %-9s %34s %24s %12s %22s",
+                "", "threads", "searches/s (min to max)", "ratio to platform", "collections", "off-heap B per search");
+        Map<String, Map<String, CallerThreads.Outcome>> indexes = new LinkedHashMap<>();
+        figures.put("callerThreads", indexes);
+        try (CallerThreads bench = new CallerThreads(TopologyReader.live().read(), rows)) {
+            for (CallerThreads.Index index : CallerThreads.Index.values()) {
+                Map<CallerThreads.Kind, CallerThreads.Outcome> outcomes =
+                        bench.run(index, rounds, Duration.ofMillis(sliceMillis));
+                CallerThreads.Outcome platform = outcomes.get(CallerThreads.Kind.PLATFORM);
+                Map<String, CallerThreads.Outcome> kinds = new LinkedHashMap<>();
+                indexes.put(Options.name(index), kinds);
+                outcomes.forEach((kind, outcome) -> {
+                    kinds.put(Options.name(kind), outcome);
+                    output.line(callerThreads(
+                            Options.name(index), Options.name(kind), outcome, Objects.requireNonNull(platform)));
+                });
+            }
+        }
+        output.line("");
+    }
+
+    private static String callerThreads(
+            String index, String kind, CallerThreads.Outcome outcome, CallerThreads.Outcome platform) {
+        return "%-5s %-9s %34s %24s %12s %22.0f"
+                .formatted(
+                        index,
+                        kind,
+                        Samples.of(outcome.perSecond()).spread("%.0f"),
+                        Samples.ratios(outcome.perSecond(), platform.perSecond())
+                                .spread("%.2f"),
+                        "%d, %.1f/M".formatted(outcome.collections(), outcome.collectionsPerMillion()),
+                        outcome.offHeapBytesPerSearch());
+    }
+
+    private static String against(Outcome roost, Outcome other) {
+        Samples ratios = Samples.ratios(roost.tasksPerSecond(), other.tasksPerSecond());
+        return String.format(
+                Locale.ROOT,
+                "%.0f [%.2f to %.2f]",
+                Samples.of(other.tasksPerSecond()).median(),
+                ratios.least(),
+                ratios.most());
+    }
+}

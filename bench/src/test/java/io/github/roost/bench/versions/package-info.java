@@ -1,4 +1,0 @@
-@NullMarked
-package io.github.roost.bench.versions;
-
-import org.jspecify.annotations.NullMarked;

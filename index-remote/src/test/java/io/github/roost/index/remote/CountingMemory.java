@@ -1,0 +1,111 @@
+package io.github.roost.index.remote;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.LongAdder;
+
+/** A provider that delegates to another one and counts the transfers. Thread-safe. */
+final class CountingMemory implements RemoteMemory {
+    private final RemoteMemory memory;
+    private final LongAdder doorbells = new LongAdder();
+    private final LongAdder pieces = new LongAdder();
+    private final LongAdder bytes = new LongAdder();
+
+    CountingMemory(RemoteMemory memory) {
+        this.memory = memory;
+    }
+
+    /**
+     * Totals of transfers.
+     *
+     * @param doorbells requests to the card
+     * @param pieces pieces of these requests, atomic operations included
+     * @param bytes in both directions
+     */
+    record Totals(long doorbells, long pieces, long bytes) {}
+
+    Totals totals() {
+        return new Totals(doorbells.sum(), pieces.sum(), bytes.sum());
+    }
+
+    @Override
+    public String name() {
+        return "counted " + memory.name();
+    }
+
+    @Override
+    public Capabilities capabilities() {
+        return memory.capabilities();
+    }
+
+    @Override
+    public RemoteRegion open(String region) throws IOException {
+        return new Counted(memory.open(region));
+    }
+
+    @Override
+    public void close() {
+        memory.close();
+    }
+
+    private void count(int piecesNow, long bytesNow) {
+        doorbells.increment();
+        pieces.add(piecesNow);
+        bytes.add(bytesNow);
+    }
+
+    private void count(List<RemoteRegion.Transfer> transfers) {
+        count(
+                transfers.size(),
+                transfers.stream()
+                        .mapToLong(transfer -> transfer.local().byteSize())
+                        .sum());
+    }
+
+    private final class Counted implements RemoteRegion {
+        private final RemoteRegion region;
+
+        Counted(RemoteRegion region) {
+            this.region = region;
+        }
+
+        @Override
+        public String name() {
+            return region.name();
+        }
+
+        @Override
+        public long bytes() {
+            return region.bytes();
+        }
+
+        @Override
+        public boolean isWritable() {
+            return region.isWritable();
+        }
+
+        @Override
+        public CompletableFuture<Void> get(List<Transfer> transfers) {
+            count(transfers);
+            return region.get(transfers);
+        }
+
+        @Override
+        public CompletableFuture<Void> put(List<Transfer> transfers) {
+            count(transfers);
+            return region.put(transfers);
+        }
+
+        @Override
+        public CompletableFuture<Long> compareAndSet(long offset, long expected, long next) {
+            count(1, Long.BYTES);
+            return region.compareAndSet(offset, expected, next);
+        }
+
+        @Override
+        public void close() {
+            region.close();
+        }
+    }
+}
