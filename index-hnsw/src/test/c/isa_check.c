@@ -7,7 +7,7 @@
 #include "roost_hnsw.h"
 #include "tile.h"
 
-enum { ROUNDS = 200, HEAD = 4096, WHOLE = 1 << 20 };
+enum { HEAD = 4096, WHOLE = 1 << 20 };
 
 static int64_t aligned(int64_t at, int64_t unit) { return (at + unit - 1) / unit * unit; }
 
@@ -197,17 +197,18 @@ static void check(int32_t isa, enum content content, int round) {
     free(allowed);
 }
 
-int main(void) {
+int main(int count, char **arguments) {
+    const int rounds = rounds_of(count, arguments);
     int others = 0;
     for (int32_t isa = PORTABLE; isa <= LAST_ISA; isa++) {
         if (!roost_hnsw_supports(isa)) continue;
-        for (int round = 0; round < ROUNDS; round++) {
+        for (int round = 0; round < rounds; round++) {
             check(isa, VECTORS, round);
             check(isa, CODES_AND_VECTORS, round);
             check(isa, NEIGHBOR_CODES, round);
         }
         printf("%s as portable: %d rounds of search, search over codes, search by estimates, scan\n", NAMES[isa],
-               ROUNDS);
+               rounds);
         others += isa != PORTABLE;
     }
     if (others == 0) printf("this CPU has no other instruction set\n");

@@ -8,8 +8,6 @@
 #include "check.h"
 #include "roost_ivf.h"
 
-enum { ROUNDS = 300 };
-
 static void differ(int32_t isa, const char *what, int round) {
     printf("%s differs from portable in %s, round %d\n", NAMES[isa], what, round);
     exit(1);
@@ -237,16 +235,17 @@ static void check_orders(int32_t isa, int round) {
     }
 }
 
-int main(void) {
+int main(int count, char **arguments) {
+    const int rounds = rounds_of(count, arguments);
     int others = 0;
     for (int32_t isa = PORTABLE; isa <= LAST_ISA; isa++) {
         if (!roost_ivf_supports(isa)) continue;
-        for (int round = 0; round < ROUNDS; round++) {
+        for (int round = 0; round < rounds; round++) {
             check_scan(isa, round);
             check_codes(isa, round);
             check_orders(isa, round);
         }
-        printf("%s as portable: %d rounds of scan, compare, codes, bound, order, keep\n", NAMES[isa], ROUNDS);
+        printf("%s as portable: %d rounds of scan, compare, codes, bound, order, keep\n", NAMES[isa], rounds);
         others += isa != PORTABLE;
     }
     if (others == 0) printf("this CPU has no other instruction set\n");

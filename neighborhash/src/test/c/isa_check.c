@@ -6,7 +6,7 @@
 #include "check.h"
 #include "roost_table.h"
 
-enum { ROUNDS = 100, MAX_BITS = 17, MAX_STEP = 1500 };
+enum { MAX_BITS = 17, MAX_STEP = 1500 };
 
 struct known {
     uint64_t key;
@@ -91,11 +91,12 @@ static void check(int32_t isa, int round) {
     free(payloads);
 }
 
-int main(void) {
+int main(int count, char **arguments) {
+    const int rounds = rounds_of(count, arguments);
     for (int32_t isa = PORTABLE; isa <= LAST_ISA; isa++) {
         if (!roost_table_supports(isa)) continue;
-        for (int round = 0; round < ROUNDS; round++) check(isa, round);
-        printf("%s as portable: %d rounds\n", NAMES[isa], ROUNDS);
+        for (int round = 0; round < rounds; round++) check(isa, round);
+        printf("%s as portable: %d rounds\n", NAMES[isa], rounds);
     }
     return 0;
 }

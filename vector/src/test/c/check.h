@@ -1,6 +1,6 @@
 /*
- * What the modules' programs isa_check.c share: the names of instruction sets, random numbers, and memory of an exact size, so that
- * a sanitizer detects reads and writes beyond it.
+ * What the modules' programs isa_check.c share: the names of instruction sets, random numbers, the number of rounds, and memory of an exact
+ * size, so that a sanitizer detects reads and writes beyond it.
  */
 #ifndef ROOST_CHECK_H
 #define ROOST_CHECK_H
@@ -28,6 +28,16 @@ static inline int64_t below(int64_t end) { return (int64_t)(next() % (uint64_t)e
 
 /* Few values, so that there are ties. */
 static inline float number(void) { return (float)(below(64) - 32) / 8; }
+
+/* The program's argument. */
+static inline int rounds_of(int count, char **arguments) {
+    const int rounds = count == 2 ? atoi(arguments[1]) : 0;
+    if (rounds < 1) {
+        printf("give the number of rounds, at least 1\n");
+        exit(2);
+    }
+    return rounds;
+}
 
 static inline void *room(size_t bytes) {
     void *memory = 0;

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.openjdk.jmh.runner.RunnerException;
 
 @Tag("stress")
+@Tag("nightly")
 class MicrobenchmarksTest {
     @Test
     void everyMicrobenchmarkRuns() throws RunnerException {

@@ -75,7 +75,7 @@ final class SearchOptions {
             names = "--seconds",
             paramLabel = "SECONDS",
             defaultValue = "1",
-            description = "Time of each measurement, at least 1, and all queries once; default ${DEFAULT-VALUE}.")
+            description = "Time of each measurement, at least 0.1, and all queries once; default ${DEFAULT-VALUE}.")
     private double seconds;
 
     @Option(
@@ -107,7 +107,7 @@ final class SearchOptions {
         }
         Options.require("--in-flight", inFlight, 1, MAX_IN_FLIGHT);
         requireSeconds("--warm-up", warmUpSeconds, 0);
-        requireSeconds("--seconds", seconds, 1);
+        requireSeconds("--seconds", seconds, .1);
         if (out != null && k.size() > 1) {
             throw new CommandFailure("--k must be one value with --out, got " + k.size());
         }
@@ -154,7 +154,7 @@ final class SearchOptions {
         }
     }
 
-    private static void requireSeconds(String option, double value, int min) {
+    private static void requireSeconds(String option, double value, double min) {
         // Written so that NaN fails too.
         if (!(value >= min && value <= MAX_SECONDS)) {
             throw new CommandFailure(

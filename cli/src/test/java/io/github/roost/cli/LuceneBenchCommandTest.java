@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @Tag("stress")
+@Tag("nightly")
 class LuceneBenchCommandTest {
     @BeforeEach
     void setHome() {

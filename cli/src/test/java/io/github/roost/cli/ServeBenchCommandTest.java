@@ -33,6 +33,7 @@ class ServeBenchCommandTest {
         System.clearProperty("roost.home");
     }
 
+    @Tag("nightly")
     @Test
     void everyRequestIsAnsweredOrShedUnderAnyLoad() throws IOException {
         CommandRun run = CommandRun.of("bench", "serve", "--seconds", 1, "--rounds", 1, "--load", "0.5,3", "--json");
@@ -52,6 +53,7 @@ class ServeBenchCommandTest {
         }
     }
 
+    @Tag("nightly")
     @Test
     void theTableHasALineForEachLoad() {
         CommandRun run = CommandRun.of("bench", "serve", "--seconds", 1, "--rounds", 1, "--load", "1");

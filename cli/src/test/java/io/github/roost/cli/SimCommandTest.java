@@ -63,6 +63,7 @@ class SimCommandTest {
         assertThat(run.err()).contains("got huge");
     }
 
+    @Tag("nightly")
     @Test
     void theMatrixHasTheWorstCellOnTopAndIsWrittenAsJson(@TempDir Path folder) throws Exception {
         Path json = folder.resolve("matrix.json");

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.github.roost.rows.service.etcd.LocalEtcd;
+import io.github.roost.testkit.Effort;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -24,9 +25,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("program")
 @Timeout(value = 600, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class TableServiceCommandTest {
-    /** How long etcd is killed for; the command's own is a minute. */
-    private static final String OUTAGE = System.getProperty("roost.test.outageSeconds", "8");
-
     @TempDir
     Path folder;
 
@@ -38,22 +36,29 @@ class TableServiceCommandTest {
     @Test
     void whileVersionsAreRolledOutEveryBatchIsAnsweredAndRightAndMemoryIsThatOfOneVersionMore() throws IOException {
         JsonNode client =
-                client(CommandRun.of("table-service", "--nodes", "3", "--versions", "2", "--rows", "2000", "--json"));
+                client(CommandRun.of("table-service", "--nodes", "3", "--versions", "1", "--rows", "2000", "--json"));
         assertThat(client.at("/processes").asBoolean())
                 .isEqualTo(LocalEtcd.program().isPresent());
         assertThat(client.at("/batches").asLong()).isPositive();
         assertThat(client.at("/failed").asLong()).isZero();
         assertThat(client.at("/wrong").asLong()).isZero();
-        assertThat(client.at("/byVersion")).hasSize(3);
+        assertThat(client.at("/byVersion")).hasSize(2);
         assertThat(client.at("/maxVersions").asInt()).isEqualTo(4);
         assertThat(client.at("/maxMemory").asDouble()).isEqualTo(4 / 3.0, offset(0.01));
     }
 
+    @Tag("nightly")
     @Test
     void whoeverIsKilledNoBatchIsWrongOrWithoutAnAnswerAndTheServersComeBack() throws IOException {
         assumeTrue(LocalEtcd.program().isPresent(), "needs etcd: apt-get install etcd-server");
         JsonNode client = client(CommandRun.of(
-                "table-service", "--nodes=3", "--versions=1", "--rows=2000", "--kill", "--outage=" + OUTAGE, "--json"));
+                "table-service",
+                "--nodes=3",
+                "--versions=1",
+                "--rows=2000",
+                "--kill",
+                "--outage=" + Effort.times(6),
+                "--json"));
         assertThat(client.at("/kills").asInt()).isEqualTo(4);
         assertThat(client.at("/failed").asLong()).isZero();
         assertThat(client.at("/wrong").asLong()).isZero();

@@ -8,10 +8,12 @@ import io.github.roost.topology.ProcessCpus;
 import io.github.roost.topology.ThreadPlacement;
 import io.github.roost.topology.TopologyReader;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -39,6 +41,7 @@ class StartedThreadsTest {
         try (Orchestrator orchestrator = Orchestrator.builder().build();
                 ExecutorService executor = Executors.newSingleThreadExecutor()) {
             MappingId id = orchestrator.register("table").id();
+            assertThat(looking()).isNotEmpty();
             List<Integer> first = orchestrator
                     .submit(
                             (query, context) -> CompletableFuture.supplyAsync(StartedThreadsTest::allowedCpus, executor)
@@ -56,6 +59,7 @@ class StartedThreadsTest {
 
     @Test
     void withAPinnerOfItsOwnThreadsAreLeftAlone() throws Exception {
+        Set<Thread> before = looking();
         try (Orchestrator orchestrator = Orchestrator.builder()
                         .pinner(Pinner.of(TopologyReader.live().read())::pin)
                         .build();
@@ -66,10 +70,18 @@ class StartedThreadsTest {
                             .submit((query, context) -> executor.submit(() -> 1).get(), "query", id)
                             .get(30, TimeUnit.SECONDS))
                     .isEqualTo(1);
-            // Longer than the interval at which other orchestrators look.
-            Thread.sleep(1_500);
+            assertThat(looking())
+                    .as("threads that look, besides those of other orchestrators")
+                    .isSubsetOf(before);
             assertThat(executor.submit(StartedThreadsTest::allowedCpus).get()).hasSize(ofAWorker);
         }
+    }
+
+    /** The threads that give others all CPUs. */
+    private static Set<Thread> looking() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().equals("roost-threads"))
+                .collect(Collectors.toSet());
     }
 
     private static int workersCpus(Orchestrator orchestrator, MappingId id) throws Exception {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("stress")
 class BlockReadsStressTest {
     @Test
-    @Timeout(value = 5, unit = TimeUnit.MINUTES)
+    @Timeout(value = 20, unit = TimeUnit.MINUTES)
     void noInterleavingLosesACompletion(@TempDir Path reports) throws IOException, InterruptedException {
         assertThat(Jcstress.run("io\\.github\\.roost\\.io\\..*", 300, reports)).contains("BlockReadsStress");
     }

@@ -2,9 +2,11 @@ package io.github.roost.lucene;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.roost.testkit.Effort;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.runner.JUnitCore;
 import org.junit.runner.Result;
 
@@ -13,8 +15,12 @@ import org.junit.runner.Result;
 class FormatSeedsTest {
     private static final String SEED = "tests.seed";
 
+    static Stream<String> seeds() {
+        return Stream.of("1", "5EED", "C0FFEE", "2", "3").limit(Effort.times(2));
+    }
+
     @ParameterizedTest
-    @ValueSource(strings = {"1", "2", "3", "5EED", "C0FFEE"})
+    @MethodSource("seeds")
     void theFormatPassesLucenesTestsWithSeed(String seed) {
         String before = System.getProperty(SEED);
         System.setProperty(SEED, seed);

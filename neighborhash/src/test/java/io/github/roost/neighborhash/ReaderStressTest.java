@@ -28,7 +28,7 @@ class ReaderStressTest {
     private static final int KEYS = 3_000;
 
     @Test
-    @Timeout(value = 5, unit = TimeUnit.MINUTES)
+    @Timeout(value = 20, unit = TimeUnit.MINUTES)
     void noInterleavingShowsAReaderAnotherKeysPayload(@TempDir Path reports) throws IOException, InterruptedException {
         String report = Jcstress.run("io\\.github\\.roost\\.neighborhash\\..*", 200, reports);
         assertThat(report)

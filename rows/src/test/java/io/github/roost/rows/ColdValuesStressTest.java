@@ -1,6 +1,7 @@
 package io.github.roost.rows;
 
 import io.github.roost.io.FaultDevice;
+import io.github.roost.testkit.Await;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -10,6 +11,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -27,11 +29,14 @@ class ColdValuesStressTest {
     @TempDir
     Path folder;
 
-    private static void read(ColdTable cold, long seed) {
+    private final AtomicInteger batches = new AtomicInteger();
+
+    private void read(ColdTable cold, long seed) {
         Random random = new Random(seed);
         RowBatch rows = RowBatch.onHeap();
         try (VersionedRows.Reader reader = cold.table.reader()) {
             for (int i = 0; i < BATCHES; i++) {
+                batches.incrementAndGet();
                 long[] keys = random.longs(1 + random.nextInt(40), 0, 1_000)
                         .map(key -> key < 700 ? key % 120 : key)
                         .toArray();
@@ -94,7 +99,8 @@ class ColdValuesStressTest {
     void everyBatchIsOfOneVersionBesideEviction() throws Exception {
         readBeside(sealed(VERSIONS), 40_000, cold -> {
             for (long version = 2; version <= VERSIONS; version++) {
-                Thread.sleep(30);
+                long before = (version - 1) * BATCHES / VERSIONS;
+                Await.until(() -> batches.get() >= before);
                 cold.table.publish(version);
                 if (version % 2 == 0) {
                     cold.table.unload(version - 1);

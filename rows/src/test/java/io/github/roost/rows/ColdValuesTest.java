@@ -12,6 +12,7 @@ import io.github.roost.core.spi.Step;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.BlockIoException;
 import io.github.roost.io.FaultDevice;
+import io.github.roost.testkit.Await;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.TableFileException;
 import java.io.IOException;
@@ -25,6 +26,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.BeforeEach;
@@ -269,7 +271,7 @@ class ColdValuesTest {
             for (int i = 0; i < 20; i++) {
                 CompletableFuture<RowBatch> given =
                         cold.fetch(LongStream.range(0, 30).toArray());
-                Thread.sleep(1);
+                Await.until(() -> cold.io.stats().inFlight() > 0 || given.isDone());
                 given.cancel(false);
                 CompletableFuture<RowBatch> late = cold.orchestrator
                         .indexing()
@@ -280,9 +282,7 @@ class ColdValuesTest {
                                 SubmitOptions.DEFAULT.withTimeout(Duration.ofMillis(1)));
                 late.exceptionally(failure -> RowBatch.onHeap()).join();
             }
-            while (cold.io.stats().inFlight() > 0 || cold.io.stats().buffersInUse() > 0) {
-                Thread.sleep(1);
-            }
+            Await.until(() -> cold.io.stats().inFlight() == 0 && cold.io.stats().buffersInUse() == 0);
             device.slow(0);
             long[] keys = LongStream.range(0, ROWS).toArray();
             ColdTable.check(cold.fetch(keys).join(), keys, ROWS);
@@ -497,16 +497,14 @@ class ColdValuesTest {
             try (ColdTable cold = new ColdTable(folder, 20_000, disk, 2)) {
                 long[] keys = LongStream.range(i, 400).toArray();
                 CompletableFuture<RowBatch> read = cold.fetch(keys);
-                Thread.sleep(i % 4);
+                LockSupport.parkNanos(i % 4 * 1_000_000L);
                 cold.table.close();
                 try {
                     ColdTable.check(read.join(), keys, ROWS);
                 } catch (CompletionException e) {
                     assertThat(e.getCause()).isInstanceOfAny(VersionGoneException.class, IllegalStateException.class);
                 }
-                while (cold.io.stats().buffersInUse() > 0) {
-                    Thread.sleep(1);
-                }
+                Await.until(() -> cold.io.stats().buffersInUse() == 0);
             }
         }
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.io.BlockIo;
+import io.github.roost.testkit.Effort;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -23,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(value = 300, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class KilledColdTableTest {
     private static final int KEYS = 800;
-    private static final int CRASHES = 6;
+    private static final int CRASHES = Effort.times(3);
     private static final long LITTLE = 40_000;
 
     @TempDir

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.github.roost.testkit.Effort;
 import io.github.roost.vector.TableFileException;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -25,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 class TableFileTest {
     private static final Schema SCHEMA = Schema.of(Column.ofLong("of"), Column.ofText("text"));
     private static final int ROWS = 20;
-    private static final int CRASHES = 4;
+    private static final int CRASHES = Effort.times(3);
     /** Where the only block of the body begins. */
     private static final int BODY = 4_096;
 

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.github.roost.testkit.Await;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -82,12 +83,12 @@ class PrometheusTest {
                 .redirectOutput(folder.resolve("prometheus.log").toFile())
                 .start();
         client = HttpClient.newHttpClient();
-        while (!scraped()) {
+        Await.until(() -> {
             assertThat(prometheus.isAlive())
                     .as(() -> read(folder.resolve("prometheus.log")))
                     .isTrue();
-            Thread.onSpinWait();
-        }
+            return scraped();
+        });
     }
 
     private static String read(Path file) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.server.SmallService.Answer;
 import io.github.roost.server.SmallService.Busy;
+import io.github.roost.testkit.Await;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
@@ -211,13 +212,9 @@ class RefusedRequestsTest {
                         .write(("POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                                         + "Content-Length: 60\r\n\r\n{\"like\":")
                                 .getBytes(StandardCharsets.US_ASCII));
-                while (inFlight(one) == 0) {
-                    Thread.onSpinWait();
-                }
+                Await.until(() -> inFlight(one) > 0);
             }
-            while (inFlight(one) > 0) {
-                Thread.onSpinWait();
-            }
+            Await.until(() -> inFlight(one) == 0);
 
             assertThat(one.send(HttpRequest.newBuilder(one.uri("/metrics")).build())
                             .response()
@@ -317,11 +314,11 @@ class RefusedRequestsTest {
                                 .getBytes(StandardCharsets.US_ASCII));
             }
 
-            assertThat(statusBecomes(429, one, longest)).isTrue();
+            awaitStatus(429, one, longest);
             for (Socket socket : slow) {
                 socket.close();
             }
-            assertThat(statusBecomes(200, one, longest)).isTrue();
+            awaitStatus(200, one, longest);
         }
     }
 
@@ -340,7 +337,7 @@ class RefusedRequestsTest {
                                         + " ".repeat(63_990))
                                 .getBytes(StandardCharsets.US_ASCII));
             }
-            assertThat(statusBecomes(429, one, large)).isTrue();
+            awaitStatus(429, one, large);
 
             assertThat(one.post("/tables/games/search", SEARCH + " ".repeat(900))
                             .status())
@@ -349,7 +346,7 @@ class RefusedRequestsTest {
             for (Socket socket : slow) {
                 socket.close();
             }
-            assertThat(statusBecomes(200, one, large)).isTrue();
+            awaitStatus(200, one, large);
         }
     }
 
@@ -385,14 +382,8 @@ class RefusedRequestsTest {
     }
 
     /** Bodies are read by and by. */
-    private static boolean statusBecomes(int status, SmallService service, String search) throws InterruptedException {
-        for (int tries = 0; tries < 500; tries++) {
-            if (service.post("/tables/games/search", search).status() == status) {
-                return true;
-            }
-            Thread.sleep(10);
-        }
-        return false;
+    private static void awaitStatus(int status, SmallService service, String search) {
+        Await.until(() -> service.post("/tables/games/search", search).status() == status);
     }
 
     private static String statusLine(InputStream in) throws IOException {

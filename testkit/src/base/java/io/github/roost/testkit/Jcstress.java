@@ -14,7 +14,7 @@ public final class Jcstress {
      * Runs tests that must all pass.
      *
      * @param tests a pattern of their class names
-     * @param millis the time of each of two iterations
+     * @param millis the time of an iteration, of which there are {@link Effort#times(int) one or more}
      * @param reports an empty folder
      * @return what jcstress printed, with the name of each test
      */
@@ -31,7 +31,7 @@ public final class Jcstress {
                         "-fsm",
                         "1",
                         "-iters",
-                        "2",
+                        Integer.toString(Effort.times(1)),
                         "-time",
                         Integer.toString(millis),
                         "-sc",

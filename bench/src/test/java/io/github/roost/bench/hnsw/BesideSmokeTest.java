@@ -15,6 +15,7 @@ import picocli.CommandLine;
 
 /** Smoke test: the benchmarks of a build beside searches and of filters run to their end, on small tables. */
 @Tag("stress")
+@Tag("nightly")
 class BesideSmokeTest {
     private static final Topology TWO_WORKERS =
             TopologyReader.synthetic("pack:1 l3:1 core:2 pu:1").read();

@@ -6,6 +6,7 @@ import io.github.roost.bench.live.LiveLoad.Report;
 import io.github.roost.bench.live.LiveLoad.Stretch;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.LiveTable;
+import io.github.roost.testkit.Effort;
 import io.github.roost.testkit.Mixture;
 import io.github.roost.topology.Topology;
 import io.github.roost.topology.TopologyReader;
@@ -28,7 +29,8 @@ class LiveLoadTest {
         LiveLoad load = new LiveLoad();
         new CommandLine(load)
                 .parseArgs(
-                        "--rows 4000 --dimension 16 --clients 3 --ef 64 --seed 5 --seconds 3 --stretches 2".split(" "));
+                        ("--rows 4000 --dimension 16 --clients 3 --ef 64 --seed 5 --stretches 2 --seconds " + Effort.times(1))
+                                .split(" "));
         Report report = load.run(TWO_WORKERS, told::add);
         assertThat(report.workers()).isEqualTo(2);
         assertThat(report.violations()).isEmpty();

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Timeout;
 
 @Tag("stress")
 class LuceneBenchTest {
+    @Tag("nightly")
     @Test
     void everyContenderSearchesInEveryRoundAndTheIndexIsGoneAfterwards() throws Exception {
         Path folder;

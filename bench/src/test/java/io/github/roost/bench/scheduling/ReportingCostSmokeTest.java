@@ -7,6 +7,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @Tag("stress")
+@Tag("nightly")
 class ReportingCostSmokeTest {
     @Test
     void everyRoundHasARatio() {

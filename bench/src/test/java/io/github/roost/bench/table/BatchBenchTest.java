@@ -18,6 +18,7 @@ import redis.clients.jedis.Jedis;
 
 /** Chronicle Map runs in another JVM, and Redis is another program. */
 @Tag("program")
+@Tag("nightly")
 @Timeout(value = 300, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class BatchBenchTest {
     @TempDir

@@ -3,6 +3,7 @@ package io.github.roost.cli.architecture;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.github.roost.testkit.Effort;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,6 +23,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class KernelChecksTest {
     private static final String SANITIZED = "-Og -g1 -fsanitize=address,undefined -fno-sanitize-recover=all";
     private static final String ARM = "aarch64-linux-gnu-gcc";
+
+    private static final String ROUNDS = Integer.toString(Effort.times(60));
 
     @TempDir
     private Path directory;
@@ -58,7 +61,8 @@ class KernelChecksTest {
     }
 
     private static void assertKernelsAgree(Path check) throws Exception {
-        assertThat(Programs.run(List.of(check.toString()))).anyMatch(line -> line.startsWith("portable as portable"));
+        assertThat(Programs.run(List.of(check.toString(), ROUNDS)))
+                .anyMatch(line -> line.startsWith("portable as portable"));
     }
 
     @ParameterizedTest
@@ -71,8 +75,8 @@ class KernelChecksTest {
         String compared = isWrittenForArm(module) ? "neon as portable" : "portable as portable";
         // The first has no instructions for dot products of bytes, the second has.
         for (String cpu : List.of("cortex-a57", "max")) {
-            assertThat(Programs.run(
-                            List.of("qemu-aarch64", "-cpu", cpu, "-L", "/usr/aarch64-linux-gnu", check.toString())))
+            assertThat(Programs.run(List.of(
+                            "qemu-aarch64", "-cpu", cpu, "-L", "/usr/aarch64-linux-gnu", check.toString(), ROUNDS)))
                     .as(cpu)
                     .anyMatch(line -> line.startsWith(compared));
         }

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("stress")
 class ConcurrencyStressTest {
     @Test
-    @Timeout(value = 5, unit = TimeUnit.MINUTES)
+    @Timeout(value = 20, unit = TimeUnit.MINUTES)
     void noInterleavingBreaksRingListEpochFanOutBatchQueueFailureParkingWakeUpOrTermination(@TempDir Path reports)
             throws IOException, InterruptedException {
         String report = Jcstress.run("io\\.github\\.roost\\..*", 300, reports);

@@ -199,7 +199,7 @@ class WorkConservationTest {
             MappingId id = orchestrator.register("table").id();
             SearchFunction<Integer, Integer> child = (query, context) -> query;
             SearchFunction<Integer, Integer> search = (query, context) -> {
-                Thread.sleep(1);
+                LockSupport.parkNanos(1_000_000);
                 return orchestrator.submit(child, query, id).join();
             };
             do {

@@ -9,6 +9,7 @@ import io.github.roost.core.spi.Step;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.BlockReads;
 import io.github.roost.io.FaultDevice;
+import io.github.roost.testkit.Await;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
@@ -92,13 +93,10 @@ class BeamSearchTest {
 
             // The page of the entry has been read. Now another row gets its node.
             table.remove(deleted);
-            for (int row = 0; codes.state(entry) != ProductCodes.FREE; row++) {
-                if (row < 70) {
-                    table.remove(Rows.id(row));
-                } else {
-                    Thread.sleep(1);
-                }
+            for (int row = 0; row < 70 && codes.state(entry) != ProductCodes.FREE; row++) {
+                table.remove(Rows.id(row));
             }
+            Await.until(() -> codes.state(entry) == ProductCodes.FREE);
             for (int row = BUILT; codes.state(entry) != ProductCodes.LIVE; row++) {
                 table.put(Rows.id(row), ROWS.vectors()[row]);
             }

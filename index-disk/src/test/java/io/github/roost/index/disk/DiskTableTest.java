@@ -8,6 +8,7 @@ import io.github.roost.core.DeadlineExceededException;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.BlockIo.Backend;
+import io.github.roost.testkit.Await;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.MutableVectorTable;
@@ -260,9 +261,7 @@ class DiskTableTest {
                 }
             }
             assertThat(late).isPositive();
-            while (slow.stats().inFlight() > 0 || slow.stats().buffersInUse() > 0) {
-                Thread.sleep(1);
-            }
+            Await.until(() -> slow.stats().inFlight() == 0 && slow.stats().buffersInUse() == 0);
         }
     }
 

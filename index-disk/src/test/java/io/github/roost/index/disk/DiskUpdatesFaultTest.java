@@ -7,6 +7,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.FaultDevice;
+import io.github.roost.testkit.Effort;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableFileException;
 import java.io.IOException;
@@ -290,7 +291,7 @@ class DiskUpdatesFaultTest {
         device = device.afterPowerLoss(8);
         Oracle oracle = new Oracle(rows, built);
         int losses = 0;
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < Effort.times(4); i++) {
             device.powerLossAt(random.nextInt(80));
             try {
                 change(device, oracle, random);

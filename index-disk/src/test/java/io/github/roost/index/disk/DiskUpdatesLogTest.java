@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.FaultDevice;
+import io.github.roost.testkit.Await;
 import io.github.roost.vector.Metric;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -73,10 +74,8 @@ class DiskUpdatesLogTest {
         }
     }
 
-    private static void awaitCheckpoints(MutableDiskTable table, long count) throws InterruptedException {
-        while (table.diskStats().checkpoints() < count) {
-            Thread.sleep(1);
-        }
+    private static void awaitCheckpoints(MutableDiskTable table, long count) {
+        Await.until(() -> table.diskStats().checkpoints() >= count);
     }
 
     @Test

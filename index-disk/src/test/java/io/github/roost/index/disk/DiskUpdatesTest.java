@@ -7,6 +7,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.TableClosedException;
 import io.github.roost.core.policy.StallPolicy;
 import io.github.roost.io.BlockIo;
+import io.github.roost.testkit.Await;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
@@ -129,9 +130,7 @@ class DiskUpdatesTest {
             assertThat(table.diskStats().updates()).isEqualTo(COUNT + 1);
             assertThat(table.diskStats().pruneNanos())
                     .isBetween(1L, table.diskStats().updateNanos());
-            while (table.diskStats().deletedNodes() > COUNT / 8) {
-                Thread.sleep(1);
-            }
+            Await.until(() -> table.diskStats().deletedNodes() <= COUNT / 8);
         }
         DiskTable.builder()
                 .build(

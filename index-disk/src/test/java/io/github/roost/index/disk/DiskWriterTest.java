@@ -133,6 +133,7 @@ class DiskWriterTest {
                 .isLessThan(800);
     }
 
+    @Tag("stress")
     @Test
     void aRepairThatCouldNotReadAPageFreesNothingAndTheNextOneDoes() throws Exception {
         List<Update> updates = new ArrayList<>();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.io.BlockIo;
+import io.github.roost.testkit.Effort;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -35,12 +36,11 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * A process that inserts and deletes, and is killed at a random moment: every update that it has said to be acknowledged is there, of
  * the others each whole or not at all, in the order of those of one id; and the table is as good as one that is built of its rows.
- * {@code -Droost.test.kills=N} kills more often than a few times.
  */
 @Tag("program")
 @Timeout(value = 600, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class KilledTableTest {
-    private static final int KILLS = Integer.getInteger("roost.test.kills", 2);
+    private static final int KILLS = Effort.times(2);
     private static final int IDS = 1_000;
     private static final int BUILT = 800;
     private static final int DIMENSION = 12;

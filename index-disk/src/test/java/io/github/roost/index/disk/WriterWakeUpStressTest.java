@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.io.BlockIo;
+import io.github.roost.testkit.Effort;
 import io.github.roost.vector.Metric;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -30,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("stress")
 @Timeout(value = 300, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class WriterWakeUpStressTest {
-    private static final Duration TIME = Duration.ofSeconds(Integer.getInteger("roost.test.stressSeconds", 4));
+    private static final Duration TIME = Duration.ofSeconds(Effort.times(2));
     private static final Duration MAX_WAIT = Duration.ofSeconds(20);
     private static final int THREADS = 3;
     private static final Rows ROWS = Rows.clustered(Metric.SQUARED_L2, 400, 12, 5);

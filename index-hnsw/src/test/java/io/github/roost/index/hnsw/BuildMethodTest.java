@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.testkit.Await;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.DomainLevel;
@@ -15,6 +16,7 @@ import io.github.roost.vector.TableBuild;
 import io.github.roost.vector.VectorSource;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -160,16 +162,15 @@ class BuildMethodTest {
         try (Orchestrator orchestrator = Fixtures.roundRobin()) {
             TableBuild<HnswTable> build =
                     HnswTable.builder().metric(Metric.INNER_PRODUCT).start(orchestrator, ids, rows);
-            int looks = 0;
-            int atEnd = 0;
-            while (!build.result().isDone()) {
-                looks++;
-                atEnd += build.progress() > .985 ? 1 : 0;
-                Thread.sleep(1);
-            }
+            List<Double> looks = new ArrayList<>();
+            Await.until(() -> {
+                looks.add(build.progress());
+                return build.result().isDone();
+            });
             build.join().close();
             assertThat(build.progress()).isEqualTo(1);
-            assertThat(atEnd).isLessThan(10 + looks / 4);
+            assertThat(looks.stream().filter(progress -> progress > .985).count())
+                    .isLessThan(10 + looks.size() / 4);
         }
     }
 

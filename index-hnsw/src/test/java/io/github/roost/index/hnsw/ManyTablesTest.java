@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
 import io.github.roost.core.TableClosedException;
+import io.github.roost.testkit.Await;
 import io.github.roost.vector.SearchResult;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -18,7 +19,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.stream.LongStream;
@@ -94,12 +94,8 @@ class ManyTablesTest {
     }
 
     /** A table is listed until the last worker has left what it was running when the table was closed. */
-    private static void awaitThatClosedTablesAreForgotten(Orchestrator orchestrator) throws InterruptedException {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (orchestrator.stats().tables().size() > TABLES && System.nanoTime() - end < 0) {
-            Thread.sleep(1);
-        }
-        assertThat(orchestrator.stats().tables()).hasSize(TABLES);
+    private static void awaitThatClosedTablesAreForgotten(Orchestrator orchestrator) {
+        Await.until(() -> orchestrator.stats().tables().size() == TABLES);
     }
 
     /** Swaps tables, and replaces them by others that were saved and are opened, under another mapping id. */

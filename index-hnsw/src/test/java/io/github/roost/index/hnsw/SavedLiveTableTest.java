@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.search.GraphImage;
+import io.github.roost.testkit.Effort;
 import io.github.roost.testkit.OtherJvm;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
@@ -318,7 +319,7 @@ class SavedLiveTableTest {
     @Test
     void aKillAtAnyPointOfASaveLeavesAWholeTable() throws Exception {
         Random random = new Random(76);
-        for (int trial = 0; trial < 6; trial++) {
+        for (int trial = 0; trial < Effort.times(3); trial++) {
             Process process = OtherJvm.start(SavesForever.class, file.toString());
             try (BufferedReader lines =
                     new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {

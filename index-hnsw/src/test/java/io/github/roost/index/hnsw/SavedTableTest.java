@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.testkit.Effort;
 import io.github.roost.testkit.OtherJvm;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
@@ -266,7 +267,7 @@ class SavedTableTest {
     @Test
     void aKillAtAnyPointOfASaveLeavesAWholeTable() throws Exception {
         Random random = new Random(56);
-        for (int trial = 0; trial < 6; trial++) {
+        for (int trial = 0; trial < Effort.times(3); trial++) {
             Process process = OtherJvm.start(SavesForever.class, file.toString());
             try (BufferedReader lines =
                     new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {

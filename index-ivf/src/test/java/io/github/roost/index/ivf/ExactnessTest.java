@@ -6,6 +6,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.index.ivf.kernel.PlainScan;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
+import io.github.roost.testkit.Effort;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.IdFilter;
@@ -82,7 +83,7 @@ class ExactnessTest {
     @EnumSource(Metric.class)
     void whatBytesTellLittleOfIsFoundToo(Metric metric) {
         Random random = new Random(29);
-        for (int trial = 0; trial < 100; trial++) {
+        for (int trial = 0; trial < Effort.times(30); trial++) {
             int dimension = 1 + random.nextInt(40);
             int kind = trial % 10;
             float[][] rows = vectors(900, dimension, () -> component(kind, random));

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.TableClosedException;
 import io.github.roost.testkit.Asking;
+import io.github.roost.testkit.Effort;
 import io.github.roost.testkit.Exact;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.IdFilter;
@@ -381,7 +382,7 @@ class IvfMutationTest {
                 }
             });
             try {
-                for (int i = 0; i < 700; i++) {
+                for (int i = 0; i < Effort.times(200); i++) {
                     SearchResult all = table.search(new float[DIMENSION], rows).join();
                     Set<Long> ids = new HashSet<>();
                     for (int n = 0; n < all.size(); n++) {

@@ -11,6 +11,7 @@ import io.github.roost.core.RejectedSearchException;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.core.policy.CrossDomainGate;
+import io.github.roost.testkit.Await;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.SearchResult;
 import java.nio.file.Files;
@@ -25,6 +26,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -241,10 +243,9 @@ class ListSearchTest {
      * Until every worker has found out that it has nothing to do: at several looks, since one that has just taken a last step of
      * the build from where maintenance waits is neither there nor busy yet.
      */
-    private static void awaitFree(Orchestrator orchestrator) throws InterruptedException {
-        for (int looks = 0; looks < 4; looks = isFree(orchestrator) ? looks + 1 : 0) {
-            Thread.sleep(5);
-        }
+    private static void awaitFree(Orchestrator orchestrator) {
+        AtomicInteger looks = new AtomicInteger();
+        Await.until(() -> looks.updateAndGet(free -> isFree(orchestrator) ? free + 1 : 0) == 20);
     }
 
     private static boolean isFree(Orchestrator orchestrator) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.testkit.Effort;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableFileException;
@@ -418,7 +419,7 @@ class SavedIvfTest {
     @Test
     void aKillAtAnyPointOfASaveLeavesAWholeTable() throws Exception {
         Random random = new Random(5);
-        for (int trial = 0; trial < 5; trial++) {
+        for (int trial = 0; trial < Effort.times(3); trial++) {
             Process process = new ProcessBuilder(
                             ProcessHandle.current().info().command().orElseThrow(),
                             "--enable-native-access=ALL-UNNAMED",

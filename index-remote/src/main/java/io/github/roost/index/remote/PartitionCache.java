@@ -9,6 +9,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -36,6 +37,7 @@ final class PartitionCache {
     private final long capacity;
     private final int recordBytes;
     private final Supplier<long[]> traffic;
+    private final LongSupplier nanoTime;
     private final EvictionOrder order;
     private final Map<CachedPartition.Key, CachedPartition> entries = new HashMap<>();
     private final ArrayDeque<CachedPartition> wanted = new ArrayDeque<>();
@@ -68,11 +70,17 @@ final class PartitionCache {
      * @param traffic supplies the bytes touched by searches, per partition
      */
     PartitionCache(OpenPool pool, long capacity, Supplier<long[]> traffic) {
+        this(pool, capacity, traffic, System::nanoTime);
+    }
+
+    /** @param nanoTime the clock of how long a partition has found no room, never 0 */
+    PartitionCache(OpenPool pool, long capacity, Supplier<long[]> traffic, LongSupplier nanoTime) {
         this.pool = pool;
         this.region = pool.region().name();
         this.capacity = capacity;
         this.recordBytes = pool.head().recordBytes();
         this.traffic = traffic;
+        this.nanoTime = nanoTime;
         this.order = new EvictionOrder(pool.head().partitions());
         this.needed = new int[pool.head().partitions()];
     }
@@ -346,7 +354,7 @@ final class PartitionCache {
                 continue;
             }
             if (memory == null) {
-                starvedSinceNanos = starvedSinceNanos == 0 ? System.nanoTime() : starvedSinceNanos;
+                starvedSinceNanos = starvedSinceNanos == 0 ? nanoTime.getAsLong() : starvedSinceNanos;
                 lacksRoom = true;
                 continue;
             }
@@ -380,7 +388,7 @@ final class PartitionCache {
     }
 
     private boolean isStarved() {
-        return starvedSinceNanos != 0 && System.nanoTime() - starvedSinceNanos > MAX_STARVED_NANOS;
+        return starvedSinceNanos != 0 && nanoTime.getAsLong() - starvedSinceNanos > MAX_STARVED_NANOS;
     }
 
     /** Memory for an entry, new or of evicted entries; of needed ones too if {@code starved}. Null if there is none. */

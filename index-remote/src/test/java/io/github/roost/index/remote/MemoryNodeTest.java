@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.testkit.Await;
 import io.github.roost.testkit.OtherJvm;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
@@ -118,15 +119,15 @@ class MemoryNodeTest {
     }
 
     private static void awaitAnswer(RemoteTable table) {
-        while (true) {
+        Await.until(() -> {
             try {
                 assertThat(table.search(rows[7], K, 6).join().ids()[0]).isEqualTo(14);
-                return;
+                return true;
             } catch (CompletionException lost) {
                 assertThat(lost).hasCauseInstanceOf(MemoryNodeLostException.class);
-                Thread.onSpinWait();
+                return false;
             }
-        }
+        });
     }
 
     @Test
@@ -146,9 +147,7 @@ class MemoryNodeTest {
             failed.await();
             memory.beforeEachRead(transfers -> CompletableFuture.completedFuture(null));
             long stood = pool.word(PoolHead.HEARTBEAT_AT);
-            while (pool.word(PoolHead.HEARTBEAT_AT) == stood) {
-                Thread.onSpinWait();
-            }
+            Await.until(() -> pool.word(PoolHead.HEARTBEAT_AT) != stood);
         }
     }
 

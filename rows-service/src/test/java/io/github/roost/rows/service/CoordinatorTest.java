@@ -9,6 +9,7 @@ import io.github.roost.rows.Schema;
 import io.github.roost.rows.VersionBuilder;
 import io.github.roost.rows.VersionedRows;
 import io.github.roost.rows.service.Registry.Announced;
+import io.github.roost.testkit.Await;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -241,9 +242,7 @@ class CoordinatorTest {
                     Thread.currentThread().interrupt();
                 }
             });
-            while (registry.announced(ITEMS).map(Announced::version).orElse(0L) != 14) {
-                Thread.sleep(5);
-            }
+            Await.until(() -> registry.announced(ITEMS).map(Announced::version).orElse(0L) == 14);
             member.rows.end.countDown();
             roll.join();
         }

@@ -7,6 +7,7 @@ import io.github.roost.rows.Column;
 import io.github.roost.rows.RowBatch;
 import io.github.roost.rows.RowWriter;
 import io.github.roost.rows.Schema;
+import io.github.roost.testkit.Effort;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -29,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(value = 300, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class KilledNodeTest {
     private static final int KEYS = 3_000;
-    private static final int CRASHES = 8;
+    private static final int CRASHES = Effort.times(3);
 
     @TempDir
     Path folder;

@@ -90,6 +90,7 @@ class ReplayTest {
         }
     }
 
+    @Tag("nightly")
     @ParameterizedTest
     @ValueSource(strings = {"hnsw", "ivf"})
     void anOpenLoopAndThePoolsOfTheJdkTakePart(String index) throws Exception {

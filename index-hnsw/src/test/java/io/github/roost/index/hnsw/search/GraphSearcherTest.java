@@ -3,6 +3,7 @@ package io.github.roost.index.hnsw.search;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.roost.testkit.Effort;
 import io.github.roost.vector.Metric;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,7 +43,7 @@ class GraphSearcherTest {
     @MethodSource("searchers")
     void everySearchFindsTheSameAtBitEqualDistances(GraphSearcher searcher) {
         Random random = new Random(1);
-        for (int trial = 0; trial < 200; trial++) {
+        for (int trial = 0; trial < Effort.times(60); trial++) {
             Metric metric = trial % 3 == 0 ? Metric.INNER_PRODUCT : Metric.SQUARED_L2;
             boolean coded = trial % 5 < 3;
             int dimension = 1 + random.nextInt(coded ? 300 : 70);
@@ -87,7 +88,7 @@ class GraphSearcherTest {
     @MethodSource("searchers")
     void aScanForSeveralQueriesFindsWhatAScanForEachFinds(GraphSearcher searcher) {
         Random random = new Random(11);
-        for (int trial = 0; trial < 150; trial++) {
+        for (int trial = 0; trial < Effort.times(60); trial++) {
             Metric metric = trial % 3 == 0 ? Metric.INNER_PRODUCT : Metric.SQUARED_L2;
             GraphImage image = image(metric, false, 1 + random.nextInt(150), 1 + random.nextInt(300), random);
             NodeSet allowed = offHeap(image, SCRATCH, trial % 2 == 0 ? NodeSet.ALL : some(image, random));
@@ -131,7 +132,7 @@ class GraphSearcherTest {
     @MethodSource("searchers")
     void howASearchIsCutDoesNotChangeWhatItFinds(GraphSearcher searcher) {
         Random random = new Random(6);
-        for (int trial = 0; trial < 100; trial++) {
+        for (int trial = 0; trial < Effort.times(60); trial++) {
             Metric metric = trial % 3 == 0 ? Metric.INNER_PRODUCT : Metric.SQUARED_L2;
             boolean coded = trial % 2 == 0;
             GraphImage image = image(metric, coded, 1 + random.nextInt(100), 1 + random.nextInt(400), random);

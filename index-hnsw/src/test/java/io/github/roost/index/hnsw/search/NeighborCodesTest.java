@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import io.github.roost.testkit.Effort;
 import io.github.roost.vector.Metric;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -105,7 +106,7 @@ class NeighborCodesTest {
     @MethodSource("searchers")
     void everySearchFindsTheSameHoweverItIsCut(GraphSearcher searcher) {
         Random random = new Random(81);
-        for (int trial = 0; trial < 200; trial++) {
+        for (int trial = 0; trial < Effort.times(60); trial++) {
             Metric metric = trial % 3 == 0 ? Metric.INNER_PRODUCT : Metric.SQUARED_L2;
             int dimension = 1 + random.nextInt(trial % 20 == 0 ? 1_100 : 200);
             GraphImage image = image(metric, dimension, 1 + random.nextInt(400), random);

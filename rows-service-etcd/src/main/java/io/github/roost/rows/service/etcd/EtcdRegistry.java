@@ -42,6 +42,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
@@ -72,7 +73,7 @@ public final class EtcdRegistry implements Registry {
     /** Longer, as the first call also loads classes. */
     private static final long CONNECT_MILLIS = 15_000;
 
-    private static final int ROUNDS_PER_LEASE = 5;
+    static final int ROUNDS_PER_LEASE = 5;
 
     private final List<URI> endpoints;
     private final Duration lease;
@@ -90,11 +91,13 @@ public final class EtcdRegistry implements Registry {
 
     /** Replaced by the keeper only. */
     private volatile Client client;
-    /** Used by the keeper only, as are {@link #watcher} and {@link #isLost}, until it has ended. */
+    /** Used by the keeper only, as is {@link #watcher}, until it has ended. */
     private long leaseId;
 
     private Watch.@Nullable Watcher watcher;
-    private boolean isLost;
+    /** Rounds of the keeper since etcd last answered one. */
+    private final AtomicInteger failedRounds = new AtomicInteger();
+
     private volatile Map<String, InetSocketAddress> told = Map.of();
     private volatile boolean isClosed;
 
@@ -208,9 +211,8 @@ public final class EtcdRegistry implements Registry {
             enterServers();
             tell(servers());
             watchServers();
-            if (isLost) {
+            if (failedRounds.getAndSet(0) > 0) {
                 LOG.info("the registry at {} answers again", endpoints);
-                isLost = false;
             }
         } catch (UncheckedIOException e) {
             if (!isClosed) {
@@ -223,9 +225,8 @@ public final class EtcdRegistry implements Registry {
     }
 
     private void reconnect(UncheckedIOException why) {
-        if (!isLost) {
+        if (failedRounds.getAndIncrement() == 0) {
             LOG.warn("{}; the known servers stay", why.getMessage());
-            isLost = true;
         }
         Client next;
         try {
@@ -626,6 +627,11 @@ public final class EtcdRegistry implements Registry {
     /** Revokes the lease, as if it had not been renewed: for tests. */
     void loseLease() {
         join(CompletableFuture.runAsync(() -> await(client.getLeaseClient().revoke(leaseId)), keeper));
+    }
+
+    /** Rounds in which etcd did not answer since it last did: for tests. */
+    int failedRounds() {
+        return failedRounds.get();
     }
 
     /** Closes the registry, and unregisters the servers of this process. Idempotent. */

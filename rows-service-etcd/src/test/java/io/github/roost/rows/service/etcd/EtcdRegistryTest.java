@@ -8,12 +8,14 @@ import io.github.roost.rows.service.Registry;
 import io.github.roost.rows.service.Registry.Announced;
 import io.github.roost.rows.service.Registry.Registration;
 import io.github.roost.rows.service.RegistryContract;
+import io.github.roost.testkit.Await;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -112,8 +114,9 @@ class EtcdRegistryTest extends RegistryContract {
                     .hasMessageContaining("the registry at [" + etcd.endpoint() + "] does not answer");
             assertThatThrownBy(() -> one.takeCharge("items")).isInstanceOf(UncheckedIOException.class);
             assertThatThrownBy(() -> one.register("server 1", HERE)).isInstanceOf(UncheckedIOException.class);
-            // Longer than the lease, so that the servers must be entered again, or the lease renewed in time.
-            Thread.sleep(LEASE.toMillis() * 2);
+            // Whoever renews a lease has missed it, so that the servers must be entered again, or the lease renewed in
+            // time.
+            Await.until(() -> one.failedRounds() > EtcdRegistry.ROUNDS_PER_LEASE);
             LinkedBlockingQueue<Map<String, InetSocketAddress>> late = new LinkedBlockingQueue<>();
             other.watch(late::add).close();
             assertThat(late.take()).isEqualTo(Map.of("server 0", HERE));
@@ -127,14 +130,16 @@ class EtcdRegistryTest extends RegistryContract {
         }
     }
 
-    private Registration awaitRegistration(String server) throws InterruptedException {
-        while (true) {
+    private Registration awaitRegistration(String server) {
+        List<Registration> made = new ArrayList<>();
+        Await.until(() -> {
             try {
-                return one.register(server, HERE);
+                return made.add(one.register(server, HERE));
             } catch (UncheckedIOException notYet) {
-                Thread.sleep(50);
+                return false;
             }
-        }
+        });
+        return made.getFirst();
     }
 
     @Test
@@ -146,9 +151,7 @@ class EtcdRegistryTest extends RegistryContract {
             // Its entry is gone when this returns. The watch lists servers, so it may miss the moment without the
             // entry.
             one.loseLease();
-            while (!other.servers().equals(Map.of("server 0", HERE))) {
-                Thread.sleep(10);
-            }
+            Await.until(() -> other.servers().equals(Map.of("server 0", HERE)));
         }
     }
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.roost.rows.service.Pem;
 import io.github.roost.rows.service.Registry;
+import io.github.roost.testkit.Await;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -15,6 +16,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -85,14 +87,16 @@ class EtcdTlsTest {
     /** Connects as soon as etcd has started. */
     private EtcdRegistry connectOnceStarted() throws Exception {
         EtcdTls tls = new EtcdTls(own.certificate(), own.certificate(), own.key());
-        while (true) {
+        List<EtcdRegistry> made = new ArrayList<>();
+        Await.until(() -> {
             try {
-                return EtcdRegistry.connect(List.of(endpoint), LEASE, tls);
+                return made.add(EtcdRegistry.connect(List.of(endpoint), LEASE, tls));
             } catch (UncheckedIOException e) {
                 assertThat(etcd.isAlive()).as(() -> e + ", etcd says: " + log()).isTrue();
-                Thread.sleep(50);
+                return false;
             }
-        }
+        });
+        return made.getFirst();
     }
 
     private String log() {
