@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -39,6 +40,21 @@ class DocumentedCommandsTest {
                         .results()
                         .flatMap(match -> unknown(roost, match.group(1)).stream()))
                 .isEmpty();
+    }
+
+    @Test
+    void theReferenceNamesEveryCommand() throws IOException {
+        String reference = Files.readString(Path.of("../docs/reference/commands.md"));
+
+        assertThat(commands(roost)
+                        .flatMap(command -> Stream.concat(Stream.of(command), commands(command)))
+                        .filter(command -> !command.usageMessage().hidden()))
+                .hasSizeGreaterThan(40)
+                .allSatisfy(command -> assertThat(reference).containsPattern("[` ]" + command.name() + "[ `]"));
+    }
+
+    private static Stream<CommandSpec> commands(CommandSpec parent) {
+        return parent.subcommands().values().stream().map(CommandLine::getCommandSpec);
     }
 
     @Test

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 
-/** The code that docs/lucene.md shows stands here, and runs. */
+/** The code that docs/guide/lucene.md shows stands here, and runs. */
 @TestInstance(Lifecycle.PER_CLASS)
 class LuceneGuideTest {
     private static final float[] QUERY = Packages.SOME.phrases().getFirst().vector();
@@ -98,7 +98,7 @@ class LuceneGuideTest {
         }
     }
 
-    static IndexSearcher searched(Directory directory) throws IOException {
+    static IndexSearcher searchedByRoost(Directory directory) throws IOException {
         return new IndexSearcher(RoostReader.over(DirectoryReader.open(directory)));
     }
 
@@ -137,10 +137,10 @@ class LuceneGuideTest {
         assertThat(expected).hasSize(10);
         assertThat(meaning(onWorkers(reader, orchestrator))).isEqualTo(expected);
         assertThat(meaning(atHome(reader, orchestrator))).isEqualTo(expected);
-        IndexSearcher searched = searched(directory);
-        try (IndexReader closed = searched.getIndexReader()) {
+        IndexSearcher ofRoost = searchedByRoost(directory);
+        try (IndexReader closed = ofRoost.getIndexReader()) {
             assertThat(closed).isInstanceOf(RoostReader.class);
-            assertThat(meaning(searched)).hasSize(10).first().isEqualTo(expected.getFirst());
+            assertThat(meaning(ofRoost)).hasSize(10).first().isEqualTo(expected.getFirst());
         }
         try (Directory written = Packages.index();
                 IndexWriter writer = new IndexWriter(written, new IndexWriterConfig(new StandardAnalyzer()));

@@ -178,7 +178,7 @@ class ClusterTest {
         }
     }
 
-    /** Words and meaning over all shards: two searches, their ranks fused as docs/opensearch.md says. */
+    /** Words and meaning over all shards: two searches, their ranks fused as docs/guide/opensearch.md says. */
     @Test
     @Order(4)
     void wordsAndMeaningAreFusedByRank() throws IOException {

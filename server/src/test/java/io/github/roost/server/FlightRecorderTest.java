@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The commands of docs/observability.md, run on this process. */
+/** The commands of docs/guide/operations.md, run on this process. */
 @Tag("program")
 class FlightRecorderTest {
     private static final String PID = Long.toString(ProcessHandle.current().pid());

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What docs/observability.md and the dashboard promise, against what Debian's Prometheus has scraped. */
+/** What docs/reference/metrics.md and the dashboard promise, against what Debian's Prometheus has scraped. */
 @Tag("program")
 @SuppressWarnings("NullAway.Init")
 class PrometheusTest {
@@ -128,7 +128,7 @@ class PrometheusTest {
 
     private static List<Series> documented() throws IOException {
         return DOCUMENTED
-                .matcher(Files.readString(Path.of("../docs/observability.md")))
+                .matcher(Files.readString(Path.of("../docs/reference/metrics.md")))
                 .results()
                 .map(line -> new Series(
                         line.group(1), line.group(2) == null ? "" : line.group(2), line.group(3), line.group(4)))

@@ -3,11 +3,12 @@ package io.github.roost.cli.site;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.commonmark.Extension;
 import org.commonmark.ext.gfm.tables.TablesExtension;
@@ -22,12 +23,17 @@ import org.commonmark.renderer.text.TextContentRenderer;
 /** The Markdown files of a checkout as HTML pages, each with links to all others. */
 final class Guides {
     private static final List<Extension> TABLES = List.of(TablesExtension.create());
+    /** The folders of docs, with capitals. */
+    private static final List<String> SHELVES = List.of("Guide", "Reference", "Design", "Results");
+
+    private static final Pattern HEADING = Pattern.compile("^# (.+)$", Pattern.MULTILINE);
     private static final Pattern NO_WORD = Pattern.compile("[^a-z0-9 _-]");
     private static final String STYLE = """
             :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
             body { margin: 0; display: flex; flex-wrap: wrap; }
             nav { padding: 1rem; flex: 1 1 12rem; max-width: 16rem; }
             nav a { display: block; padding: .1rem 0; }
+            nav h2 { font-size: 1rem; margin: .75rem 0 .25rem; }
             nav .here { font-weight: bold; }
             main { padding: 1rem; flex: 1 1 30rem; min-width: 0; max-width: 60rem; }
             pre, code { font: .875rem/1.4 ui-monospace, monospace; }
@@ -37,26 +43,57 @@ final class Guides {
             """;
 
     private final Path root;
+    private final List<Shelf> shelves;
     private final List<Path> files;
 
-    private Guides(Path root, List<Path> files) {
+    /** Pages that stand together, under a heading of the navigation. */
+    private record Shelf(String heading, List<Path> pages) {}
+
+    private Guides(Path root, List<Shelf> shelves) {
         this.root = root;
-        this.files = files;
+        this.shelves = shelves;
+        this.files = shelves.stream().flatMap(shelf -> shelf.pages().stream()).toList();
     }
 
-    /** Finds the guides of a checkout: README, then docs, then files for contributors. */
+    /** Finds the pages of a checkout: README, then the shelves of docs in its order, then files for contributors. */
     static Guides of(Path root) throws IOException {
-        try (Stream<Path> docs = Files.walk(root.resolve("docs"))) {
-            Stream<Path> first =
-                    Stream.of("README.md", "CHANGELOG.md", "CONTRIBUTING.md").map(root::resolve);
-            return new Guides(
-                    root,
-                    Stream.concat(
-                                    first,
-                                    docs.filter(file -> file.toString().endsWith(".md"))
-                                            .sorted())
-                            .toList());
+        List<Shelf> shelves = new ArrayList<>();
+        shelves.add(new Shelf("", List.of(root.resolve("README.md"))));
+        String readme = Files.readString(root.resolve("README.md"));
+        Comparator<Path> asInReadme = Comparator.<Path>comparingInt(page -> place(readme, root.relativize(page)))
+                .thenComparing(Comparator.naturalOrder());
+        for (String shelf : SHELVES) {
+            Path folder = root.resolve("docs").resolve(shelf.toLowerCase(Locale.ROOT));
+            shelves.add(
+                    new Shelf(shelf, pages(folder).stream().sorted(asInReadme).toList()));
         }
+        try (Stream<Path> others = Files.list(root)) {
+            shelves.add(new Shelf(
+                    "Project",
+                    others.filter(file -> isPage(file) && !file.endsWith("README.md"))
+                            .sorted()
+                            .toList()));
+        }
+        return new Guides(root, shelves);
+    }
+
+    /** Where a text has a link to a page, or behind all links. */
+    private static int place(String text, Path page) {
+        int place = text.indexOf("(" + page + ")");
+        return place < 0 ? Integer.MAX_VALUE : place;
+    }
+
+    private static List<Path> pages(Path folder) throws IOException {
+        if (Files.notExists(folder)) {
+            return List.of();
+        }
+        try (Stream<Path> files = Files.walk(folder)) {
+            return files.filter(Guides::isPage).toList();
+        }
+    }
+
+    private static boolean isPage(Path file) {
+        return file.toString().endsWith(".md");
     }
 
     /**
@@ -137,22 +174,29 @@ final class Guides {
         return relative.toString().replace('\\', '/');
     }
 
-    private String navigation(Path here, boolean hasApi) {
-        String pages = files.stream()
-                .map(file -> "<a href=\"%s\"%s>%s</a>\n"
+    private String navigation(Path here, boolean hasApi) throws IOException {
+        StringBuilder links = new StringBuilder();
+        for (Shelf shelf : shelves) {
+            if (!shelf.heading().isEmpty() && !shelf.pages().isEmpty()) {
+                links.append("<h2>").append(shelf.heading()).append("</h2>\n");
+            }
+            for (Path file : shelf.pages()) {
+                links.append("<a href=\"%s\"%s>%s</a>\n"
                         .formatted(
                                 relative(here, pageOf(root.relativize(file))),
                                 file.equals(here) ? " class=\"here\" aria-current=\"page\"" : "",
-                                title(file)))
-                .collect(Collectors.joining());
+                                title(file)));
+            }
+        }
         String api = hasApi ? "<a href=\"%s\">Javadoc</a>\n".formatted(relative(here, Path.of("api/index.html"))) : "";
-        return api + pages;
+        return api + links;
     }
 
-    private String title(Path file) {
-        return root.relativize(file).toString().equals("README.md")
-                ? "Roost"
-                : root.relativize(file).toString().replaceFirst("^docs/", "").replaceFirst("\\.md$", "");
+    /** A page's first heading, or its name if it has none. */
+    private static String title(Path file) throws IOException {
+        Matcher heading = HEADING.matcher(Files.readString(file));
+        String title = heading.find() ? heading.group(1) : file.getFileName().toString();
+        return title.replace("`", "").replace("&", "&amp;").replace("<", "&lt;");
     }
 
     private static String text(Node node) {

@@ -5,25 +5,31 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.regex.Matcher;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Numbers in a Markdown file that stand in the code as well. A comment right before such a number, which readers do not see,
- * holds the code, with {@code #} in place of the number:
+ * Numbers in a Markdown file that stand in the code as well. A link definition at the end of the file, which readers do not see, has
+ * the words around such a number and the code around it, with {@code #} in place of the number:
  *
  * <pre>{@code
- * it sleeps after <!-- as in: idleStrategy = IdleStrategy.spinThenPark(#) -->1,000 fruitless looks
+ * [fact: it sleeps after # spins]: # "Orchestrator: idleStrategy = IdleStrategy.spinThenPark(#)"
  * }</pre>
  *
- * Zeros after the {@code #} stand for a smaller unit: {@code #_000} in the code is 200 in the text where it is {@code 200_000}. A
- * type's name restricts the search to its file: {@code as in Vectors: MAX_NEIGHBORS = #;}. {@code Integer.MAX_VALUE - 8} in the
- * code is the number that it makes.
+ * A type's name before the code restricts the search to its file, and may be left out. Code with quotes stands in single quotes. Zeros
+ * after the {@code #} stand for a smaller unit: {@code #_000} in the code is 200 in the text where it is {@code 200_000}. {@code
+ * Integer.MAX_VALUE - 8} in the code is the number that it makes.
  */
 final class CodeFacts {
-    private static final Pattern FACT = Pattern.compile("<!-- as in(?: (\\w+))?: (.+?) -->([\\d,]*\\d)?");
+    /** A definition: the words, the type if there is one, and the code. */
+    private static final Pattern FACT =
+            Pattern.compile("^\\[fact: (.+)]: # ([\"'])(?:(\\w+): )?(.+)\\2$", Pattern.MULTILINE);
+
+    private static final Pattern DEFINITION = Pattern.compile("^\\[fact: .*$", Pattern.MULTILINE);
     private static final String NUMBER = "#";
+    private static final String STATED = "(\\d[\\d,]*\\d|\\d)";
     private static final String BELOW_MAX = "Integer.MAX_VALUE - ";
 
     private CodeFacts() {}
@@ -35,41 +41,53 @@ final class CodeFacts {
      */
     static List<String> problems(String file, String markdown, Map<String, String> sources) {
         List<String> problems = new ArrayList<>();
-        for (Matcher fact = FACT.matcher(markdown); fact.find(); ) {
-            String type = fact.group(1);
-            String code = fact.group(2);
-            String stated = fact.group(3) == null ? "no number" : fact.group(3).replace(",", "");
-            Set<String> values = type == null
-                    ? values(code, sources.values())
-                    : values(code, List.of(sources.getOrDefault(type, "")));
-            if (!values.equals(Set.of(stated))) {
-                problems.add("%s says %s for %s, the code says %s".formatted(file, stated, code, values));
+        if (count(markdown) != FACT.matcher(markdown).results().count()) {
+            problems.add(file + " has a fact that is not of the form [fact: words with #]: # \"Type: code with #\"");
+        }
+        String text = withoutDefinitions(markdown).replaceAll("\\s+", " ");
+        for (MatchResult fact : FACT.matcher(markdown).results().toList()) {
+            String words = fact.group(1);
+            String code = fact.group(4);
+            Set<String> inText = numbers(words, STATED, List.of(text));
+            Set<String> inCode =
+                    numbers(code, "((?:" + Pattern.quote(BELOW_MAX) + ")?\\d[\\d_]*)", sources(fact.group(3), sources));
+            if (inCode.size() != 1 || !inText.equals(inCode)) {
+                problems.add(
+                        "%s says %s in \"%s\", the code says %s in %s".formatted(file, inText, words, inCode, code));
             }
         }
         return problems;
     }
 
-    /** How many facts a text has. */
-    static long count(String markdown) {
-        return FACT.matcher(markdown).results().count();
+    private static Collection<String> sources(@Nullable String type, Map<String, String> sources) {
+        return type == null ? sources.values() : List.of(sources.getOrDefault(type, ""));
     }
 
-    private static Set<String> values(String code, Collection<String> sources) {
-        String[] around = code.split(NUMBER, -1);
-        if (around.length != 2) {
-            throw new IllegalArgumentException("code must have one " + NUMBER + " for its number, got " + code);
+    /** How many facts a text has. */
+    static long count(String markdown) {
+        return DEFINITION.matcher(markdown).results().count();
+    }
+
+    /** What readers see of a text, apart from other comments. */
+    static String withoutDefinitions(String markdown) {
+        return DEFINITION.matcher(markdown).replaceAll("");
+    }
+
+    private static Set<String> numbers(String around, String number, Collection<String> texts) {
+        String[] parts = around.split(NUMBER, -1);
+        if (parts.length != 2) {
+            throw new IllegalArgumentException("a fact must have one " + NUMBER + " for its number, got " + around);
         }
-        Pattern pattern = Pattern.compile(Pattern.quote(around[0]) + "((?:" + Pattern.quote(BELOW_MAX) + ")?\\d[\\d_]*)"
-                + Pattern.quote(around[1]));
-        return sources.stream()
-                .flatMap(source -> pattern.matcher(source).results())
-                .map(match -> number(match.group(1)))
+        Pattern pattern = Pattern.compile(Pattern.quote(parts[0]) + number + Pattern.quote(parts[1]));
+        return texts.stream()
+                .flatMap(text -> pattern.matcher(text).results())
+                .map(match -> plain(match.group(1)))
                 .collect(Collectors.toSet());
     }
 
-    private static String number(String code) {
-        return code.startsWith(BELOW_MAX)
-                ? String.valueOf(Integer.MAX_VALUE - Integer.parseInt(code.substring(BELOW_MAX.length())))
-                : code.replace("_", "");
+    private static String plain(String number) {
+        return number.startsWith(BELOW_MAX)
+                ? String.valueOf(Integer.MAX_VALUE - Integer.parseInt(number.substring(BELOW_MAX.length())))
+                : number.replaceAll("[_,]", "");
     }
 }

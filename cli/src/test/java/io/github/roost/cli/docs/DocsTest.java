@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -19,6 +20,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class DocsTest {
     private static final String DOCUMENTS = "io.github.roost.cli.docs.Documents#all";
     private static final Pattern TYPE = Pattern.compile("`([A-Z][a-z]+[A-Z]\\w*)`");
+    private static final Pattern COMMENT = Pattern.compile("<!--.*?-->", Pattern.DOTALL);
+    private static final Pattern WORD = Pattern.compile("\\S*[\\p{L}\\p{N}]\\S*");
     private static final Pattern LINK = Pattern.compile("\\]\\((?!https?:|#)([^)#\\s]+)");
 
     @ParameterizedTest
@@ -67,18 +70,9 @@ class DocsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "scheduling, 5",
-        "tuning, 5",
-        "limits, 5",
-        "tables, 5",
-        "remote, 20",
-        "table-service, 12",
-        "topology, 3",
-        "observability, 1"
-    })
-    void theGuidesTakeTheirDefaultsAndLimitsFromTheCode(String guide, int facts) throws IOException {
-        assertThat(CodeFacts.count(Files.readString(Documents.PROJECT.resolve("docs/" + guide + ".md"))))
+    @CsvSource({"guide/remote, 5", "guide/vector-tables, 5", "reference/limits, 5", "reference/options, 15"})
+    void pagesTakeTheirDefaultsAndLimitsFromTheCode(String page, int facts) throws IOException {
+        assertThat(CodeFacts.count(Files.readString(Documents.PROJECT.resolve("docs/" + page + ".md"))))
                 .isGreaterThanOrEqualTo(facts);
     }
 
@@ -88,26 +82,66 @@ class DocsTest {
                 "Pool",
                 "looks = spinThenPark(1_000); gate = new Gate(2, 200_000); twice(1); twice(2)",
                 "Rows",
-                "most = Integer.MAX_VALUE - 8; twice(3)");
+                "most = Integer.MAX_VALUE - 8; twice(3); say(\"rows\", 5)");
 
-        assertThat(CodeFacts.problems("a.md", "<!-- as in: spinThenPark(#) -->1,000 looks", code))
+        assertThat(problems("sleeps after 1,000\nspins\n\n[fact: after # spins]: # \"spinThenPark(#)\"", code))
                 .isEmpty();
-        assertThat(CodeFacts.problems("a.md", "for <!-- as in: Gate(2, #_000) -->200 us", code))
+        assertThat(problems("for 200 us\n\n[fact: for # us]: # \"Gate(2, #_000)\"", code))
                 .isEmpty();
-        assertThat(CodeFacts.problems("a.md", "<!-- as in: spinThenPark(#) -->200 looks", code))
-                .containsExactly("a.md says 200 for spinThenPark(#), the code says [1000]");
-        assertThat(CodeFacts.problems("a.md", "<!-- as in: spinThenPark(#) --> looks", code))
-                .containsExactly("a.md says no number for spinThenPark(#), the code says [1000]");
-        assertThat(CodeFacts.problems("a.md", "<!-- as in: gone(#) -->1", code))
-                .containsExactly("a.md says 1 for gone(#), the code says []");
-        assertThat(CodeFacts.problems("a.md", "<!-- as in: twice(#) -->1", code))
+        assertThat(problems("up to 2,147,483,639 rows\n\n[fact: up to # rows]: # \"Rows: most = #\"", code))
+                .isEmpty();
+        assertThat(problems("5 rows\n\n[fact: # rows]: # 'say(\"rows\", #)'", code))
+                .isEmpty();
+        assertThat(problems("after 200 spins\n\n[fact: after # spins]: # \"spinThenPark(#)\"", code))
+                .containsExactly("a.md says [200] in \"after # spins\", the code says [1000] in spinThenPark(#)");
+        assertThat(problems("after spins\n\n[fact: after # spins]: # \"spinThenPark(#)\"", code))
+                .containsExactly("a.md says [] in \"after # spins\", the code says [1000] in spinThenPark(#)");
+        assertThat(problems("1 spin, 2 spins\n\n[fact: # spin]: # \"twice(#)\"", code))
                 .hasSize(1);
-        assertThat(CodeFacts.problems("a.md", "<!-- as in Rows: twice(#) -->3", code))
+        assertThat(problems("3 spins\n\n[fact: # spins]: # \"Rows: twice(#)\"", code))
                 .isEmpty();
-        assertThat(CodeFacts.problems("a.md", "<!-- as in Pool: most = # -->1", code))
-                .containsExactly("a.md says 1 for most = #, the code says []");
-        assertThat(CodeFacts.problems("a.md", "up to <!-- as in: most = # -->2,147,483,639 rows", code))
-                .isEmpty();
+        assertThat(problems("1 row\n\n[fact: # row]: # \"Pool: most = #\"", code))
+                .containsExactly("a.md says [1] in \"# row\", the code says [] in most = #");
+        assertThat(problems("1 row\n\n[fact: # row]: # no quotes", code)).hasSize(1);
+    }
+
+    private static List<String> problems(String markdown, Map<String, String> code) {
+        return CodeFacts.problems("a.md", markdown, code);
+    }
+
+    /** The shelves for readers with a task, for looking up, for understanding, and what commands have written. */
+    @ParameterizedTest
+    @MethodSource(DOCUMENTS)
+    void everyPageStandsOnAShelf(Path document) {
+        Path place = Documents.PROJECT.resolve("docs").relativize(document);
+
+        assertThat(place.getName(0).toString()).isIn("guide", "reference", "design", "..");
+    }
+
+    @Test
+    void thePagesWrittenByHandHaveAtMost25000Words() throws IOException {
+        long words = 0;
+        for (Path document : Documents.all()) {
+            String seen = COMMENT.matcher(CodeFacts.withoutDefinitions(Files.readString(document)))
+                    .replaceAll("");
+            words += WORD.matcher(seen).results().count();
+        }
+
+        assertThat(words).isBetween(1_000L, 25_000L);
+    }
+
+    @Test
+    void theReadmeHasFewerThan100Lines() throws IOException {
+        assertThat(Files.readAllLines(Documents.PROJECT.resolve("README.md"))).hasSizeLessThan(100);
+    }
+
+    @Test
+    void everyGuideHasCodeWithinItsFirst40Lines() throws IOException {
+        assertThat(Documents.guides())
+                .hasSizeGreaterThan(5)
+                .allSatisfy(
+                        guide -> assertThat(Files.readAllLines(guide).stream().limit(40))
+                                .anySatisfy(line -> assertThat(line).startsWith("```")));
     }
 
     @Test
@@ -116,7 +150,7 @@ class DocsTest {
                 .map(file -> file.getFileName().toString())
                 .collect(Collectors.toSet());
 
-        assertThat(TYPE.matcher(Files.readString(Documents.PROJECT.resolve("docs/architecture.md")))
+        assertThat(TYPE.matcher(Files.readString(Documents.PROJECT.resolve("docs/design/architecture.md")))
                         .results()
                         .map(match -> match.group(1) + ".java"))
                 .hasSizeGreaterThan(10)
@@ -128,10 +162,6 @@ class DocsTest {
         String markdown = """
                 # A guide
 
-                <!-- given
-                import java.util.List;
-                List<String> names = List.of();
-                -->
                 ```java
                 import java.util.Set;
 
@@ -144,12 +174,17 @@ class DocsTest {
                     Missing field;
                 }
                 ```
+
+                <!-- given
+                import java.util.List;
+                List<String> names;
+                -->
                 """;
 
         assertThat(JavaBlocks.problems("guide.md", markdown, ""))
                 .hasSize(2)
                 .satisfiesExactly(
-                        first -> assertThat(first).startsWith("guide.md:11: incompatible types"),
-                        second -> assertThat(second).startsWith("guide.md:16: cannot find symbol"));
+                        first -> assertThat(first).startsWith("guide.md:7: incompatible types"),
+                        second -> assertThat(second).startsWith("guide.md:12: cannot find symbol"));
     }
 }

@@ -7,19 +7,26 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The repository's Markdown files for its users, and the Java they speak of. */
+/** The repository's Markdown files, and the Java they speak of. */
 public final class Documents {
     /** Tests run in the folder of their module. */
     static final Path PROJECT = Path.of("..");
 
     private Documents() {}
 
-    /** README.md, CONTRIBUTING.md and everything under docs. */
+    /** The files written by hand: those of the repository's root, and everything under docs but the results. */
     public static List<Path> all() throws IOException {
         List<Path> documents = files(PROJECT.resolve("docs"), ".md");
-        documents.add(PROJECT.resolve("README.md"));
-        documents.add(PROJECT.resolve("CONTRIBUTING.md"));
+        documents.removeIf(document -> document.startsWith(PROJECT.resolve("docs/results")));
+        try (Stream<Path> root = Files.list(PROJECT)) {
+            root.filter(file -> file.toString().endsWith(".md")).sorted().forEach(documents::add);
+        }
         return documents;
+    }
+
+    /** The pages of docs/guide. */
+    static List<Path> guides() throws IOException {
+        return files(PROJECT.resolve("docs/guide"), ".md");
     }
 
     /** All Java files of the modules, and of the modules inside the examples. */

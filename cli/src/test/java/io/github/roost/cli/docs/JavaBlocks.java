@@ -19,14 +19,14 @@ import javax.tools.ToolProvider;
 
 /**
  * The {@code java} blocks of a Markdown file, compiled. A block that declares a type is a compilation unit; any other is
- * the body of a method. A block that stands word for word in a source of the repository is compiled with that. What a
- * body takes for granted stands in a comment right before the block, which readers do
- * not see: imports, and declarations of the variables it uses.
+ * the body of a method. A block that stands word for word in a source of the repository is compiled with that. What the
+ * bodies take for granted stands in a comment at the end of the file, which readers do not see: imports, and the variables
+ * that they use, as fields.
  *
  * <pre>{@code
  * <!-- given
  * import java.util.List;
- * List<String> names = List.of();
+ * List<String> names;
  * -->
  * }</pre>
  */
@@ -58,22 +58,21 @@ final class JavaBlocks {
         return problems;
     }
 
-    /** What a block takes for granted, its own lines, and the number of the first, from 1. */
+    /** A block's lines, what the bodies of its file take for granted, and the number of its first line, from 1. */
     private record Block(List<String> given, List<String> code, int firstLine) {}
 
     private static List<Block> blocks(List<String> lines) {
         List<Block> blocks = new ArrayList<>();
-        List<String> given = List.of();
+        List<String> given = new ArrayList<>();
         for (int at = 0; at < lines.size(); at++) {
             String line = lines.get(at).strip();
             if (line.equals(GIVEN_OPENS)) {
                 int end = find(GIVEN_CLOSES, lines, at + 1);
-                given = lines.subList(at + 1, end);
+                given.addAll(lines.subList(at + 1, end));
                 at = end;
             } else if (line.equals(BLOCK_OPENS)) {
                 int end = find(BLOCK_CLOSES, lines, at + 1);
                 blocks.add(new Block(given, lines.subList(at + 1, end), at + 2));
-                given = List.of();
                 at = end;
             }
         }
@@ -108,7 +107,8 @@ final class JavaBlocks {
             imports.append(isImport(line) ? line + "\n" : "");
             shown.append(isImport(line) ? "" : line).append('\n');
         }
-        String before = imports + "@SuppressWarnings(\"all\")\nclass Block {\nvoid run() throws Exception {\n" + given;
+        String before =
+                imports + "@SuppressWarnings(\"all\")\nclass Block {\n" + given + "void run() throws Exception {\n";
         return new Unit(
                 "Block", before + shown + "}\n}\n", 1 + (int) before.lines().count());
     }

@@ -35,8 +35,9 @@ class SiteTest {
     @Test
     void everyGuideIsAPageAndEveryLinkLeadsSomewhere() throws IOException {
         build(false);
-        assertThat(Files.readString(site.resolve("index.html"))).contains("<title>Roost</title>", "<table>");
-        assertThat(site.resolve("docs/tables.html")).exists();
+        assertThat(Files.readString(site.resolve("index.html")))
+                .contains("<title>Roost</title>", "<table>", "<h2>Guide</h2>", "<h2>Reference</h2>");
+        assertThat(site.resolve("docs/guide/vector-tables.html")).exists();
         List<String> broken = new ArrayList<>();
         for (Path page : pages()) {
             Matcher links = LINK.matcher(Files.readString(page));

@@ -41,7 +41,7 @@ public final class BatchLookups {
     }
 
     /**
-     * The lookup for a batch: {@code preferred}, or Java if that is faster. docs/table.md has the measurements behind the limits.
+     * The lookup for a batch: {@code preferred}, or Java if that is faster. docs/results has the measurements.
      *
      * @param slots the number of slots of the table
      * @param count the number of keys
