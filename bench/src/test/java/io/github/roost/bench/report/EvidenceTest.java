@@ -33,8 +33,8 @@ class EvidenceTest {
 
     @Test
     void theEvidenceInTheRepositoryIsWhatItsResultsMake() throws IOException {
-        String markdown = Files.readString(Path.of("../docs/evidence.md"));
-        Path file = Path.of("../docs/evidence.json");
+        String markdown = Files.readString(Path.of("../docs/results/evidence.md"));
+        Path file = Path.of("../docs/results/evidence.json");
 
         assertThat(Files.exists(file)).isEqualTo(markdown.startsWith("<!-- Made by roost bench all"));
         if (Files.exists(file)) {
