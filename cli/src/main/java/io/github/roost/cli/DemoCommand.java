@@ -22,7 +22,6 @@ import picocli.CommandLine.Option;
 final class DemoCommand implements Callable<Integer> {
     private static final int MAX_SECONDS = 3_600;
     private static final int MAX_K = 100;
-    private static final Path DATA = Path.of("examples", "data", "debian-packages");
 
     private final Streams streams;
 
@@ -68,7 +67,7 @@ final class DemoCommand implements Callable<Integer> {
             Options.require("--tables", tables, 1, Integer.MAX_VALUE);
         }
         reserved.reserve(topology);
-        Path data = Path.of(System.getProperty("roost.home", "")).resolve(DATA);
+        Path data = RoostHome.packages();
         DemoReport report = new Demo(
                         new DemoSettings(data, seconds, k, tables == null ? 0 : tables, json, topology), streams)
                 .run();

@@ -16,7 +16,7 @@ final class DocsCommand implements Callable<Integer> {
     private final Streams streams;
 
     @Option(names = "--out", paramLabel = "FOLDER", description = "Output folder; default cli/target/site.")
-    private Path out = RoostHome.checkout().resolve(Path.of("examples", "target", "site"));
+    private Path out = RoostHome.checkout().resolve(Path.of("cli", "target", "site"));
 
     @Option(names = "--guides", description = "Only the guides, which takes a second.")
     private boolean guides;

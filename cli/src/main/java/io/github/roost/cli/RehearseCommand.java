@@ -5,7 +5,6 @@ import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
-import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 
@@ -16,7 +15,6 @@ import picocli.CommandLine.Command;
         description =
                 "Starts the service on small tables and sends it requests, so that the JVM can record an AOT cache.")
 final class RehearseCommand implements Callable<Integer> {
-    private static final Path DATA = Path.of("examples", "data", "debian-packages");
 
     @Override
     public Integer call() throws IOException {
@@ -24,9 +22,7 @@ final class RehearseCommand implements Callable<Integer> {
         Streams unseen = new Streams(InputStream.nullInputStream(), nowhere, nowhere, false);
         RoostCommand.run(new String[] {"topology"}, unseen);
         RoostCommand.run(new String[] {"serve", "--help"}, unseen);
-        Rehearsal.run(
-                Path.of(System.getProperty("roost.home", "")).resolve(DATA),
-                TopologyReader.live().read());
+        Rehearsal.run(RoostHome.packages(), TopologyReader.live().read());
         return 0;
     }
 }

@@ -28,8 +28,7 @@ import picocli.CommandLine.Option;
             "The environment variable ROOST_TOKEN guards writes, and must be set to bind any but a loopback address."
         })
 final class ServeCommand implements Callable<Integer> {
-    private static final Path KEPT = Path.of("examples", "target", "served");
-    private static final Path DATA = Path.of("examples", "data", "debian-packages");
+    private static final Path KEPT = Path.of("cli", "target", "served");
 
     private final Streams streams;
 
@@ -104,14 +103,14 @@ final class ServeCommand implements Callable<Integer> {
         TopologyReader machine = topology == null
                 ? TopologyReader.live()
                 : TopologyReader.synthetic(topology).onThisSystem(true);
-        Path home = Path.of(System.getProperty("roost.home", ""));
+        Path kept = RoostHome.checkout().resolve(KEPT);
         TableService service = new TableService(settings, machine.read(), streams.err());
         if (!files.isEmpty()) {
             service.runSaved(files);
         } else if (data == null) {
-            service.runPackages(home.resolve(DATA), maxTables, home.resolve(KEPT));
+            service.runPackages(RoostHome.packages(), maxTables, kept);
         } else {
-            service.runFile(data, metric, home.resolve(KEPT));
+            service.runFile(data, metric, kept);
         }
         return 0;
     }

@@ -15,6 +15,7 @@ import io.github.roost.testkit.opensearch.SearchClient;
 import io.github.roost.testkit.opensearch.SearchClient.Reply;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -148,6 +149,21 @@ class OneNodeTest {
         assertThat(search("v", vector, 10, ",\"filter\":{\"match\":{\"word\":\"dodo\"}}")
                         .ids())
                 .isEmpty();
+    }
+
+    @Test
+    @Order(1)
+    void theExampleOfAClientFindsWhatItExpects() throws IOException, InterruptedException {
+        Process example = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        CHECKOUT.resolve("examples/opensearch-client/src/main/java/example/OpenSearchClient.java")
+                                .toString(),
+                        client.base())
+                .redirectErrorStream(true)
+                .start();
+        String output = new String(example.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(example.waitFor()).as("%s", output).isZero();
+        assertThat(output).contains("finds [2, 1]", "finds [1, 3]");
     }
 
     @Test

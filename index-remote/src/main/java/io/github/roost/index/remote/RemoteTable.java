@@ -476,7 +476,7 @@ public sealed class RemoteTable extends AbstractVectorTable permits MutableRemot
          * Sets whether this table rebuilds a pair in the background once a change finds three quarters of its gap used. A change that finds the
          * gap full waits for the rebuild.
          *
-         * @param value default true; if false, the caller must call {@link RemoteTable#rebuild}, and a full gap refuses changes
+         * @param value default true; if false, the caller must call {@link MutableRemoteTable#rebuild}, and a full gap refuses changes
          * @return this builder
          */
         public Builder rebuildsFullLogs(boolean value) {
