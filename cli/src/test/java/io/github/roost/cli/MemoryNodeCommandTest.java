@@ -1,5 +1,6 @@
 package io.github.roost.cli;
 
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -31,14 +32,7 @@ class MemoryNodeCommandTest {
     Path folder;
 
     private static float[][] vectors(int rows, long seed) {
-        Random random = new Random(seed);
-        float[][] vectors = new float[rows][12];
-        for (float[] vector : vectors) {
-            for (int i = 0; i < vector.length; i++) {
-                vector[i] = (float) random.nextGaussian();
-            }
-        }
-        return vectors;
+        return gaussian(rows, 12, new Random(seed));
     }
 
     private static ProcessBuilder roost(Object... arguments) {

@@ -1,5 +1,6 @@
 package io.github.roost.server;
 
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -82,13 +83,7 @@ class SavedTablesTest {
     }
 
     private static float[][] vectors(Random random) {
-        float[][] vectors = new float[ROWS][DIMENSION];
-        for (float[] vector : vectors) {
-            for (int i = 0; i < DIMENSION; i++) {
-                vector[i] = (float) random.nextGaussian();
-            }
-        }
-        return vectors;
+        return gaussian(ROWS, DIMENSION, random);
     }
 
     private static float[][] vectorsOf(String kind) {

@@ -1,5 +1,6 @@
 package io.github.roost.lucene;
 
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -157,10 +158,6 @@ class DamagedSegmentTest {
     }
 
     private static float[] vector(Random random) {
-        float[] vector = new float[16];
-        for (int i = 0; i < vector.length; i++) {
-            vector[i] = (float) random.nextGaussian();
-        }
-        return vector;
+        return gaussian(16, random);
     }
 }

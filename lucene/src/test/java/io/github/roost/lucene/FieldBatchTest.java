@@ -1,5 +1,6 @@
 package io.github.roost.lucene;
 
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
@@ -81,11 +82,7 @@ class FieldBatchTest {
     }
 
     private static float[] vector(Random random) {
-        float[] vector = new float[DIMENSION];
-        for (int i = 0; i < DIMENSION; i++) {
-            vector[i] = (float) random.nextGaussian();
-        }
-        return vector;
+        return gaussian(DIMENSION, random);
     }
 
     private static void write(Directory directory, Codec codec) throws IOException {

@@ -1,5 +1,6 @@
 package io.github.roost.lucene;
 
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.apache.lucene.index.VectorEncoding.FLOAT32;
 import static org.apache.lucene.index.VectorSimilarityFunction.COSINE;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -365,11 +366,7 @@ class FormatSearchTest {
     }
 
     private static float[] vector(Random random) {
-        float[] vector = new float[DIMENSION];
-        for (int i = 0; i < DIMENSION; i++) {
-            vector[i] = (float) random.nextGaussian();
-        }
-        return vector;
+        return gaussian(DIMENSION, random);
     }
 
     private static byte[] bytes(float[] vector) {

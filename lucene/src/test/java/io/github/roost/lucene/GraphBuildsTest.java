@@ -1,5 +1,6 @@
 package io.github.roost.lucene;
 
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -357,10 +358,6 @@ class GraphBuildsTest {
     }
 
     private static float[] vector(Random random) {
-        float[] vector = new float[DIMENSION];
-        for (int i = 0; i < DIMENSION; i++) {
-            vector[i] = (float) random.nextGaussian();
-        }
-        return vector;
+        return gaussian(DIMENSION, random);
     }
 }

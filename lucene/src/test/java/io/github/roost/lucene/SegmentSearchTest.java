@@ -1,5 +1,6 @@
 package io.github.roost.lucene;
 
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.index.hnsw.graph.CodedGraph;
@@ -39,11 +40,7 @@ class SegmentSearchTest {
     }
 
     private static float[] vector(Random random) {
-        float[] vector = new float[DIMENSION];
-        for (int i = 0; i < DIMENSION; i++) {
-            vector[i] = (float) random.nextGaussian();
-        }
-        return vector;
+        return gaussian(DIMENSION, random);
     }
 
     private CodedGraph graph() throws IOException {

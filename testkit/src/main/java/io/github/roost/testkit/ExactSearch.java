@@ -2,17 +2,22 @@ package io.github.roost.testkit;
 
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchResult;
-import io.github.roost.vector.Vectors;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
 import java.util.PriorityQueue;
+import java.util.Set;
+import java.util.function.LongPredicate;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * Brute-force search by squared Euclidean distance or inner product: the ground truth for recall. Immutable and thread-safe, as long as
- * the vectors do not change.
+ * Brute-force search, with distances summed in doubles: the oracle of the tests, and the ground truth for recall. It shares no code with the
+ * indexes. Immutable and thread-safe, as long as the vectors do not change.
  */
 public final class ExactSearch {
     private final float[][] base;
-    private final boolean byProduct;
+    private final Metric metric;
 
     /**
      * Searches by squared Euclidean distance.
@@ -27,17 +32,14 @@ public final class ExactSearch {
      * Searches by a metric.
      *
      * @param base vectors of one width, at least one; not copied
-     * @param metric not cosine
+     * @param metric the metric of the distances
      */
     public ExactSearch(float[][] base, Metric metric) {
-        if (metric == Metric.COSINE) {
-            throw new IllegalArgumentException("the metric must be SQUARED_L2 or INNER_PRODUCT, got COSINE");
-        }
         if (base.length == 0) {
             throw new IllegalArgumentException("the base must have at least one vector, got none");
         }
         this.base = base;
-        this.byProduct = metric == Metric.INNER_PRODUCT;
+        this.metric = metric;
     }
 
     /**
@@ -50,22 +52,7 @@ public final class ExactSearch {
         if (k < 1 || k > base.length) {
             throw new IllegalArgumentException("k must be between 1 and " + base.length + ", got " + k);
         }
-        PriorityQueue<Found> nearest = new PriorityQueue<>(k + 1);
-        for (int ordinal = 0; ordinal < base.length; ordinal++) {
-            float distance = distance(query, base[ordinal]);
-            if (nearest.size() < k) {
-                nearest.add(new Found(ordinal, distance));
-            } else if (distance < nearest.element().distance) {
-                nearest.remove();
-                nearest.add(new Found(ordinal, distance));
-            }
-        }
-        return sorted(nearest);
-    }
-
-    /** The distance of two vectors of the base's width: the smaller, the nearer. */
-    public float distance(float[] query, float[] vector) {
-        return byProduct ? -Vectors.product(query, vector) : Vectors.squaredDistance(query, vector);
+        return exact(base, query, k, metric);
     }
 
     /** Finds the k nearest vectors of each query, on all CPUs. */
@@ -74,6 +61,29 @@ public final class ExactSearch {
                 .parallel()
                 .mapToObj(i -> search(queries[i], k))
                 .toArray(SearchResult[]::new);
+    }
+
+    /** The at most k nearest of the rows. */
+    public static SearchResult exact(float[][] rows, float[] query, int k, Metric metric) {
+        return exact(rows, query, k, metric, row -> true);
+    }
+
+    /** The at most k nearest of the rows whose ordinal is allowed. */
+    public static SearchResult exact(float[][] rows, float[] query, int k, Metric metric, LongPredicate allowed) {
+        PriorityQueue<Found> nearest = new PriorityQueue<>(k + 1);
+        for (int ordinal = 0; ordinal < rows.length; ordinal++) {
+            if (!allowed.test(ordinal)) {
+                continue;
+            }
+            float distance = distance(rows[ordinal], query, metric);
+            if (nearest.size() < k) {
+                nearest.add(new Found(ordinal, distance));
+            } else if (distance < nearest.element().distance) {
+                nearest.remove();
+                nearest.add(new Found(ordinal, distance));
+            }
+        }
+        return sorted(nearest);
     }
 
     private static SearchResult sorted(PriorityQueue<Found> nearest) {
@@ -94,5 +104,63 @@ public final class ExactSearch {
             int byDistance = Float.compare(other.distance, distance);
             return byDistance != 0 ? byDistance : Integer.compare(other.ordinal, ordinal);
         }
+    }
+
+    /** The at most k nearest of the rows, by their ids. */
+    public static SearchResult exact(Map<Long, float[]> rows, float[] query, int k, Metric metric) {
+        long[] ids = new long[rows.size()];
+        float[] distances = new float[ids.length];
+        int i = 0;
+        for (Map.Entry<Long, float[]> row : rows.entrySet()) {
+            ids[i] = row.getKey();
+            distances[i++] = distance(row.getValue(), query, metric);
+        }
+        return SearchResult.merge(List.of(SearchResult.sorted(ids, distances)), k);
+    }
+
+    /** The distance of two vectors of one width. */
+    public static float distance(float[] a, float[] b, Metric metric) {
+        return (float)
+                switch (metric) {
+                    case SQUARED_L2 -> squaredDistance(a, b);
+                    case INNER_PRODUCT -> -product(a, b);
+                    case COSINE -> 1 - product(a, b) / Math.sqrt(product(a, a) * product(b, b));
+                };
+    }
+
+    private static double squaredDistance(float[] a, float[] b) {
+        // Two sums, which do not wait for each other: the ground truth of a benchmark takes minutes.
+        double even = 0;
+        double odd = 0;
+        for (int i = 0; i + 1 < a.length; i += 2) {
+            double difference = a[i] - (double) b[i];
+            double next = a[i + 1] - (double) b[i + 1];
+            even += difference * difference;
+            odd += next * next;
+        }
+        if (a.length % 2 == 1) {
+            double last = a[a.length - 1] - (double) b[a.length - 1];
+            even += last * last;
+        }
+        return even + odd;
+    }
+
+    private static double product(float[] a, float[] b) {
+        double even = 0;
+        double odd = 0;
+        for (int i = 0; i + 1 < a.length; i += 2) {
+            even += a[i] * (double) b[i];
+            odd += a[i + 1] * (double) b[i + 1];
+        }
+        if (a.length % 2 == 1) {
+            even += a[a.length - 1] * (double) b[a.length - 1];
+        }
+        return even + odd;
+    }
+
+    /** How many of the true ids were found. */
+    public static int hits(SearchResult truth, SearchResult found) {
+        Set<Long> ids = Arrays.stream(truth.ids()).boxed().collect(Collectors.toSet());
+        return (int) Arrays.stream(found.ids()).filter(ids::contains).count();
     }
 }

@@ -8,11 +8,18 @@ public final class MadeUp {
 
     /** Normally distributed components. */
     public static float[][] gaussian(int rows, int dimension, Random random) {
-        float[][] values = new float[rows][dimension];
-        for (float[] row : values) {
-            for (int i = 0; i < dimension; i++) {
-                row[i] = (float) random.nextGaussian();
-            }
+        float[][] values = new float[rows][];
+        for (int row = 0; row < rows; row++) {
+            values[row] = gaussian(dimension, random);
+        }
+        return values;
+    }
+
+    /** One vector of normally distributed components. */
+    public static float[] gaussian(int dimension, Random random) {
+        float[] values = new float[dimension];
+        for (int i = 0; i < dimension; i++) {
+            values[i] = (float) random.nextGaussian();
         }
         return values;
     }

@@ -82,8 +82,10 @@ class ExactSearchTest {
     }
 
     @Test
-    void cosineIsRefused() {
-        assertThatThrownBy(() -> new ExactSearch(new float[][] {{1}}, Metric.COSINE))
-                .hasMessage("the metric must be SQUARED_L2 or INNER_PRODUCT, got COSINE");
+    void byCosineTheLengthDoesNotCount() {
+        float[][] vectors = {{3, 0}, {0, 5}, {-1, 0}, {2, 2}, {4, 0}};
+        SearchResult found = new ExactSearch(vectors, Metric.COSINE).search(new float[] {2, 0}, 5);
+        assertThat(found.ids()).containsExactly(0, 4, 3, 1, 2);
+        assertThat(found.distances()).containsExactly(0, 0, (float) (1 - Math.sqrt(.5)), 1, 2);
     }
 }

@@ -15,15 +15,13 @@ import java.util.stream.IntStream;
 public final class CurveMeasurement {
     private final Workload workload;
     private final int maxNeighbors;
-    private final ExactSearch exact;
     private final SearchResult[] truth;
 
     /** @param maxNeighbors the max k that will be measured */
     CurveMeasurement(Workload workload, int maxNeighbors) {
         this.workload = workload;
         this.maxNeighbors = maxNeighbors;
-        this.exact = new ExactSearch(workload.rows(), workload.metric());
-        this.truth = exact.searchAll(workload.queries(), maxNeighbors);
+        this.truth = new ExactSearch(workload.rows(), workload.metric()).searchAll(workload.queries(), maxNeighbors);
     }
 
     /** Measures one curve per engine; the first {@code tables} engines are Roost's. */
@@ -112,7 +110,7 @@ public final class CurveMeasurement {
             float[] distances = new float[rows.length];
             for (int i = 0; i < rows.length; i++) {
                 ids[i] = rows[i];
-                distances[i] = exact.distance(vector, workload.rows()[rows[i]]);
+                distances[i] = ExactSearch.distance(vector, workload.rows()[rows[i]], workload.metric());
             }
             recall.add(first(truth[query], k), new SearchResult(ids, distances));
         }

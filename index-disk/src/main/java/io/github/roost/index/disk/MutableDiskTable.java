@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A table on disk whose rows can be changed: an update is written to a log, then applied to the graph as maintenance, in pieces of some
@@ -30,7 +31,7 @@ public final class MutableDiskTable extends DiskTable implements MutableVectorTa
             DiskGraph graph,
             int maxChangedPages,
             int maxLogBlocks,
-            UpdateLock lock)
+            @Nullable UpdateLock lock)
             throws IOException {
         // First, because the logged updates are applied while the table is opened.
         this.limit = new MemoryLimit();

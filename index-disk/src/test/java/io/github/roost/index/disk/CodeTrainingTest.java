@@ -1,5 +1,6 @@
 package io.github.roost.index.disk;
 
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
@@ -31,12 +32,7 @@ class CodeTrainingTest {
     }
 
     private static float[] components(int count) {
-        Random random = new Random(5);
-        float[] components = new float[count];
-        for (int i = 0; i < count; i++) {
-            components[i] = (float) random.nextGaussian();
-        }
-        return components;
+        return gaussian(count, new Random(5));
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.github.roost.index.disk;
 
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
@@ -8,14 +9,6 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 class PairDistanceTest {
-    private static float[] vector(int dimension, Random random) {
-        float[] vector = new float[dimension];
-        for (int d = 0; d < dimension; d++) {
-            vector[d] = (float) random.nextGaussian();
-        }
-        return vector;
-    }
-
     @Test
     void distancesAreTheSameBitForBitBeforeAndAfterTheCodeIsCompiled() {
         Random random = new Random(5);
@@ -24,8 +17,8 @@ class PairDistanceTest {
         float[][] right = new float[pairs][];
         float[] first = new float[pairs];
         for (int pair = 0; pair < pairs; pair++) {
-            left[pair] = vector(1 + pair, random);
-            right[pair] = vector(1 + pair, random);
+            left[pair] = gaussian(1 + pair, random);
+            right[pair] = gaussian(1 + pair, random);
             first[pair] = PairDistance.SQUARED.between(left[pair], right[pair]);
             assertThat(first[pair])
                     .isCloseTo(Vectors.squaredDistance(left[pair], right[pair]), within(1e-5f * first[pair]));

@@ -1,5 +1,6 @@
 package io.github.roost.index.disk;
 
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.vector.Vectors;
@@ -35,11 +36,7 @@ class PruneStepsTest {
     }
 
     private static float[] vector(Random random) {
-        float[] vector = new float[6];
-        for (int i = 0; i < vector.length; i++) {
-            vector[i] = (float) random.nextGaussian();
-        }
-        return vector;
+        return gaussian(6, random);
     }
 
     @Test

@@ -1,6 +1,6 @@
 package io.github.roost.index.disk;
 
-import io.github.roost.testkit.Exact;
+import io.github.roost.testkit.ExactSearch;
 import io.github.roost.vector.Metric;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -54,7 +54,7 @@ record Rows(Metric metric, float[][] vectors) {
     }
 
     double distance(float[] query, int row) {
-        return Exact.distance(query, vectors[row], metric);
+        return ExactSearch.distance(query, vectors[row], metric);
     }
 
     /** Ids of the true k nearest. */

@@ -1,5 +1,6 @@
 package io.github.roost.index.hnsw;
 
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
@@ -36,13 +37,7 @@ class HnswGraphTest {
         orchestrator = Orchestrator.builder()
                 .topology(TopologyReader.synthetic("pack:1 l3:1 core:2 pu:1").read())
                 .build();
-        Random random = new Random(5);
-        rows = new float[ROWS][DIMENSION];
-        for (float[] row : rows) {
-            for (int d = 0; d < DIMENSION; d++) {
-                row[d] = (float) random.nextGaussian();
-            }
-        }
+        rows = gaussian(ROWS, DIMENSION, new Random(5));
         graph = HnswGraph.build(
                 new BuildWork(orchestrator, "graph"),
                 Metric.SQUARED_L2,

@@ -1,7 +1,7 @@
 package io.github.roost.index.hnsw;
 
-import static io.github.roost.testkit.Exact.distance;
-import static io.github.roost.testkit.Exact.exact;
+import static io.github.roost.testkit.ExactSearch.distance;
+import static io.github.roost.testkit.ExactSearch.exact;
 import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -416,7 +416,7 @@ class HnswTableTest {
                     HnswTable.builder()
                             .build(
                                     ORCHESTRATOR,
-                                    LongStream.range(300 * third, 300 * third + 300).toArray(),
+                                    LongStream.range(300L * third, 300L * third + 300).toArray(),
                                     Arrays.copyOfRange(rows, 300 * third, 300 * third + 300)));
         }
         SearchRequest request = SearchRequest.of(rows[450], 10).effort(300);

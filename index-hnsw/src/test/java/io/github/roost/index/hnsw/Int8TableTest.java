@@ -1,8 +1,8 @@
 package io.github.roost.index.hnsw;
 
-import static io.github.roost.testkit.Exact.distance;
-import static io.github.roost.testkit.Exact.exact;
-import static io.github.roost.testkit.Exact.hits;
+import static io.github.roost.testkit.ExactSearch.distance;
+import static io.github.roost.testkit.ExactSearch.exact;
+import static io.github.roost.testkit.ExactSearch.hits;
 import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

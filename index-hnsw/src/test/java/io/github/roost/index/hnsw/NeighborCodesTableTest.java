@@ -1,7 +1,7 @@
 package io.github.roost.index.hnsw;
 
-import static io.github.roost.testkit.Exact.exact;
-import static io.github.roost.testkit.Exact.hits;
+import static io.github.roost.testkit.ExactSearch.exact;
+import static io.github.roost.testkit.ExactSearch.hits;
 import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

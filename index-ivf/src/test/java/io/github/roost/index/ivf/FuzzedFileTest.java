@@ -1,5 +1,6 @@
 package io.github.roost.index.ivf;
 
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
@@ -50,12 +51,7 @@ class FuzzedFileTest {
                 .build();
         folder = Files.createTempDirectory("roost-fuzzed");
         Random random = new Random(5);
-        float[][] rows = new float[ROWS][DIMENSION];
-        for (float[] row : rows) {
-            for (int i = 0; i < DIMENSION; i++) {
-                row[i] = (float) random.nextGaussian();
-            }
-        }
+        float[][] rows = gaussian(ROWS, DIMENSION, random);
         Path file = folder.resolve("good");
         try (IvfTable table = IvfTable.builder().nlist(LISTS).codes(false).build(orchestrator, rows)) {
             table.save(file);

@@ -7,7 +7,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.TableClosedException;
 import io.github.roost.testkit.Asking;
 import io.github.roost.testkit.Effort;
-import io.github.roost.testkit.Exact;
+import io.github.roost.testkit.ExactSearch;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
@@ -492,10 +492,11 @@ class IvfMutationTest {
         if (row.length == 0) {
             assertThat(distance).isNull();
         } else if (distance != null) {
-            assertThat(distance).isEqualTo(Exact.distance(query, row, Metric.SQUARED_L2));
+            assertThat(distance).isEqualTo(ExactSearch.distance(query, row, Metric.SQUARED_L2));
         } else {
             assertThat(found.size()).isEqualTo(k);
-            assertThat(Exact.distance(query, row, Metric.SQUARED_L2)).isGreaterThanOrEqualTo(found.distances()[k - 1]);
+            assertThat(ExactSearch.distance(query, row, Metric.SQUARED_L2))
+                    .isGreaterThanOrEqualTo(found.distances()[k - 1]);
         }
     }
 
@@ -564,7 +565,7 @@ class IvfMutationTest {
     }
 
     private static long[] nearest(Map<Long, float[]> rows, float[] query, Metric metric) {
-        return Exact.exact(rows, query, 10, metric).ids();
+        return ExactSearch.exact(rows, query, 10, metric).ids();
     }
 
     private static float[] vector(Random random) {

@@ -2,7 +2,7 @@ package io.github.roost.index.remote;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
-import io.github.roost.testkit.Exact;
+import io.github.roost.testkit.ExactSearch;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchResult;
@@ -84,7 +84,7 @@ final class Pools {
 
     /** By looking at all rows; ids as {@link #build} gives them. */
     static SearchResult exact(float[][] rows, float[] query, int k, Metric metric) {
-        SearchResult nearest = Exact.exact(rows, query, k, metric);
+        SearchResult nearest = ExactSearch.exact(rows, query, k, metric);
         return new SearchResult(LongStream.of(nearest.ids()).map(row -> row * 2).toArray(), nearest.distances());
     }
 }

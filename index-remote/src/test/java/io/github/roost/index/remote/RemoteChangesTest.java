@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorClosedException;
 import io.github.roost.core.TableClosedException;
-import io.github.roost.testkit.Exact;
+import io.github.roost.testkit.ExactSearch;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.MutableVectorTable;
 import io.github.roost.vector.TableBuild;
@@ -97,7 +97,7 @@ class RemoteChangesTest {
     }
 
     private static long[] exact(Map<Long, float[]> rows, float[] query) {
-        return Exact.exact(rows, query, K, Metric.SQUARED_L2).ids();
+        return ExactSearch.exact(rows, query, K, Metric.SQUARED_L2).ids();
     }
 
     /** Searches of all partitions find exactly what the rows say. */

@@ -1,5 +1,6 @@
 package io.github.roost.index.remote;
 
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -167,13 +168,7 @@ class RemoteTableTest {
     }
 
     private static float[][] noise(int count, Random random) {
-        float[][] rows = new float[count][48];
-        for (float[] row : rows) {
-            for (int i = 0; i < row.length; i++) {
-                row[i] = (float) random.nextGaussian();
-            }
-        }
-        return rows;
+        return gaussian(count, 48, random);
     }
 
     @Test

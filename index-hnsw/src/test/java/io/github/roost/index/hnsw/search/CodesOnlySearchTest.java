@@ -1,5 +1,6 @@
 package io.github.roost.index.hnsw.search;
 
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -34,7 +35,7 @@ class CodesOnlySearchTest {
             Metric metric = trial % 3 == 0 ? Metric.INNER_PRODUCT : Metric.SQUARED_L2;
             GraphImage image = image(metric, 1 + random.nextInt(200), 1 + random.nextInt(300), random);
             BitSet allowed = labels(random);
-            float[] query = vector(image.shape().dimension(), random);
+            float[] query = gaussian(image.shape().dimension(), random);
             int width = 1 + random.nextInt(40);
 
             Hits expected = search(ORACLE, image, query, width, allowed, Integer.MAX_VALUE);
@@ -50,7 +51,7 @@ class CodesOnlySearchTest {
     void aSearchThatIsEndedListsWhatItHasFoundAndLeavesNoMarks(GraphSearcher searcher) throws IOException {
         Random random = new Random(12);
         GraphImage image = image(Metric.SQUARED_L2, 20, 2_000, random);
-        float[] query = vector(20, random);
+        float[] query = gaussian(20, random);
         Hits all = search(searcher, image, query, 100, null, Integer.MAX_VALUE);
         for (int pieces = 1; pieces < 30; pieces++) {
             Hits some = search(searcher, image, query, 100, null, pieces);
@@ -64,7 +65,7 @@ class CodesOnlySearchTest {
     @MethodSource("searchers")
     void aNeighborThatIsNoNodeIsAnErrorAndTheNextSearchIsRight(GraphSearcher searcher) throws IOException {
         Random random = new Random(13);
-        float[] query = vector(20, random);
+        float[] query = gaussian(20, random);
         GraphImage whole = image(Metric.SQUARED_L2, 20, 500, random);
         Hits expected = search(ORACLE, whole, query, 500, null, Integer.MAX_VALUE);
         for (int level : new int[] {0, 1, 2}) {
@@ -86,7 +87,7 @@ class CodesOnlySearchTest {
     void aLabelThatNoFilterHasIsAnError(GraphSearcher searcher) throws IOException {
         Random random = new Random(14);
         GraphImage image = image(Metric.SQUARED_L2, 20, 500, random);
-        float[] query = vector(20, random);
+        float[] query = gaussian(20, random);
         BitSet all = new BitSet();
         all.set(0, LABELS);
         for (int wrong : new int[] {LABELS, Integer.MAX_VALUE, -1}) {
@@ -147,7 +148,7 @@ class CodesOnlySearchTest {
                 metric, GraphImage.Content.CODES, dimension, DEGREE, 4, nodes, nodes, 0, 0, levelCounts));
         float[][] vectors = new float[nodes][];
         for (int node = 0; node < nodes; node++) {
-            vectors[node] = vector(dimension, random);
+            vectors[node] = gaussian(dimension, random);
         }
         try (CodeTable codes = CodeTable.learn(
                 metric, dimension, nodes, (row, into) -> System.arraycopy(vectors[row], 0, into, 0, dimension))) {
@@ -174,13 +175,5 @@ class CodesOnlySearchTest {
             labels.set(label, random.nextInt(share) == 0);
         }
         return labels;
-    }
-
-    private static float[] vector(int dimension, Random random) {
-        float[] values = new float[dimension];
-        for (int i = 0; i < dimension; i++) {
-            values[i] = (float) random.nextGaussian();
-        }
-        return values;
     }
 }

@@ -1,16 +1,12 @@
-package io.github.roost.bench.table;
+package io.github.roost.testkit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.index.hnsw.HnswTable;
-import io.github.roost.index.hnsw.LiveTable;
-import io.github.roost.index.ivf.IvfTable;
-import io.github.roost.index.remote.PartitionedIndex;
-import io.github.roost.index.remote.RemoteTable;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.TableBuild;
 import io.github.roost.vector.VectorFile;
+import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.VectorTable;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -23,32 +19,34 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tables of more bytes of vectors than the heap holds, each built from a file in a JVM of its own. Tables on disk are not among them: their build
- * holds its graph on the heap.
+ * A table of more bytes of vectors than the heap holds is built from a file, in a JVM of its own. Indexes extend it with how the build begins; the
+ * one on disk does not, since its build holds its graph on the heap.
  */
 @Tag("program")
 @Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class LargerThanHeapTest {
+public abstract class LargerThanHeapContract {
+    /** The number of lists or partitions of an index that has them; a search visits all of them. */
+    protected static final int PARTS = 40;
+
     private static final int ROWS = 14_000;
     private static final int DIMENSION = 960;
     private static final int HEAP_MIB = 48;
-    /** Lists and partitions; a search visits all of them. */
-    private static final int PARTS = 40;
 
     @TempDir
     @SuppressWarnings("NullAway.Init")
-    private static Path folder;
+    private Path folder;
 
-    @BeforeAll
-    static void writeRows() throws IOException {
+    /** Begins to build the table, whose files are in the folder. */
+    protected abstract TableBuild<? extends VectorTable> start(
+            Orchestrator orchestrator, Path folder, long[] ids, VectorSource rows);
+
+    private void writeRows() throws IOException {
         assertThat((long) ROWS * DIMENSION * Float.BYTES).isGreaterThan((long) HEAP_MIB << 20);
         SplittableRandom random = new SplittableRandom(24);
         ByteBuffer row = ByteBuffer.allocate(DIMENSION * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
@@ -67,9 +65,9 @@ class LargerThanHeapTest {
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"hnsw", "live", "ivf", "remote"})
-    void aTableThatTheHeapCannotHoldIsBuiltAndSearched(String index) throws Exception {
+    @Test
+    void aTableThatTheHeapCannotHoldIsBuiltAndSearched() throws Exception {
+        writeRows();
         Process child = new ProcessBuilder(
                         ProcessHandle.current().info().command().orElse("java"),
                         "--enable-native-access=ALL-UNNAMED",
@@ -79,8 +77,8 @@ class LargerThanHeapTest {
                         "-XX:MaxDirectMemorySize=1g",
                         "-cp",
                         System.getProperty("java.class.path"),
-                        Builder.class.getName(),
-                        index,
+                        Build.class.getName(),
+                        getClass().getName(),
                         folder.toString())
                 .redirectErrorStream(true)
                 .start();
@@ -93,36 +91,31 @@ class LargerThanHeapTest {
     }
 
     /** What the JVM of its own runs. */
-    static final class Builder {
-        private Builder() {}
+    static final class Build {
+        private Build() {}
 
-        public static void main(String[] arguments) throws IOException {
+        public static void main(String[] arguments) throws IOException, ReflectiveOperationException {
+            var constructor = Class.forName(arguments[0])
+                    .asSubclass(LargerThanHeapContract.class)
+                    .getDeclaredConstructor();
+            constructor.setAccessible(true);
             Path folder = Path.of(arguments[1]);
             try (Orchestrator orchestrator = Orchestrator.builder()
                             .topology(TopologyReader.synthetic("pack:1 l3:1 core:2 pu:1")
                                     .read())
                             .build();
                     VectorFile rows = VectorFile.open(folder.resolve("rows.fbin"));
-                    VectorTable table =
-                            start(arguments[0], orchestrator, folder, rows).join()) {
+                    VectorTable table = constructor
+                            .newInstance()
+                            .start(
+                                    orchestrator,
+                                    folder,
+                                    LongStream.range(0, ROWS).toArray(),
+                                    rows)
+                            .join()) {
                 long found = table.search(rows.row(7), 1, PARTS).join().ids()[0];
                 System.out.println(table.size() == ROWS && found == 7 ? "found itself" : "found " + found);
             }
-        }
-
-        private static TableBuild<? extends VectorTable> start(
-                String index, Orchestrator orchestrator, Path folder, VectorFile rows) {
-            long[] ids = LongStream.range(0, rows.size()).toArray();
-            return switch (index) {
-                case "hnsw" -> HnswTable.builder().m(8).efConstruction(20).start(orchestrator, ids, rows);
-                case "live" -> LiveTable.builder().m(8).efConstruction(20).start(orchestrator, ids, rows);
-                case "ivf" -> IvfTable.builder().nlist(PARTS).start(orchestrator, ids, rows);
-                case "remote" ->
-                    PartitionedIndex.builder()
-                            .partitions(PARTS)
-                            .start(orchestrator, "remote", ids, rows, folder.resolve("pool"), RemoteTable.builder());
-                default -> throw new IllegalArgumentException("no index " + index);
-            };
         }
     }
 }
