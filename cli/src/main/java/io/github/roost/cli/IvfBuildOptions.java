@@ -5,6 +5,7 @@ import io.github.roost.simulator.options.Options;
 import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.ivf.IvfTable;
+import io.github.roost.index.ivf.IvfTableBuilder;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableBuild;
@@ -42,7 +43,7 @@ final class IvfBuildOptions implements IndexBuild {
     /** Number of lists for a table of this many rows. */
     int nlist(int rows) {
         if (askedNlist == null) {
-            return IvfTable.Builder.defaultNlist(rows);
+            return IvfTableBuilder.defaultNlist(rows);
         }
         if (askedNlist > rows) {
             throw new CommandFailure("--nlist must be at most the base's size of " + rows + ", got " + askedNlist);
@@ -62,7 +63,7 @@ final class IvfBuildOptions implements IndexBuild {
         return builder(metric, rows.size()).start(orchestrator, SearchOptions.ids(rows), rows);
     }
 
-    IvfTable.Builder builder(Metric metric, int rows) {
+    IvfTableBuilder builder(Metric metric, int rows) {
         return IvfTable.builder().name("base").metric(metric).nlist(nlist(rows)).elementType(element);
     }
 }

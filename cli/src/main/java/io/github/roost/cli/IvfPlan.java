@@ -2,6 +2,7 @@ package io.github.roost.cli;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.ivf.IvfTable;
+import io.github.roost.index.ivf.IvfTableBuilder;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableBuild;
 import io.github.roost.vector.VectorSource;
@@ -50,7 +51,7 @@ final class IvfPlan extends IndexPlan {
 
     @Override
     TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, VectorSource rows) {
-        IvfTable.Builder builder = build.builder(metric, rows.size());
+        IvfTableBuilder builder = build.builder(metric, rows.size());
         // A given default saves its measurement; then no search here uses it.
         return (asked.isEmpty() ? builder : builder.nprobe(asked.getFirst()))
                 .start(orchestrator, SearchOptions.ids(rows), rows);

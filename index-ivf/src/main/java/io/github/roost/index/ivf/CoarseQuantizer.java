@@ -14,6 +14,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -69,7 +70,7 @@ final class CoarseQuantizer {
 
     /**
      * Per query, the {@code count} nearest lists, nearest first, in a table of this metric. Lists whose distance is NaN
-     * are left out, unless all lists are wanted.
+     * are left out, unless {@code count} is the number of lists.
      */
     int[][] nearest(float[][] queries, int count, Metric metric) {
         // Rows were assigned to lists by squared distance, so lists are ranked by it too, also for unit vectors.
@@ -177,18 +178,18 @@ final class CoarseQuantizer {
     }
 
     /** The numbers of the nearest lists, by squared L2, of rows 0 to {@code count}, on the workers. */
-    int[] assign(BuildWork work, StoredRows rows, int count) {
+    int[] assign(BuildWork work, IntFunction<float[]> rows, int count) {
         int[] lists = new int[count];
         work.run(count, ROWS_PER_STEP, (from, to) -> assign(rows, from, to, lists));
         return lists;
     }
 
     /** Writes the numbers of the nearest lists, by squared L2, of rows {@code from} to {@code to} exclusive to {@code lists}. */
-    void assign(StoredRows rows, int from, int to, int[] lists) {
+    void assign(IntFunction<float[]> rows, int from, int to, int[] lists) {
         for (int first = from; first < to; first += QueryGroup.MAX_QUERIES) {
             float[][] some = new float[Math.min(QueryGroup.MAX_QUERIES, to - first)][];
             for (int i = 0; i < some.length; i++) {
-                some[i] = rows.row(first + i);
+                some[i] = rows.apply(first + i);
             }
             int[] nearest = pays(1) ? nearestByCodes(some) : nearestByDistance(some);
             System.arraycopy(nearest, 0, lists, first, nearest.length);

@@ -11,7 +11,7 @@ import java.util.List;
 
 /**
  * Scans codes for candidates and reranks the best: all that may be in an exact answer, or a fixed number of them.
- * The filter is asked only about candidates, as a score costs less than a call of the filter.
+ * The filter tests only candidates, as a score costs less than a call of the filter.
  */
 final class CodeScanner implements ListScanner {
     private final ScanKernel kernel;
@@ -39,17 +39,12 @@ final class CodeScanner implements ListScanner {
     }
 
     @Override
-    public String kernel() {
-        return kernel.name();
-    }
-
-    @Override
     public int rowBytes() {
         return stride + Float.BYTES;
     }
 
     @Override
-    public CodeQuery query(IvfRequest request, View view) {
+    public CodeQuery query(IvfRequest request, IvfRows.View view) {
         ScalarCodec codec = view.lists().layout().codec();
         if (codec == null) {
             throw new IllegalStateException("the lists keep no codes");
@@ -63,16 +58,16 @@ final class CodeScanner implements ListScanner {
 
     @Override
     public void scan(RowList list, List<IvfQuery<?>> waiting, SearchContext context) {
-        List<CodeQuery> wanted = new ArrayList<>(waiting.size());
+        List<CodeQuery> open = new ArrayList<>(waiting.size());
         for (IvfQuery<?> query : waiting) {
             if (!query.isOver()) {
-                wanted.add((CodeQuery) query);
+                open.add((CodeQuery) query);
             }
         }
         List<RowBlock> blocks = list.blocks();
-        for (int from = 0; from < wanted.size(); from += CodeGroup.MAX_QUERIES) {
-            int to = Math.min(wanted.size(), from + CodeGroup.MAX_QUERIES);
-            long rows = scanGroup(blocks, wanted.subList(from, to));
+        for (int from = 0; from < open.size(); from += CodeGroup.MAX_QUERIES) {
+            int to = Math.min(open.size(), from + CodeGroup.MAX_QUERIES);
+            long rows = scanGroup(blocks, open.subList(from, to));
             context.touched(rows, rows * rowBytes());
         }
     }

@@ -26,17 +26,12 @@ final class FloatScanner implements ListScanner {
     }
 
     @Override
-    public String kernel() {
-        return kernel.name();
-    }
-
-    @Override
     public int rowBytes() {
         return dimension * componentBytes;
     }
 
     @Override
-    public FloatQuery query(IvfRequest request, View view) {
+    public FloatQuery query(IvfRequest request, IvfRows.View view) {
         return new FloatQuery(kernel, request, view::mayRepeat);
     }
 
@@ -44,8 +39,8 @@ final class FloatScanner implements ListScanner {
     @Override
     public void scan(RowList list, List<IvfQuery<?>> waiting, SearchContext context) {
         List<RowRun> runs = list.runs();
-        List<FloatQuery> wanted = new ArrayList<>(waiting.size());
-        int maxWanted = 1;
+        List<FloatQuery> open = new ArrayList<>(waiting.size());
+        int maxRoom = 1;
         for (IvfQuery<?> each : waiting) {
             if (each.isOver()) {
                 continue;
@@ -53,16 +48,16 @@ final class FloatScanner implements ListScanner {
             FloatQuery query = (FloatQuery) each;
             LongPredicate filter = query.request().filter();
             if (filter == null) {
-                wanted.add(query);
-                maxWanted = Math.max(maxWanted, query.request().room());
+                open.add(query);
+                maxRoom = Math.max(maxRoom, query.request().room());
             } else {
                 scanFiltered(runs, query, filter, context);
             }
         }
-        int limit = QueryGroup.limit(maxWanted);
+        int limit = QueryGroup.limit(maxRoom);
         long rows = rowsOf(runs);
-        for (int from = 0; from < wanted.size(); from += limit) {
-            scanGroup(runs, wanted.subList(from, Math.min(wanted.size(), from + limit)), maxWanted, rows);
+        for (int from = 0; from < open.size(); from += limit) {
+            scanGroup(runs, open.subList(from, Math.min(open.size(), from + limit)), maxRoom, rows);
             // The group's queries share one pass, so the list's rows are read once for all of them.
             context.touched(rows, rows * rowBytes());
         }
@@ -102,11 +97,11 @@ final class FloatScanner implements ListScanner {
         return rows;
     }
 
-    private void scanGroup(List<RowRun> runs, List<FloatQuery> queries, int maxWanted, long rows) {
+    private void scanGroup(List<RowRun> runs, List<FloatQuery> queries, int maxRoom, long rows) {
         Reservoir[] reservoirs = new Reservoir[queries.size()];
         QueryGroup group = Scratch.QUERY_GROUPS.take();
         try {
-            group.begin(metric, dimension, maxWanted);
+            group.begin(metric, dimension, maxRoom);
             for (int i = 0; i < reservoirs.length; i++) {
                 FloatQuery query = queries.get(i);
                 reservoirs[i] = query.borrow();

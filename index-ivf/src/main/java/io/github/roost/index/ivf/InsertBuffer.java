@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A flush removes nothing: lists get copies, then an empty buffer replaces this one in {@link Lists}, and this one stays
  * unchanged for searches that began with it. So a search that scans a row here cannot miss it, whenever it scans
- * the row's list; it may see the row twice, which {@link View#mayRepeat} reports.
+ * the row's list; it may see the row twice, which {@link IvfRows.View#mayRepeat} reports.
  */
 final class InsertBuffer {
     /** Max rows: with more, searches would lose more time than additions save. */

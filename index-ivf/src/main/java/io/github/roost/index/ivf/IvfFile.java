@@ -1,6 +1,7 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.core.MappingId;
+import io.github.roost.neighborhash.RowMap;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableFileException;
@@ -20,6 +21,7 @@ import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.channels.WritableByteChannel;
 import java.nio.file.Path;
+import java.util.Arrays;
 
 /**
  * The file format of a table; all numbers are little-endian:
@@ -153,7 +155,31 @@ record IvfFile(
     }
 
     /** An opened file: its contents, its lists over mapped blocks, and the whole mapping. */
-    record Opened(IvfFile table, RowList[] lists, MemorySegment mapped) {}
+    record Opened(IvfFile table, RowList[] lists, MemorySegment mapped) {
+        /** The location of each row, to be closed. */
+        RowMap locations(Path file) throws TableFileException {
+            long[][] ids = table.ids();
+            RowMap locations =
+                    new RowMap(Arrays.stream(ids).mapToInt(list -> list.length).sum());
+            boolean isDone = false;
+            try {
+                for (int list = 0; list < ids.length; list++) {
+                    for (int place = 0; place < ids[list].length; place++) {
+                        if (locations.get(ids[list][place]) != RowMap.NOWHERE) {
+                            throw new TableFileException(file, 0, "has two rows of id " + ids[list][place]);
+                        }
+                        locations.put(ids[list][place], list, place);
+                    }
+                }
+                isDone = true;
+                return locations;
+            } finally {
+                if (!isDone) {
+                    locations.close();
+                }
+            }
+        }
+    }
 
     /**
      * @throws TableFileException if it is not a table file, or of another version, truncated, or damaged before its blocks
@@ -193,9 +219,9 @@ record IvfFile(
                     file, 40, "is " + mapped.byteSize() + " bytes long, too short for " + rows + " rows");
         }
         checks.requireSection(0, "its checksum", mapped.asSlice(0, places.checksum() + SectionWriter.CHECKSUM_BYTES));
-        if (!(rerank >= 0 && rerank <= IvfTable.MAX_RERANK)) {
+        if (!(rerank >= 0 && rerank <= IvfTableBuilder.MAX_RERANK)) {
             throw new TableFileException(
-                    file, 56, "has a rerank of " + rerank + ", it must be between 0 and " + IvfTable.MAX_RERANK);
+                    file, 56, "has a rerank of " + rerank + ", it must be between 0 and " + IvfTableBuilder.MAX_RERANK);
         }
         long[][] ids = ids(checks, mapped, places, count, rows);
         float[][] centroids = new float[count][];

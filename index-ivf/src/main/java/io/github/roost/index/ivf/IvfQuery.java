@@ -37,7 +37,7 @@ abstract class IvfQuery<C> {
 
     /**
      * @param bound no row with a higher score can be in the answer
-     * @param mayRepeat {@link View#mayRepeat}
+     * @param mayRepeat {@link IvfRows.View#mayRepeat}
      */
     IvfQuery(IvfRequest request, float bound, BooleanSupplier mayRepeat) {
         this.request = request;

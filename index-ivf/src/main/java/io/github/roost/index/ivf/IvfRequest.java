@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  * The validated parameters of a search.
  *
  * @param vector in stored form; not to be changed
- * @param limit max rows asked for
- * @param k number of rows there is room for, at most the limit
+ * @param limit max rows of the answer
+ * @param k number of rows that have room, at most the limit
  * @param radius max distance, infinity for no limit
  * @param filter ids that may be found, null for all
  * @param visitLimit number of compared rows after which no further list is scanned
@@ -33,15 +33,15 @@ record IvfRequest(
     }
 
     /** A caller's search. */
-    static IvfRequest of(float[] prepared, SearchRequest asked) {
-        IdFilter filter = asked.filter();
+    static IvfRequest of(float[] prepared, SearchRequest request) {
+        IdFilter filter = request.filter();
         return new IvfRequest(
                 prepared,
-                asked.k(),
-                asked.k(),
-                asked.radius(),
+                request.k(),
+                request.k(),
+                request.radius(),
                 filter == IdFilter.all() ? null : filter::allows,
-                asked.visitLimit(),
+                request.visitLimit(),
                 0);
     }
 
@@ -62,7 +62,7 @@ record IvfRequest(
                 : new IvfRequest(vector, limit, rows + SPARE, radius, filter, visitLimit, spare);
     }
 
-    /** Whether the answer filled its room, which was less than the caller asked for, so that rows may be missing. */
+    /** Whether the answer filled its room, which was less than the limit, so that rows may be missing. */
     boolean lacksRoom(int found) {
         return found == k && k < limit;
     }

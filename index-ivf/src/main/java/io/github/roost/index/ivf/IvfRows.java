@@ -4,7 +4,6 @@ import io.github.roost.neighborhash.NeighborHashMap;
 import io.github.roost.neighborhash.RowMap;
 import io.github.roost.topology.DomainMemory;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.TableFileException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.WeakReference;
@@ -65,7 +64,7 @@ final class IvfRows {
         this(lists, locations, null);
     }
 
-    private IvfRows(Lists lists, RowMap locations, @Nullable MemorySegment mapped) {
+    IvfRows(Lists lists, RowMap locations, @Nullable MemorySegment mapped) {
         this.mapped = mapped;
         this.lists = lists;
         this.locations = locations;
@@ -109,6 +108,20 @@ final class IvfRows {
         // Before the lists are read: a move between the two reads counts as a move during the search.
         long movesAtBegin = moves;
         return new View(lists, movesAtBegin, () -> moves);
+    }
+
+    /**
+     * The state of the table that a search sees.
+     *
+     * @param lists in force when it began
+     * @param movesAtBegin {@code moves}, read before the lists; odd while a row was being moved
+     * @param moves the current number of moves of rows
+     */
+    record View(Lists lists, long movesAtBegin, LongSupplier moves) {
+        /** Whether the search may have seen a row at two places: a row was moved, or removed and added again, since it began. */
+        boolean mayRepeat() {
+            return (movesAtBegin & 1) != 0 || moves.getAsLong() != movesAtBegin;
+        }
     }
 
     /** Adds rows that have been checked, all or none. */
@@ -652,32 +665,6 @@ final class IvfRows {
         float[][] centroids = lists.quantizer().centroids();
         new IvfFile(metric, lists.layout(), nprobe, seed, rerank, centroids, ids)
                 .save(file, (list, block) -> lists.rows()[list].copyTo(block, places[list]));
-    }
-
-    /** The rows of an opened file. */
-    static IvfRows of(Path file, IvfFile.Opened opened, CoarseQuantizer quantizer) throws TableFileException {
-        long[][] ids = opened.table().ids();
-        RowMap locations =
-                new RowMap(Arrays.stream(ids).mapToInt(list -> list.length).sum());
-        boolean isDone = false;
-        try {
-            for (int list = 0; list < ids.length; list++) {
-                for (int place = 0; place < ids[list].length; place++) {
-                    if (locations.get(ids[list][place]) != RowMap.NOWHERE) {
-                        throw new TableFileException(file, 0, "has two rows of id " + ids[list][place]);
-                    }
-                    locations.put(ids[list][place], list, place);
-                }
-            }
-            Lists lists = new Lists(quantizer, opened.table().layout(), opened.lists());
-            IvfRows rows = new IvfRows(lists, locations, opened.mapped());
-            isDone = true;
-            return rows;
-        } finally {
-            if (!isDone) {
-                locations.close();
-            }
-        }
     }
 
     /** Stops noting changes; idempotent. */

@@ -5,9 +5,6 @@ import java.util.List;
 
 /** Scans one list for the queries that wait for it; one implementation per kind of element. Thread-safe. */
 interface ListScanner {
-    /** The kernel's name. */
-    String kernel();
-
     /** Bytes that a scan reads per row. */
     int rowBytes();
 
@@ -16,7 +13,7 @@ interface ListScanner {
      *
      * @param view the lists to scan
      */
-    IvfQuery<?> query(IvfRequest request, View view);
+    IvfQuery<?> query(IvfRequest request, IvfRows.View view);
 
     /** Scans a list for queries that {@link #query} has made, except queries that are over. */
     void scan(RowList list, List<IvfQuery<?>> waiting, SearchContext context);

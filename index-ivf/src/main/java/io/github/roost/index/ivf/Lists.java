@@ -5,6 +5,7 @@ import io.github.roost.neighborhash.RowMap;
 import io.github.roost.vector.spi.BuildWork;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +29,7 @@ record Lists(
     static Lists build(
             CoarseQuantizer quantizer,
             BuildWork work,
-            StoredRows source,
+            IntFunction<float[]> source,
             long[] ids,
             RowLayout layout,
             RowMap locations) {
@@ -53,7 +54,7 @@ record Lists(
         });
         work.run(ids.length, ROWS_PER_STEP, (from, to) -> {
             for (int row = from; row < to; row++) {
-                rows[list[row]].write(place[row], ids[row], source.row(row));
+                rows[list[row]].write(place[row], ids[row], source.apply(row));
             }
         });
         for (RowList filled : rows) {

@@ -5,33 +5,35 @@ import io.github.roost.index.ivf.kernel.Reservoir;
 import io.github.roost.index.ivf.kernel.RowRun;
 import io.github.roost.neighborhash.RowMap;
 import io.github.roost.vector.SearchResult;
+import io.github.roost.vector.spi.BuildWork;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 
 /**
- * Measures the nprobe that finds a share of the true neighbours. Some of a table's rows are queries. For each, the true
- * neighbours other than itself are found among all rows, and ranked by the position of their list in the query's order of
+ * Measures the nprobe that finds a share of the true neighbors. Some of a table's rows are queries. For each, the true
+ * neighbors other than itself are found among all rows, and ranked by the position of their list in the query's order of
  * lists; from the ranks follows the share for every nprobe at once.
  */
 final class ProbeChoice {
-    /** Rows used as queries: with ten neighbours each, the share is accurate to about a hundredth. */
+    /** Rows used as queries: with ten neighbors each, the share is accurate to about a hundredth. */
     private static final int QUERIES = 2 * QueryGroup.MAX_QUERIES;
 
     private static final int K = 10;
     private static final int ROWS_PER_STEP = 4_096;
 
     private final Training training;
-    private final StoredRows rows;
+    private final IntFunction<float[]> rows;
     private final int[] sample;
     /** The nearest rows of each query so far, including itself; guarded by itself. */
     private final SearchResult[] nearest;
 
-    private ProbeChoice(Training training, StoredRows rows, int count) {
+    private ProbeChoice(Training training, IntFunction<float[]> rows, int count) {
         this.training = training;
         this.rows = rows;
         this.sample = new Random(training.seed())
@@ -43,11 +45,18 @@ final class ProbeChoice {
         Arrays.fill(nearest, SearchResult.EMPTY);
     }
 
-    /** The min nprobe, at least 1, whose lists hold this share of the neighbours. */
-    static int fewest(double recall, Training training, StoredRows rows, long[] ids, Lists lists, RowMap locations) {
+    /** The min nprobe, at least 1, whose lists hold this share of the neighbors. */
+    static int fewest(
+            double recall,
+            Training training,
+            BuildWork work,
+            IntFunction<float[]> rows,
+            long[] ids,
+            Lists lists,
+            RowMap locations) {
         ProbeChoice choice = new ProbeChoice(training, rows, ids.length);
         int dimension = lists.layout().dimension();
-        training.work().run(ids.length, ROWS_PER_STEP, (from, to) -> choice.scan(from, to, dimension));
+        work.run(ids.length, ROWS_PER_STEP, (from, to) -> choice.scan(from, to, dimension));
         int[] ranks = new int[lists.count()];
         for (int query = 0; query < choice.sample.length; query++) {
             choice.countRanks(query, ids, lists, locations, ranks);
@@ -70,7 +79,7 @@ final class ProbeChoice {
             MemorySegment ordinals = arena.allocate((long) (to - from) * Long.BYTES, 64);
             for (int row = from; row < to; row++) {
                 long at = (long) (row - from) * stride * Float.BYTES;
-                MemorySegment.copy(rows.row(row), 0, vectors, ValueLayout.JAVA_FLOAT, at, dimension);
+                MemorySegment.copy(rows.apply(row), 0, vectors, ValueLayout.JAVA_FLOAT, at, dimension);
                 ordinals.setAtIndex(ValueLayout.JAVA_LONG, row - from, row);
             }
             RowRun run = new RowRun(vectors, ordinals, to - from, stride);
@@ -88,7 +97,7 @@ final class ProbeChoice {
         try {
             group.begin(training.metric(), dimension, K + 1);
             for (int query = firstQuery; query < endQuery; query++) {
-                group.add(rows.row(sample[query]), reservoirs.get(query - firstQuery), Float.POSITIVE_INFINITY);
+                group.add(rows.apply(sample[query]), reservoirs.get(query - firstQuery), Float.POSITIVE_INFINITY);
             }
             training.kernel().scan(run, group);
             group.finish();
@@ -106,7 +115,7 @@ final class ProbeChoice {
     }
 
     private void countRanks(int query, long[] ids, Lists lists, RowMap locations, int[] ranks) {
-        float[][] one = {rows.row(sample[query])};
+        float[][] one = {rows.apply(sample[query])};
         int[] order = lists.quantizer().nearest(one, lists.count(), training.metric())[0];
         int[] rankOf = new int[lists.count()];
         Arrays.fill(rankOf, lists.count() - 1);

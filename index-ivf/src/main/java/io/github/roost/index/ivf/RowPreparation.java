@@ -48,14 +48,22 @@ record RowPreparation(Metric metric, int dimension, ElementType element) {
         return metric == Metric.COSINE ? Vectors.normalised(row) : row;
     }
 
+    /**
+     * Checks a row and returns its stored form.
+     *
+     * @param number the row's number in error messages
+     */
+    float[] prepareRow(int number, float[] row) {
+        requireRow(number, row);
+        return stored(row);
+    }
+
     /** Checks rows and returns their stored form. */
     float[][] prepareRows(float[][] rows) {
         float[][] stored = new float[rows.length][];
         for (int i = 0; i < rows.length; i++) {
-            requireRow(i, rows[i]);
-            stored[i] = stored(rows[i]);
+            stored[i] = prepareRow(i, rows[i]);
         }
         return stored;
     }
-
 }

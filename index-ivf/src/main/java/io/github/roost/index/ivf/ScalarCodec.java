@@ -8,6 +8,7 @@ import io.github.roost.vector.spi.ScalarQuantizer;
 import io.github.roost.vector.spi.ScalarQuantizer.Ranges;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.IntFunction;
 import java.util.stream.DoubleStream;
 import org.jspecify.annotations.Nullable;
 
@@ -32,12 +33,12 @@ record ScalarCodec(
     private static final double MORE_LENGTH = 4;
 
     /** Learns from all rows. */
-    static ScalarCodec learn(Metric metric, BuildWork work, StoredRows rows, int count, int dimension) {
+    static ScalarCodec learn(Metric metric, BuildWork work, IntFunction<float[]> rows, int count, int dimension) {
         Ranges all = new Ranges(dimension);
         work.run(count, ROWS_PER_STEP, (from, to) -> {
             Ranges own = new Ranges(dimension);
             for (int row = from; row < to; row++) {
-                own.add(rows.row(row));
+                own.add(rows.apply(row));
             }
             synchronized (all) {
                 all.add(own);
@@ -50,9 +51,9 @@ record ScalarCodec(
      * Learns from a sample, for exact answers. The farthest rows of the sample may be
      * broken, and would take most of the steps: they are not learned from, and every scan finds them.
      */
-    static ScalarCodec exact(Metric metric, StoredRows rows, int count) {
+    static ScalarCodec exact(Metric metric, IntFunction<float[]> rows, int count) {
         float[][] sample = new float[Math.min(count, ROWS_OF_SAMPLE)][];
-        Arrays.setAll(sample, i -> rows.row((int) ((long) i * count / sample.length)));
+        Arrays.setAll(sample, i -> rows.apply((int) ((long) i * count / sample.length)));
         Ranges ranges = new Ranges(sample[0].length);
         double[] mean = mean(sample);
         double farthest = quantile(Arrays.stream(sample).mapToDouble(row -> squaredDistance(row, mean)), FAR);

@@ -19,7 +19,7 @@ import io.github.roost.vector.spi.ScalarQuantizer;
  * @param rounding error bound of the distance that a kernel computes
  */
 record ScoreMargin(boolean squared, double offset, double scoreError, double distanceError, double rounding) {
-    /** A row with a score up to this is always reranked, and does not count among the wanted rows. */
+    /** A row with a score up to this is always reranked, and does not count among the rows to keep. */
     static final float CERTAIN = -0x1p127f;
     /** Four half ulps of a float: several sums are rounded, of scores and of distances. */
     private static final double ROUNDING = 0x1p-22;

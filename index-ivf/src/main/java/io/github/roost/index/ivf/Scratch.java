@@ -19,7 +19,7 @@ final class Scratch {
     static final ScratchPool<CodeGroup> CODE_GROUPS = new ScratchPool<>(CodeGroup::new);
     static final ScratchPool<RowPicks> PICKS = new ScratchPool<>(RowPicks::new);
     static final ScratchPool<AllowedRuns> ALLOWED = new ScratchPool<>(AllowedRuns::new);
-    static final ScratchPool<DecodedRows> DECODED = new ScratchPool<>(DecodedRows::new);
+    static final ScratchPool<Reranker.DecodedRows> DECODED = new ScratchPool<>(Reranker.DecodedRows::new);
     /**
      * Memory of finished shortlists, last in first out, as the last is still in the caches. Many, as
      * many queries that wait for lists hold one each.

@@ -13,14 +13,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The rows with the best scores that one query has seen so far, ties by the smaller id, and their locations; with a margin, all
- * rows that may be among the nearest according to their scores. Up to twice as many rows as wanted are gathered, then the worse
+ * rows that may be among the nearest according to their scores. Up to twice as many rows as are kept in the end are gathered, then the worse
  * half is dropped (FAISS's reservoir), which takes constant time per row, where a heap takes logarithmic time. Belongs to one
  * thread at a time.
  */
 final class Shortlist {
     private static final int MAX_FIRST_ROOM = 1_024;
     private final ScanKernel kernel;
-    private final int wanted;
+    private final int limit;
     private final @Nullable ScoreMargin margin;
     /** The blocks of the rows; a reference here keeps a block from being freed. */
     private final List<RowBlock> blocks = new ArrayList<>();
@@ -32,14 +32,14 @@ final class Shortlist {
     private long max;
 
     /**
-     * @param wanted number of rows to keep, at least 1
+     * @param limit number of rows to keep, at least 1
      * @param margin also keeps rows that may be as near as these; null to go by scores alone
      */
-    Shortlist(ScanKernel kernel, int wanted, @Nullable ScoreMargin margin) {
+    Shortlist(ScanKernel kernel, int limit, @Nullable ScoreMargin margin) {
         this.kernel = kernel;
-        this.wanted = wanted;
+        this.limit = limit;
         this.margin = margin;
-        this.max = wanted;
+        this.max = limit;
         this.rows = spareRows();
     }
 
@@ -119,7 +119,7 @@ final class Shortlist {
 
     /** Max rows before the worse half is dropped, and those of one more scan; less if that is much. */
     private int firstRoom() {
-        return (int) Math.min(2L * wanted + CodeGroup.MAX_ROWS, MAX_FIRST_ROOM);
+        return (int) Math.min(2L * limit + CodeGroup.MAX_ROWS, MAX_FIRST_ROOM);
     }
 
     private void makeRoom(int more) {
@@ -128,21 +128,21 @@ final class Shortlist {
         }
     }
 
-    /** Drops all but the wanted best rows and rows that may be as near as these; lowers the bound to exclude the dropped rows. */
+    /** Drops all but the best {@code limit} rows and rows that may be as near as these; lowers the bound to exclude the dropped rows. */
     void shrink() {
-        if (rows.size() < wanted) {
+        if (rows.size() < limit) {
             return;
         }
         bound = Math.min(
                 bound,
                 margin == null
-                        ? kernel.bound(rows, Float.NaN, wanted)
-                        : margin.beyond(kernel.bound(rows, ScoreMargin.CERTAIN, wanted)));
+                        ? kernel.bound(rows, Float.NaN, limit)
+                        : margin.beyond(kernel.bound(rows, ScoreMargin.CERTAIN, limit)));
         kernel.keepUpTo(rows, bound);
-        if (margin == null && rows.size() > wanted) {
+        if (margin == null && rows.size() > limit) {
             dropTied();
         }
-        max = 2L * Math.max(wanted, rows.size());
+        max = 2L * Math.max(limit, rows.size());
     }
 
     /** Of the rows with the worst score, drops those with the largest ids; if a row was seen twice, maybe one of the two. */
@@ -152,7 +152,7 @@ final class Shortlist {
                 .mapToLong(this::id)
                 .sorted()
                 .toArray();
-        int stay = tied.length - (rows.size() - wanted);
+        int stay = tied.length - (rows.size() - limit);
         long maxId = tied[stay - 1];
         int[] ofMaxId = {
             (int) Arrays.stream(tied, 0, stay).filter(id -> id == maxId).count()

@@ -8,14 +8,14 @@ import io.github.roost.vector.spi.BuildWork;
 import io.github.roost.vector.spi.KMeans;
 import java.util.Arrays;
 import java.util.Random;
+import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a table's lists from its rows.
+ * Makes a table's lists from its rows. Rows are in stored form, by ordinal, and may be read by several threads at once.
  *
  * @param kernel computes distances
- * @param work runs the training on workers
  * @param seed of the training: the same rows and seed give the same lists
  * @param metric the table's metric
  * @param element the table's element type
@@ -25,7 +25,6 @@ import org.jspecify.annotations.Nullable;
  */
 record Training(
         ScanKernel kernel,
-        BuildWork work,
         long seed,
         Metric metric,
         ElementType element,
@@ -38,18 +37,13 @@ record Training(
 
     private static final double FILLED = .9;
 
-    /** The same training on other workers. */
-    Training with(BuildWork other) {
-        return new Training(kernel, other, seed, metric, element, codes, minCoded, keepFloats);
-    }
-
     /** Trains min({@code nlist}, rows) centroids, fills their lists and records the location of each row. */
-    Lists lists(StoredRows rows, long[] ids, int nlist, int dimension, RowMap locations) {
-        RowLayout layout = RowLayout.of(element, keepFloats, dimension, codec(rows, ids.length, dimension));
-        return lists(rows, ids, nlist, layout, locations);
+    Lists lists(BuildWork work, IntFunction<float[]> rows, long[] ids, int nlist, int dimension, RowMap locations) {
+        RowLayout layout = RowLayout.of(element, keepFloats, dimension, codec(work, rows, ids.length, dimension));
+        return lists(work, rows, ids, nlist, layout, locations);
     }
 
-    private @Nullable ScalarCodec codec(StoredRows rows, int count, int dimension) {
+    private @Nullable ScalarCodec codec(BuildWork work, IntFunction<float[]> rows, int count, int dimension) {
         return switch (element) {
             case FLOAT32 ->
                 codes && kernel.scansCodesFaster() && count >= minCoded ? ScalarCodec.exact(metric, rows, count) : null;
@@ -59,19 +53,20 @@ record Training(
     }
 
     /** Retrains {@link #lists} on rows from other lists. */
-    Lists again(StoredRows rows, long[] ids, int nlist, Lists before, RowMap locations) {
+    Lists again(BuildWork work, IntFunction<float[]> rows, long[] ids, int nlist, Lists before, RowMap locations) {
         // Without floats, rows are decoded codes: only the same codec loses nothing more.
         return before.layout().floats()
-                ? lists(rows, ids, nlist, before.layout().dimension(), locations)
-                : lists(rows, ids, nlist, before.layout(), locations);
+                ? lists(work, rows, ids, nlist, before.layout().dimension(), locations)
+                : lists(work, rows, ids, nlist, before.layout(), locations);
     }
 
-    private Lists lists(StoredRows rows, long[] ids, int nlist, RowLayout layout, RowMap locations) {
+    private Lists lists(
+            BuildWork work, IntFunction<float[]> rows, long[] ids, int nlist, RowLayout layout, RowMap locations) {
         int lists = Math.min(nlist, ids.length);
         int[] sample = sample(ids.length, lists);
         work.phase(TRAINED, KMeans.numbers(sample.length, lists));
-        StoredRows sampled = ordinal -> rows.row(sample[ordinal]);
-        float[][] centroids = new KMeans(work, sampled::row)
+        IntFunction<float[]> sampled = ordinal -> rows.apply(sample[ordinal]);
+        float[][] centroids = new KMeans(work, sampled)
                 .train(lists, moved -> new CoarseQuantizer(kernel, moved).assign(work, sampled, sample.length));
         work.phase(FILLED, 2L * ids.length);
         return Lists.build(new CoarseQuantizer(kernel, centroids), work, rows, ids, layout, locations);

@@ -78,7 +78,7 @@ class ExactnessTest {
         }
     }
 
-    /** Rows of which bytes tell little: crowded within a step, far beyond what was learnt, all alike, of few values. */
+    /** Rows of which bytes tell little: crowded within a step, far beyond what was learned, all alike, of few values. */
     @ParameterizedTest
     @EnumSource(Metric.class)
     void whatBytesTellLittleOfIsFoundToo(Metric metric) {
@@ -176,14 +176,12 @@ class ExactnessTest {
                     for (float[] query : queries) {
                         assertThat(table.search(query, 20, 7).join())
                                 .as("%s, %s, dimension %d", kernel, metric, dimension)
-                                .isEqualTo(PlainScan.nearest(
-                                        metric, rounded, ids, preparation.stored(query), 20));
+                                .isEqualTo(PlainScan.nearest(metric, rounded, ids, preparation.stored(query), 20));
                         assertThat(table.search(SearchRequest.of(query, 20)
-                                                        .effort(7)
-                                                        .filter(IdFilter.of(id -> id % 2 == 0)))
+                                                .effort(7)
+                                                .filter(IdFilter.of(id -> id % 2 == 0)))
                                         .join())
-                                .isEqualTo(
-                                        evenOnes(metric, rounded, ids, preparation.stored(query), 20));
+                                .isEqualTo(evenOnes(metric, rounded, ids, preparation.stored(query), 20));
                     }
                 }
             }
@@ -312,8 +310,8 @@ class ExactnessTest {
         try (IvfTable table =
                 IvfTable.builder().metric(metric).nlist(20).nprobe(20).build(ORCHESTRATOR, ids, rows)) {
             float[] query = vectors(1, 5, () -> (float) random.nextGaussian())[0];
-            SearchResult expected = PlainScan.nearest(
-                    metric, preparation.prepareRows(rows), ids, preparation.stored(query), 10_000);
+            SearchResult expected =
+                    PlainScan.nearest(metric, preparation.prepareRows(rows), ids, preparation.stored(query), 10_000);
             assertThat(table.search(query, 10_000, 20).join()).isEqualTo(expected);
             assertThat(expected.size()).isEqualTo(10_000);
         }

@@ -55,7 +55,8 @@ class FuzzedCodesTest {
      * @param blocks where that of each list begins, and the end
      * @param answer of all lists
      */
-    private record Saved(String what, byte[] bytes, int codec, int ids, int checksum, int[] blocks, SearchResult answer) {
+    private record Saved(
+            String what, byte[] bytes, int codec, int ids, int checksum, int[] blocks, SearchResult answer) {
         @Override
         public String toString() {
             return what;
@@ -84,7 +85,7 @@ class FuzzedCodesTest {
         }
     }
 
-    private static void save(IvfTable.Builder builder, String what) throws IOException {
+    private static void save(IvfTableBuilder builder, String what) throws IOException {
         try (IvfTable table = builder.nlist(LISTS).build(orchestrator, gaussian(ROWS, DIMENSION, new Random(5)))) {
             table.save(file);
         }

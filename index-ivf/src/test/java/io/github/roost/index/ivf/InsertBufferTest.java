@@ -62,7 +62,8 @@ class InsertBufferTest {
         }
         table.update(ROWS, vector(random));
         table.remove(ROWS + 1);
-        SearchResult added = table.search(SearchRequest.of(vector(random), 10).effort(1).filter(IdFilter.of(id -> id >= ROWS)))
+        SearchResult added = table.search(
+                        SearchRequest.of(vector(random), 10).effort(1).filter(IdFilter.of(id -> id >= ROWS)))
                 .join();
         assertThat(added.ids()).contains(ROWS + 2, ROWS + 3, ROWS + 4).doesNotContain(ROWS + 1);
         assertThat(table.size()).isEqualTo(ROWS + 4);
@@ -72,7 +73,8 @@ class InsertBufferTest {
             assertThat(++searches).isLessThan(100_000);
         }
         assertThat(searches).isGreaterThan(10);
-        SearchResult all = table.search(SearchRequest.of(vector(random), 10).effort(NLIST).filter(IdFilter.of(id -> id >= ROWS)))
+        SearchResult all = table.search(
+                        SearchRequest.of(vector(random), 10).effort(NLIST).filter(IdFilter.of(id -> id >= ROWS)))
                 .join();
         assertThat(all.ids()).containsExactlyInAnyOrder(ROWS, ROWS + 2, ROWS + 3, ROWS + 4);
     }
@@ -249,7 +251,7 @@ class InsertBufferTest {
 
     private IvfTable table(Kept kept, Random random) {
         float[][] vectors = vectors(ROWS, random);
-        // What codes are learnt of.
+        // What codes are learned from.
         vectors[0] = constant(0);
         vectors[1] = constant(255);
         return kept.builder().nlist(NLIST).nprobe(1).rerank(100).build(orchestrator, vectors);

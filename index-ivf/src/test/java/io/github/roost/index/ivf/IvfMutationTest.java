@@ -116,8 +116,8 @@ class IvfMutationTest {
         for (int i = 0; i < 20; i++) {
             float[] query = vector(random);
             SearchResult found = table.search(SearchRequest.of(query, 10)
-                                    .effort(table.nlist())
-                                    .filter(IdFilter.of(id -> id % oneIn == 0)))
+                            .effort(table.nlist())
+                            .filter(IdFilter.of(id -> id % oneIn == 0)))
                     .join();
             assertThat(found.ids()).containsExactly(nearest(expected, query, table.metric()));
         }
@@ -129,7 +129,8 @@ class IvfMutationTest {
         Random random = new Random(12);
         Map<Long, float[]> expected = new TreeMap<>();
         IvfTable table = table(kept, Metric.SQUARED_L2, 100, random, expected);
-        CompletableFuture<SearchResult> failing = table.search(SearchRequest.of(vector(random), 5).effort(table.nlist()).filter(IdFilter.of(id -> {
+        CompletableFuture<SearchResult> failing = table.search(
+                SearchRequest.of(vector(random), 5).effort(table.nlist()).filter(IdFilter.of(id -> {
                     throw new IllegalStateException("filter");
                 })));
         assertThatThrownBy(failing::join).hasRootCauseMessage("filter");
@@ -150,8 +151,8 @@ class IvfMutationTest {
             CompletableFuture<SearchResult> all = table.search(new float[DIMENSION], 1_000, 1);
             CompletableFuture<SearchResult> some = table.search(new float[DIMENSION], 100, 1);
             CompletableFuture<SearchResult> within = table.search(SearchRequest.of(new float[DIMENSION], 1_000)
-                            .radius(Float.POSITIVE_INFINITY)
-                            .effort(1));
+                    .radius(Float.POSITIVE_INFINITY)
+                    .effort(1));
             // So many at once go to their list; others would wait in a buffer that the searches did not see.
             table.add(
                     LongStream.range(1_000, 1_000 + added).toArray(),
@@ -419,7 +420,7 @@ class IvfMutationTest {
             rows.set(id, first[id]);
         }
         IvfTable table = kept.builder().nlist(4).rerank(100).build(orchestrator, first);
-        // What codes are learnt of, whatever else there is.
+        // What codes are learned from, whatever else is stored.
         table.add(new long[] {ids, ids + 1}, new float[][] {constant(0), constant(255)});
         table.rebuild().join();
         AtomicInteger writing = new AtomicInteger(2);

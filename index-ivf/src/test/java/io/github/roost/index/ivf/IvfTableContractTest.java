@@ -14,7 +14,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
 class IvfTableContractTest extends MemoryTableContract<IvfTable> {
-    private static IvfTable.Builder builder() {
+    private static IvfTableBuilder builder() {
         return IvfTable.builder().nlist(PARTS);
     }
 

@@ -107,7 +107,7 @@ class IvfTableTest {
     }
 
     @Test
-    void everyKernelGivesTheSameNeighbours() {
+    void everyKernelGivesTheSameNeighbors() {
         float[][] rows = gaussian(500, 37, new Random(2));
         float[][] queries = gaussian(20, 37, new Random(3));
         List<List<SearchResult>> answers = new ArrayList<>();
@@ -144,7 +144,7 @@ class IvfTableTest {
 
     /** Clustered rows, few probes: the lists must hold what is near, or recall falls. */
     @Test
-    void aFewProbesFindNearlyAllNeighboursOfClusteredRows() {
+    void aFewProbesFindNearlyAllNeighborsOfClusteredRows() {
         Random random = new Random(5);
         float[][] centers = gaussian(40, 24, random);
         float[][] rows = new float[8000][];
@@ -168,7 +168,7 @@ class IvfTableTest {
     /** Even, clustered and heavy-tailed rows: the last waste most of a byte's 256 steps on few rows. */
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 2})
-    void candidatesOfBytesLoseHardlyANeighbour(int distribution) {
+    void candidatesOfBytesLoseHardlyANeighbor(int distribution) {
         Random random = new Random(16);
         float[][] centers = gaussian(40, 24, random);
         float[][] all = new float[4_100][];
@@ -303,8 +303,8 @@ class IvfTableTest {
                 IvfTable table = IvfTable.builder().nlist(2).build(one, rows)) {
             BusyWorker busy = new BusyWorker(one, table);
             CompletableFuture<SearchResult> late = table.search(SearchRequest.of(rows[3], 1)
-                            .effort(2)
-                            .options(SubmitOptions.DEFAULT.withTimeout(Duration.ofNanos(1))));
+                    .effort(2)
+                    .options(SubmitOptions.DEFAULT.withTimeout(Duration.ofNanos(1))));
             CompletableFuture<SearchResult> patient = table.search(rows[3], 1, 2);
             CompletableFuture<SearchResult> given = table.search(rows[3], 1, 2);
             given.cancel(false);
@@ -333,7 +333,7 @@ class IvfTableTest {
         try (IvfTable table = IvfTable.builder().metric(metric).nlist(3).build(orchestrator, rows)) {
             refused("k must be between 1 and 10,000, got 0", () -> table.search(rows[0], 0));
             refused("k must be between 1 and 10,000, got 10,001", () -> table.search(rows[0], 10_001));
-            refused("nprobe must be between 1 and 3, got 0", () -> table.search(rows[0], 1, 0));
+            refused("effort must be at least 1, got 0", () -> table.search(rows[0], 1, 0));
             refused("nprobe must be between 1 and 3, got 4", () -> table.search(rows[0], 1, 4));
             refused("query must have 4 dimensions, got 3", () -> table.search(new float[3], 1));
             refused(
@@ -454,11 +454,14 @@ class IvfTableTest {
                                 .read())
                         .build();
                 IvfTable table = kept.builder().nlist(2).build(one, rows)) {
-            SearchResult expected = table.search(SearchRequest.of(rows[0], 20).effort(2).filter(IdFilter.of(id -> id % 2 == 0)))
+            SearchResult expected = table.search(
+                            SearchRequest.of(rows[0], 20).effort(2).filter(IdFilter.of(id -> id % 2 == 0)))
                     .get();
-            AtomicInteger asked = new AtomicInteger();
-            SearchResult found = table.search(SearchRequest.of(rows[0], 20).effort(2).filter(IdFilter.of(id -> {
-                                if (asked.getAndIncrement() % 50 == 0) {
+            AtomicInteger tested = new AtomicInteger();
+            SearchResult found = table.search(SearchRequest.of(rows[0], 20)
+                            .effort(2)
+                            .filter(IdFilter.of(id -> {
+                                if (tested.getAndIncrement() % 50 == 0) {
                                     assertThat(table.search(rows[(int) id], 1, 2)
                                                     .join()
                                                     .size())
@@ -468,7 +471,7 @@ class IvfTableTest {
                             })))
                     .get();
             assertThat(found).isEqualTo(expected);
-            assertThat(asked.get()).isGreaterThan(20);
+            assertThat(tested.get()).isGreaterThan(20);
         }
     }
 }

@@ -13,7 +13,7 @@ enum Kept {
     CODES;
 
     /** A builder of a table whose lists keep this. */
-    IvfTable.Builder builder() {
+    IvfTableBuilder builder() {
         return IvfTable.builder()
                 .elementType(
                         switch (this) {

@@ -54,25 +54,25 @@ class RangeSearchTest {
         RowPreparation preparation = new RowPreparation(metric, DIMENSION, ElementType.FLOAT32);
         try (IvfTable table = kept.builder().metric(metric).nlist(12).build(orchestrator, ids, rows)) {
             for (float[] query : gaussian(10, DIMENSION, random)) {
-                SearchResult all = PlainScan.nearest(
-                        metric, preparation.prepareRows(rows), ids, preparation.stored(query), ROWS);
+                SearchResult all =
+                        PlainScan.nearest(metric, preparation.prepareRows(rows), ids, preparation.stored(query), ROWS);
                 for (int within : new int[] {0, 1, 7, 200, ROWS - 1}) {
                     float radius = all.distances()[within];
                     assertThat(table.search(SearchRequest.of(query, ROWS)
-                                                    .radius(radius)
-                                                    .effort(12))
+                                            .radius(radius)
+                                            .effort(12))
                                     .join())
                             .isEqualTo(first(all, within + 1));
                 }
                 assertThat(table.search(SearchRequest.of(query, 10_000)
-                                                .radius(Float.POSITIVE_INFINITY)
-                                                .effort(12))
+                                        .radius(Float.POSITIVE_INFINITY)
+                                        .effort(12))
                                 .join())
                         .isEqualTo(all);
                 float nearer = Math.nextDown(all.distances()[0]);
                 assertThat(table.search(SearchRequest.of(query, 10)
-                                                .radius(nearer)
-                                                .effort(12))
+                                        .radius(nearer)
+                                        .effort(12))
                                 .join())
                         .isEqualTo(SearchResult.EMPTY);
             }
@@ -90,13 +90,14 @@ class RangeSearchTest {
             rows[i][0] = Math.floorDiv(i, 2);
         }
         try (IvfTable table = IvfTable.builder().nlist(9).build(orchestrator, rows)) {
-            SearchResult found = table.search(SearchRequest.of(new float[1], 5).radius(100 * 100).effort(9))
+            SearchResult found = table.search(
+                            SearchRequest.of(new float[1], 5).radius(100 * 100).effort(9))
                     .join();
             assertThat(found.ids()).containsExactly(0, 1, 2, 3, 4);
             assertThat(found.distances()).containsExactly(0, 0, 1, 1, 4);
             assertThat(table.search(SearchRequest.of(new float[1], 300)
-                                            .radius(100 * 100)
-                                            .effort(9))
+                                    .radius(100 * 100)
+                                    .effort(9))
                             .join()
                             .size())
                     .isEqualTo(202);
@@ -113,7 +114,7 @@ class RangeSearchTest {
             list.add(id % 100, new float[] {id % 100});
         }
         CoarseQuantizer quantizer = new CoarseQuantizer(ScanKernels.preferred(), new float[][] {{0}});
-        View whileARowMoves = new View(new Lists(quantizer, layout, new RowList[] {list}), 1, () -> 1);
+        IvfRows.View whileARowMoves = new IvfRows.View(new Lists(quantizer, layout, new RowList[] {list}), 1, () -> 1);
         CodeScanner scanner = CodeScanner.approximate(ScanKernels.preferred(), Metric.SQUARED_L2, 1, 0);
         IvfRequest request = new IvfRequest(new float[1], 100, 100, 1e6f, null, Long.MAX_VALUE, 0);
         CodeQuery query = scanner.query(request, whileARowMoves);
@@ -127,20 +128,14 @@ class RangeSearchTest {
         try (IvfTable table = IvfTable.builder().nlist(4).nprobe(4).build(orchestrator, rows)) {
             float[] far = new float[DIMENSION];
             Arrays.fill(far, 100);
-            assertThat(table.search(SearchRequest.of(far, 10).radius(4))
-                            .join()
-                            .size())
+            assertThat(table.search(SearchRequest.of(far, 10).radius(4)).join().size())
                     .isZero();
             table.add(1_000, far);
             table.update(7, far);
-            assertThat(table.search(SearchRequest.of(far, 10).radius(4))
-                            .join()
-                            .ids())
+            assertThat(table.search(SearchRequest.of(far, 10).radius(4)).join().ids())
                     .containsExactly(7, 1_000);
             table.remove(7);
-            assertThat(table.search(SearchRequest.of(far, 10).radius(4))
-                            .join()
-                            .ids())
+            assertThat(table.search(SearchRequest.of(far, 10).radius(4)).join().ids())
                     .containsExactly(1_000);
         }
     }
@@ -159,8 +154,8 @@ class RangeSearchTest {
             for (int round = 0; round < 5; round++) {
                 var ranges = IntStream.range(0, queries.length)
                         .mapToObj(i -> table.search(SearchRequest.of(queries[i], 300)
-                                        .radius(expected.get(i).distances()[i])
-                                        .effort(3)))
+                                .radius(expected.get(i).distances()[i])
+                                .effort(3)))
                         .toList();
                 var nearest = Asking.all(table, List.of(queries), 300, 3);
                 for (int i = 0; i < queries.length; i++) {
@@ -175,17 +170,18 @@ class RangeSearchTest {
     void badInputIsNamed() {
         float[][] rows = gaussian(20, DIMENSION, new Random(44));
         try (IvfTable table = IvfTable.builder().nlist(2).build(orchestrator, rows)) {
-            assertThatThrownBy(() ->
-                            table.search(SearchRequest.of(rows[0], 5).radius(Float.NaN)))
+            assertThatThrownBy(() -> table.search(SearchRequest.of(rows[0], 5).radius(Float.NaN)))
                     .hasMessage("radius must be a number, got NaN");
-            assertThatThrownBy(() ->
-                            table.search(SearchRequest.of(rows[0], 0).radius(1)))
+            assertThatThrownBy(() -> table.search(SearchRequest.of(rows[0], 0).radius(1)))
                     .hasMessage("k must be between 1 and 10,000, got 0");
-            assertThatThrownBy(() -> table.search(SearchRequest.of(rows[0], 10_001).radius(1)))
+            assertThatThrownBy(
+                            () -> table.search(SearchRequest.of(rows[0], 10_001).radius(1)))
                     .hasMessage("k must be between 1 and 10,000, got 10,001");
-            assertThatThrownBy(() -> table.search(SearchRequest.of(rows[0], 1).radius(1).effort(3)))
+            assertThatThrownBy(() ->
+                            table.search(SearchRequest.of(rows[0], 1).radius(1).effort(3)))
                     .hasMessage("nprobe must be between 1 and 2, got 3");
-            assertThatThrownBy(() -> table.search(SearchRequest.of(new float[1], 1).radius(1)))
+            assertThatThrownBy(
+                            () -> table.search(SearchRequest.of(new float[1], 1).radius(1)))
                     .hasMessageContaining("got 1");
             assertThatThrownBy(() -> Asking.all(table, List.of(rows[0], new float[1]), 1, 1))
                     .hasMessageContaining("query 1 must have 11 dimensions, got 1");

@@ -31,7 +31,7 @@ class ScalarCodecTest {
     }
 
     @Test
-    void aLearntRowComesBackWithinHalfAStep() {
+    void aLearnedRowComesBackWithinHalfAStep() {
         Random random = new Random(1);
         float[][] rows = gaussian(5_000, 9, random);
         ScalarCodec codec = learn(Metric.SQUARED_L2, rows);
@@ -46,7 +46,7 @@ class ScalarCodecTest {
     }
 
     @Test
-    void whatIsBeyondTheLearntValuesBecomesTheNearestOfThem() {
+    void whatIsBeyondTheLearnedValuesBecomesTheNearestOfThem() {
         ScalarCodec codec = learn(Metric.SQUARED_L2, new float[] {-.5f, 3}, new float[] {2.05f, 3});
         assertThat(codec.decode(codec.encode(new float[] {-9, 8}))).containsExactly(-.5f, 8);
         assertThat(codec.decode(codec.encode(new float[] {9, 1_000}))[0]).isCloseTo(2.05f, Offset.offset(1e-5f));

@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Where the lists of a search are scanned, and in how many tasks. */
 @Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class ListSearchTest {
+class ListScansTest {
     private static final int DIMENSION = 20;
     private static final int ROWS = 500;
     private static final int NLIST = 40;

@@ -18,7 +18,7 @@ import java.util.function.IntSupplier;
  * Scans the lists of a search at their homes. If workers are free, the search forks into parts of its own, each
  * for several of its lists. Otherwise it joins the lists' batch queues. Thread-safe.
  */
-final class ListSearch {
+final class ListScans {
     private static final Boolean SCANNED = Boolean.TRUE;
 
     private final Orchestrator orchestrator;
@@ -27,7 +27,7 @@ final class ListSearch {
     private final int domains;
 
     /** @param rows number of rows of the table */
-    ListSearch(Orchestrator orchestrator, Registration registration, IntSupplier rows) {
+    ListScans(Orchestrator orchestrator, Registration registration, IntSupplier rows) {
         this.orchestrator = orchestrator;
         this.registration = registration;
         this.rows = rows;
@@ -41,7 +41,7 @@ final class ListSearch {
      * @param alone whether the query runs by itself, not with queries that are likely to probe the same lists
      * @param next continuation after the scans
      */
-    <R> Step.Fork<Object, IvfQuery<?>, Boolean, R> scans(
+    <R> Step.Fork<Object, IvfQuery<?>, Boolean, R> fork(
             IvfQuery<?> query,
             int[] probed,
             Lists lists,
@@ -56,16 +56,16 @@ final class ListSearch {
         int count = 0;
         int[][] byHome = byHome(probed, lists);
         for (int home = 0; home < byHome.length; home++) {
-            int[] there = byHome[home];
+            int[] atHome = byHome[home];
             // If a list has several homes, other queries are likely to wait for it.
-            int free = there.length == 0 || home == domains
+            int free = atHome.length == 0 || home == domains
                     ? 0
                     : orchestrator.indexing().freeWorkers(home);
             if (free == 0) {
-                System.arraycopy(there, 0, shared, count, there.length);
-                count += there.length;
+                System.arraycopy(atHome, 0, shared, count, atHome.length);
+                count += atHome.length;
             } else {
-                addParts(parts, query, Batches.of(there, bytesEach(lists, scanner), free), lists, scanner);
+                addParts(parts, query, Batches.of(atHome, bytesEach(lists, scanner), free), lists, scanner);
             }
         }
         return new Step.Fork<>(parts, queues(shared, count, lists, scanner), query, next);
@@ -107,7 +107,7 @@ final class ListSearch {
             ListContext ofList = new ListContext(context);
             scanner.scan(lists.rows(batch[i]), only, ofList);
             // Each list of the part counts as a search of its own, with its own traffic.
-            orchestrator.indexing().touched(id(batch[i], lists), ofList.nodes(), ofList.bytes());
+            orchestrator.indexing().touched(id(batch[i], lists), ofList.nodes, ofList.bytes);
         }
         return SCANNED;
     }
@@ -136,13 +136,13 @@ final class ListSearch {
 
     private static Step<Group<IvfQuery<?>, Boolean>, Boolean> scanFor(
             Group<IvfQuery<?>, Boolean> group, RowList list, ListScanner scanner, SearchContext context) {
-        List<IvfQuery<?>> wanted = new ArrayList<>(group.size());
+        List<IvfQuery<?>> open = new ArrayList<>(group.size());
         for (int i = 0; i < group.size(); i++) {
             if (!group.expired(i)) {
-                wanted.add(group.query(i));
+                open.add(group.query(i));
             }
         }
-        scanner.scan(list, wanted, context);
+        scanner.scan(list, open, context);
         return Step.done(SCANNED);
     }
 
@@ -159,5 +159,42 @@ final class ListSearch {
     /** The buffer's home is the home of list 0. */
     private static int cluster(int list, Lists lists) {
         return list == lists.bufferNumber() ? 0 : list;
+    }
+
+    /** The context of a task that scans several lists, for the scan of one. Belongs to the thread that runs the task. */
+    private static final class ListContext implements SearchContext {
+        private final SearchContext task;
+        private long nodes;
+        private long bytes;
+
+        ListContext(SearchContext task) {
+            this.task = task;
+        }
+
+        @Override
+        public void touched(long moreNodes, long moreBytes) {
+            nodes += moreNodes;
+            bytes += moreBytes;
+        }
+
+        @Override
+        public int worker() {
+            return task.worker();
+        }
+
+        @Override
+        public int domain() {
+            return task.domain();
+        }
+
+        @Override
+        public long epoch() {
+            return task.epoch();
+        }
+
+        @Override
+        public boolean expired() {
+            return task.expired();
+        }
     }
 }

@@ -1,0 +1,334 @@
+package io.github.roost.index.ivf;
+
+import io.github.roost.core.MappingId;
+import io.github.roost.core.Orchestrator;
+import io.github.roost.index.ivf.kernel.ScanKernels;
+import io.github.roost.neighborhash.RowMap;
+import io.github.roost.topology.DomainMemory;
+import io.github.roost.vector.ElementType;
+import io.github.roost.vector.MemoryLimited;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.TableBuild;
+import io.github.roost.vector.VectorSource;
+import io.github.roost.vector.Vectors;
+import io.github.roost.vector.spi.BuildWork;
+import io.github.roost.vector.spi.MemoryLimit;
+import io.github.roost.vector.spi.TableMemory;
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.function.Function;
+import java.util.function.IntFunction;
+
+/** Collects the options of a table. Not thread-safe. */
+public final class IvfTableBuilder {
+    /** Max of {@link #rerank}. */
+    static final double MAX_RERANK = 100;
+
+    /** Share of a build's progress after its rows are checked. */
+    private static final double READ = .05;
+
+    private static final int ROWS_PER_CHECK = 256;
+
+    private String name = "ivf";
+    private Metric metric = Metric.SQUARED_L2;
+    private int nlist;
+    private int nprobe;
+    private double targetRecall = .95;
+    private long seed = 42;
+    private ElementType elementType = ElementType.FLOAT32;
+    private boolean codes = true;
+    private int minCoded = Training.MIN_CODED;
+    private boolean keepFloats = true;
+    private double rerank = 1.5;
+    private TableMemory.Mover mover = DomainMemory::migrate;
+    private long memoryLimit = MemoryLimited.NO_MEMORY_LIMIT;
+
+    IvfTableBuilder() {}
+
+    /**
+     * Sets the table's name in reports.
+     *
+     * @param value default {@code ivf}
+     * @return this builder
+     */
+    public IvfTableBuilder name(String value) {
+        this.name = Objects.requireNonNull(value, "name must not be null");
+        return this;
+    }
+
+    /**
+     * Sets the distance function.
+     *
+     * @param value default squared L2
+     * @return this builder
+     */
+    public IvfTableBuilder metric(Metric value) {
+        this.metric = Objects.requireNonNull(value, "metric must not be null");
+        return this;
+    }
+
+    /**
+     * Sets the number of lists.
+     *
+     * @param value from 1 to 131,072 and at most the number of rows; default four times the root of the number of rows
+     * @return this builder
+     */
+    public IvfTableBuilder nlist(int value) {
+        this.nlist = requireLists("nlist", value);
+        return this;
+    }
+
+    /**
+     * Sets the default nprobe, used by searches that do not pass one.
+     *
+     * @param value from 1 to 131,072, capped at the number of lists; default: measured for {@link #targetRecall}
+     * @return this builder
+     */
+    public IvfTableBuilder nprobe(int value) {
+        this.nprobe = requireLists("nprobe", value);
+        return this;
+    }
+
+    /**
+     * Sets the share of a query's true 10 nearest rows that the probed lists should hold. The build measures with
+     * 128 of the rows as queries how many lists that takes. Ignored if {@link #nprobe} is set.
+     *
+     * @param value from over 0 to 1; default .95
+     * @return this builder
+     */
+    public IvfTableBuilder targetRecall(double value) {
+        this.targetRecall = Vectors.requireRecall(value);
+        return this;
+    }
+
+    /**
+     * Sets the seed of the training; the same rows and seed give the same lists.
+     *
+     * @param value any number
+     * @return this builder
+     */
+    public IvfTableBuilder seed(long value) {
+        this.seed = value;
+        return this;
+    }
+
+    /**
+     * Sets the type that lists store each component as.
+     *
+     * @param value default {@link ElementType#FLOAT32}: 4 bytes per component, and one more with {@link #codes}.
+     *     {@link ElementType#FLOAT16}: 2 bytes.
+     *     {@link ElementType#INT8}: 1 byte, and 4 per row; scans several times as many rows per second; see
+     *     {@link #keepFloats} for its total size
+     * @return this builder
+     */
+    public IvfTableBuilder elementType(ElementType value) {
+        this.elementType = Objects.requireNonNull(value, "elementType must not be null");
+        return this;
+    }
+
+    /**
+     * Sets whether {@link ElementType#FLOAT32} lists also store an 8-bit code per component: 5 bytes per component instead
+     * of 4, and 4 per row. Scans read codes first and floats only of possible neighbors, so answers are the same to
+     * the bit, and a scan reads a quarter of the bytes. The codes are learned from the rows of the build. The floats of later
+     * rows that differ much from these are always read, until {@link IvfTable#rebuild} learns new codes.
+     *
+     * <p>A table of fewer than 1,024 rows has no codes until a rebuild with more rows. A table built with the kernel
+     * {@code portable} or {@code java} has none either, as these are no faster with codes. No effect on other types.
+     *
+     * @param value default true
+     * @return this builder
+     */
+    public IvfTableBuilder codes(boolean value) {
+        this.codes = value;
+        return this;
+    }
+
+    /** Min rows for codes; lower in tests. */
+    IvfTableBuilder minCoded(int rows) {
+        this.minCoded = rows;
+        return this;
+    }
+
+    /** Moves the lists' memory; replaced in tests. */
+    IvfTableBuilder mover(TableMemory.Mover value) {
+        this.mover = value;
+        return this;
+    }
+
+    /**
+     * Sets whether {@link ElementType#INT8} lists also store the floats, which rerank the candidates of a search:
+     * 5 bytes per component instead of 1. Without floats, distances are to the nearest of 256 values per dimension, and components
+     * of later rows outside the build's range are clamped. No effect on other types.
+     *
+     * @param value default true
+     * @return this builder
+     */
+    public IvfTableBuilder keepFloats(boolean value) {
+        this.keepFloats = value;
+        return this;
+    }
+
+    /**
+     * Sets how many candidates of a search in {@link ElementType#INT8} lists are reranked with the full-precision query: k
+     * plus this multiple of the root of k. The error of the codes swaps rows around the k-th place, over a distance that grows
+     * more slowly than k. More candidates find more true neighbors and cost more. No effect on other types.
+     *
+     * @param value multiple of the root of k, from 0 to 100; default 1.5: 15 candidates for 10 rows, 115 for 100
+     * @return this builder
+     */
+    public IvfTableBuilder rerank(double value) {
+        if (!(value >= 0 && value <= MAX_RERANK)) {
+            throw new IllegalArgumentException("rerank must be between 0 and 100, got " + value);
+        }
+        this.rerank = value;
+        return this;
+    }
+
+    /**
+     * Builds a table as {@link #build(Orchestrator, long[], float[][])} does, with the rows' ordinals as ids.
+     *
+     * @param orchestrator places and builds the table
+     * @param vectors at least one row, all of one dimension from 1 to 4,096, all finite; copied
+     * @return the table, to be closed
+     */
+    public IvfTable build(Orchestrator orchestrator, float[][] vectors) {
+        Objects.requireNonNull(vectors, "vectors must not be null");
+        long[] ordinals = new long[vectors.length];
+        Arrays.setAll(ordinals, i -> i);
+        return build(orchestrator, ordinals, vectors);
+    }
+
+    /**
+     * Trains and fills a table on the orchestrator's workers, as batch work behind searches. Blocks until the table is
+     * complete, and ignores interrupts: for a build that can be ended early, use {@link #start} and {@link TableBuild#cancel()}.
+     *
+     * @param orchestrator places and builds the table
+     * @param ids one per row, no two equal
+     * @param vectors at least one row, all of one dimension from 1 to 4,096, all finite; copied
+     * @return the table, to be closed
+     * @throws IllegalArgumentException if rows, ids or options are invalid; then nothing is registered
+     */
+    public IvfTable build(Orchestrator orchestrator, long[] ids, float[][] vectors) {
+        RowPreparation preparation = RowPreparation.of(metric, elementType, vectors);
+        Vectors.requireIds(ids, vectors.length);
+        IntFunction<float[]> stored = row -> preparation.stored(vectors[row]);
+        return plan(orchestrator, ids, preparation, stored).apply(work(orchestrator));
+    }
+
+    /**
+     * Starts to train and fill a table from any source of rows, on the orchestrator's workers, as batch work behind
+     * searches. Rows are read several times; the complete table holds them only in its own memory, so
+     * there may be more rows than fit in the Java heap. The builder may be used again at once.
+     *
+     * @param orchestrator places and builds the table
+     * @param ids one per row, no two equal; must not change during the build
+     * @param rows at least one, of 1 to 4,096 dimensions; a row that is not finite, zero for cosine, or out of the
+     *     element type's range fails the build
+     * @return the running build; its result is to be closed
+     * @throws IllegalArgumentException if ids, dimension or options are invalid
+     */
+    public TableBuild<IvfTable> start(Orchestrator orchestrator, long[] ids, VectorSource rows) {
+        BuildWork.requireRows(ids, rows);
+        RowPreparation preparation = new RowPreparation(metric, rows.dimension(), elementType);
+        IntFunction<float[]> stored = row -> preparation.stored(rows.row(row));
+        Function<BuildWork, IvfTable> build = plan(orchestrator, ids, preparation, stored);
+        return work(orchestrator).start(work -> {
+            work.phase(READ, rows.size());
+            work.run(rows.size(), ROWS_PER_CHECK, (from, to) -> {
+                for (int row = from; row < to; row++) {
+                    preparation.requireRow(row, rows.row(row));
+                }
+            });
+            return build.apply(work);
+        });
+    }
+
+    private BuildWork work(Orchestrator orchestrator) {
+        return new BuildWork(orchestrator, name + " (build)");
+    }
+
+    /**
+     * Limits the off-heap memory of the table's rows, from the build on; see {@link MemoryLimited#memoryLimit(long)}. A
+     * build fails before it begins if even its rows exceed the limit, else at its end if the whole table does.
+     *
+     * @param bytes at least 1; no limit by default
+     * @return this builder
+     */
+    public IvfTableBuilder memoryLimit(long bytes) {
+        this.memoryLimit = MemoryLimit.require(bytes);
+        return this;
+    }
+
+    /** A lower bound of the bytes that rows take. */
+    private long minBytes(int rows, int dimension) {
+        long bytes = switch (elementType) {
+            case FLOAT32 -> Float.BYTES;
+            case FLOAT16 -> Short.BYTES;
+            case INT8 -> Byte.BYTES;
+        };
+        return rows * (bytes * dimension + Long.BYTES);
+    }
+
+    /** The build, with the options as they are now. */
+    private Function<BuildWork, IvfTable> plan(
+            Orchestrator orchestrator, long[] ids, RowPreparation preparation, IntFunction<float[]> stored) {
+        int lists = nlist == 0 ? defaultNlist(ids.length) : nlist;
+        if (lists > ids.length) {
+            throw new IllegalArgumentException(
+                    "nlist must be at most the number of rows, " + ids.length + ", got " + lists);
+        }
+        MemoryLimit.admit(name, memoryLimit, minBytes(ids.length, preparation.dimension()));
+        Training training =
+                new Training(ScanKernels.preferred(), seed, metric, elementType, codes, minCoded, keepFloats);
+        String tableName = name;
+        int setProbes = nprobe;
+        double recall = targetRecall;
+        double candidates = rerank;
+        TableMemory.Mover moves = mover;
+        long limit = memoryLimit;
+        return work -> {
+            RowMap locations = new RowMap(ids.length);
+            boolean isDone = false;
+            try {
+                Lists filled = training.lists(work, stored, ids, lists, preparation.dimension(), locations);
+                IvfRows built = new IvfRows(filled, locations);
+                MemoryLimit.admit(tableName, limit, built.bytes());
+                work.phase(1, ids.length);
+                int probes = setProbes == 0
+                        ? ProbeChoice.fewest(recall, training, work, stored, ids, filled, locations)
+                        : Math.min(setProbes, lists);
+                IvfTable table = new IvfTable(
+                        orchestrator,
+                        orchestrator.register(tableName, lists),
+                        preparation,
+                        training,
+                        built,
+                        probes,
+                        candidates,
+                        moves);
+                isDone = true;
+                table.memoryLimit(limit);
+                return table;
+            } finally {
+                if (!isDone) {
+                    locations.close();
+                }
+            }
+        };
+    }
+
+    /**
+     * Returns the number of lists of a table for which {@link #nlist} is not set.
+     *
+     * @param rows number of rows, at least 1
+     * @return four times the root of the number of rows, at most that number
+     */
+    public static int defaultNlist(int rows) {
+        return Math.clamp((long) (4 * Math.sqrt(rows)), 1, rows);
+    }
+
+    private static int requireLists(String what, int value) {
+        Vectors.requireRange(what, value, 1, MappingId.MAX_PER_ORCHESTRATOR);
+        return value;
+    }
+}
