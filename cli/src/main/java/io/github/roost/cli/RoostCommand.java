@@ -27,6 +27,7 @@ import io.github.roost.bench.table.BatchBench;
 import io.github.roost.bench.table.LookupBench;
 import io.github.roost.bench.table.ServiceBench;
 import io.github.roost.server.ServeBench;
+import io.github.roost.bench.jvector.JvectorBench;
 import io.github.roost.simulator.measure.SearchFailedException;
 import io.github.roost.simulator.replay.ReplayBench;
 import io.github.roost.topology.TopologyException;
@@ -169,6 +170,7 @@ public final class RoostCommand implements Callable<Integer> {
         commands.put("locality", streams -> new LocalityBench());
         commands.put("hnsw", streams -> new HnswBench());
         commands.put("rivals", streams -> new RivalsBench());
+        commands.put("jvector", streams -> new JvectorBench());
         commands.put("live", streams -> new LiveLoad());
         commands.put("filters", streams -> new FilterBench());
         commands.put("build", streams -> new BuildBench());

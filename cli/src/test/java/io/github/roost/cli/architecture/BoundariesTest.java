@@ -5,12 +5,12 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyP
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
-import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 import static com.tngtech.archunit.library.GeneralCodingRules.ACCESS_STANDARD_STREAMS;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaMethod;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
@@ -26,27 +26,36 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** The arrows between Roost's modules and packages, on the compiled classes. */
 @AnalyzeClasses(packages = "io.github.roost", importOptions = DoNotIncludeTests.class)
 class BoundariesTest {
-    private static final String TOPOLOGY = "io.github.roost.topology..";
-    private static final String AFFINITY = "io.github.roost.affinity..";
-    private static final String CORE = "io.github.roost.core..";
-    private static final String TABLE = "io.github.roost.rows..";
-    private static final String TABLE_SERVICE = "io.github.roost.rows.service..";
-    private static final String HNSW = "io.github.roost.index.hnsw..";
-    private static final String IVF = "io.github.roost.index.ivf..";
-    private static final String DISK = "io.github.roost.index.disk..";
-    private static final String REMOTE = "io.github.roost.index.remote..";
-    private static final String LUCENE = "io.github.roost.lucene..";
-    private static final String OPENSEARCH = "io.github.roost.opensearch..";
+    private static final String ROOT = "io.github.roost.";
+
+    /** Every room, by its packages, with the rooms that it may use. */
+    private static final Map<String, Set<String>> ROOMS = rooms();
+
+    private static final String[] TOOLS = {"testkit", "simulator", "bench", "server", "cli"};
     /** Not the plugin, whose log and whose exported types are OpenSearch's. */
-    private static final String[] LIBRARIES = {
-        TOPOLOGY, AFFINITY, CORE, TABLE, TABLE_SERVICE, HNSW, IVF, DISK, REMOTE, LUCENE
-    };
+    private static final String[] LIBRARIES = ROOMS.keySet().stream()
+            .filter(room -> !Set.of(TOOLS).contains(room) && !room.equals("opensearch"))
+            .map(BoundariesTest::in)
+            .toArray(String[]::new);
+
+    private static final String TOPOLOGY = in("topology");
+    private static final String CORE = in("core");
+    private static final String IO = in("io");
+    private static final String NEIGHBORHASH = in("neighborhash");
+    private static final String HNSW = in("index.hnsw");
+    private static final String IVF = in("index.ivf");
 
     private static final String HWLOC = "io.github.roost.topology.hwloc..";
     private static final String POOL = "io.github.roost.core.pool..";
@@ -87,76 +96,61 @@ class BoundariesTest {
             .and(DescribedPredicate.describe("public", BoundariesTest::isPublic));
 
     @ArchTest
-    static final ArchRule modulesDependDownwards = layeredArchitecture()
-            .consideringOnlyDependenciesInLayers()
-            .layer("topology")
-            .definedBy(TOPOLOGY)
-            .layer("affinity")
-            .definedBy(AFFINITY)
-            .layer("core")
-            .definedBy(CORE)
-            .layer("table")
-            .definedBy(TABLE)
-            .layer("table-service")
-            .definedBy(TABLE_SERVICE)
-            .layer("index-hnsw")
-            .definedBy(HNSW)
-            .layer("index-ivf")
-            .definedBy(IVF)
-            .layer("index-disk")
-            .definedBy(DISK)
-            .layer("index-remote")
-            .definedBy(REMOTE)
-            .layer("lucene")
-            .definedBy(LUCENE)
-            .layer("opensearch")
-            .definedBy(OPENSEARCH)
-            .layer("bench")
-            .definedBy("io.github.roost.bench..")
-            .layer("examples")
-            .definedBy("io.github.roost.examples..")
-            .whereLayer("examples")
-            .mayNotBeAccessedByAnyLayer()
-            .whereLayer("bench")
-            .mayOnlyBeAccessedByLayers("examples")
-            .whereLayer("affinity")
-            .mayOnlyBeAccessedByLayers("examples")
-            .whereLayer("table")
-            .mayOnlyBeAccessedByLayers(
-                    "table-service",
-                    "index-hnsw",
-                    "index-ivf",
-                    "index-disk",
-                    "index-remote",
-                    "opensearch",
-                    "bench",
-                    "examples")
-            .whereLayer("table-service")
-            .mayOnlyBeAccessedByLayers("bench", "examples")
-            .whereLayer("opensearch")
-            .mayNotBeAccessedByAnyLayer()
-            .whereLayer("lucene")
-            .mayOnlyBeAccessedByLayers("opensearch", "examples")
-            .whereLayer("index-hnsw")
-            .mayOnlyBeAccessedByLayers("index-remote", "lucene", "bench", "examples")
-            .whereLayer("index-ivf")
-            .mayOnlyBeAccessedByLayers("lucene", "bench", "examples")
-            .whereLayer("index-disk")
-            .mayOnlyBeAccessedByLayers("bench", "examples")
-            .whereLayer("index-remote")
-            .mayOnlyBeAccessedByLayers("bench", "examples")
-            .whereLayer("core")
-            .mayOnlyBeAccessedByLayers(
-                    "table",
-                    "table-service",
-                    "index-hnsw",
-                    "index-ivf",
-                    "index-disk",
-                    "index-remote",
-                    "lucene",
-                    "opensearch",
-                    "bench",
-                    "examples");
+    static void roomsUseOnlyRoomsBelow(JavaClasses classes) {
+        ROOMS.forEach((room, below) -> noClasses()
+                .that(DescribedPredicate.describe("are in " + room, type -> room.equals(roomOf(type))))
+                .should()
+                .dependOnClassesThat(DescribedPredicate.describe("are in a room other than " + below, type -> {
+                    String other = roomOf(type);
+                    return other != null && !other.equals(room) && !below.contains(other);
+                }))
+                .check(classes));
+    }
+
+    private static Map<String, Set<String>> rooms() {
+        Map<String, Set<String>> rooms = new LinkedHashMap<>();
+        rooms.put("topology", Set.of());
+        rooms.put("affinity", Set.of("topology"));
+        rooms.put("core", Set.of("topology"));
+        rooms.put("vector", Set.of("topology", "core"));
+        rooms.put("io", Set.of("topology", "core"));
+        rooms.put("neighborhash", Set.of("topology", "vector"));
+        rooms.put("rows", Set.of("topology", "core", "vector", "io", "neighborhash"));
+        rooms.put("rows.service", Set.of("core", "io", "vector", "neighborhash", "rows"));
+        rooms.put("rows.service.etcd", Set.of("vector", "rows.service"));
+        rooms.put("index.hnsw", Set.of("topology", "core", "vector", "neighborhash"));
+        rooms.put("index.jvector", Set.of("topology", "core", "vector"));
+        rooms.put("index.ivf", Set.of("topology", "core", "vector", "neighborhash"));
+        rooms.put("index.disk", Set.of("topology", "core", "vector", "io", "neighborhash"));
+        rooms.put("index.remote", Set.of("topology", "core", "vector", "neighborhash", "index.hnsw"));
+        rooms.put("lucene", Set.of("topology", "core", "vector", "index.hnsw"));
+        rooms.put("opensearch", Set.of("topology", "core", "vector", "index.hnsw", "rows", "lucene"));
+        rooms.put("testkit", Set.of("topology", "core", "vector", "io"));
+        Set<String> libraries = Set.copyOf(rooms.keySet());
+        for (String tool : List.of("simulator", "bench", "server", "cli")) {
+            Set<String> below = new HashSet<>(libraries);
+            below.addAll(rooms.keySet());
+            below.remove("opensearch");
+            if (tool.equals("server")) {
+                below.remove("bench");
+            }
+            rooms.put(tool, below);
+        }
+        return rooms;
+    }
+
+    private static String in(String room) {
+        return ROOT + room + "..";
+    }
+
+    /** The room of a class: the longest name that its package begins with. Null for a class of another project. */
+    private static @Nullable String roomOf(JavaClass type) {
+        return ROOMS.keySet().stream()
+                .filter(room -> type.getPackageName().equals(ROOT + room)
+                        || type.getPackageName().startsWith(ROOT + room + "."))
+                .max(Comparator.comparingInt(String::length))
+                .orElse(null);
+    }
 
     @ArchTest
     static final ArchRule hwlocIsBehindTopology = onlyUsedBy(HWLOC, TOPOLOGY);
@@ -170,16 +164,16 @@ class BoundariesTest {
     @ArchTest
     static final ArchRule decisionsAreBehindCoreAndTheSimulator = noClasses()
             .that()
-            .resideOutsideOfPackages(CORE, "io.github.roost.bench..")
+            .resideOutsideOfPackages(CORE, in("simulator"), in("bench"))
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage(DECISIONS);
 
     @ArchTest
-    static final ArchRule ringsAreBehindCore = onlyUsedBy(RINGS, CORE);
+    static final ArchRule ringsAreBehindIo = onlyUsedBy(RINGS, IO);
 
     @ArchTest
-    static final ArchRule theLookupIsBehindTable = onlyUsedBy(LOOKUP, TABLE);
+    static final ArchRule theLookupIsBehindNeighborhash = onlyUsedBy(LOOKUP, NEIGHBORHASH);
 
     @ArchTest
     static final ArchRule theSearchInCIsBehindIndexHnsw = onlyUsedBy(GRAPH_SEARCH, HNSW);
@@ -213,6 +207,8 @@ class BoundariesTest {
             .resideInAnyPackage("io.github.roost..")
             .and()
             .resideOutsideOfPackages(NATIVE)
+            .and()
+            .resideOutsideOfPackage(in("testkit"))
             .should()
             .dependOnClassesThat()
             .areAssignableTo(Linker.class)
@@ -276,7 +272,7 @@ class BoundariesTest {
             .that()
             .resideInAnyPackage(LIBRARIES)
             .and()
-            .resideOutsideOfPackage(AFFINITY)
+            .resideOutsideOfPackage(in("affinity"))
             .should()
             .dependOnClassesThat()
             .resideInAPackage("net.openhft..");

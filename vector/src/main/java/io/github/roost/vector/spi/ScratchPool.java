@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * its id, so a worker mostly gets the object it used last, and probes all slots before it makes or drops an object: a probe costs
  * nanoseconds, making an object costs system calls. So the pool makes about as many objects as are in use at once; a few more if an object
  * moves past a thread's probe. Once every slot has an object, it makes no more unless more are in use at once than there are slots. Pooled
- * objects are never released. Thread-safe; an object taken belongs to the taker.
+ * objects are released only by {@link #takeKept}. Thread-safe; an object taken belongs to the taker.
  *
  * @param <T> the type of the objects
  */
@@ -64,6 +64,16 @@ public final class ScratchPool<T> {
      * @return an object that belongs to the caller until it is given back, in the state in which it was last given back
      */
     public T take() {
+        T taken = takeKept();
+        return taken == null ? maker.get() : taken;
+    }
+
+    /**
+     * Takes an object that is not in use: for objects that must be closed when the pool is no longer used.
+     *
+     * @return an object that belongs to the caller, or null if the pool keeps none
+     */
+    public @Nullable T takeKept() {
         int first = first();
         for (int i = 0; i < places; i++) {
             int at = at(first + i);
@@ -74,22 +84,24 @@ public final class ScratchPool<T> {
                 }
             }
         }
-        return maker.get();
+        return null;
     }
 
     /**
      * Gives an object back, once. It is dropped if no slot is free. Allocates nothing.
      *
-     * @param taken the object; the caller must not use it afterwards
+     * @param taken the object; the caller must not use it afterwards, but may close it if it is dropped
+     * @return whether the pool keeps it
      */
-    public void giveBack(T taken) {
+    public boolean giveBack(T taken) {
         int first = first();
         for (int i = 0; i < places; i++) {
             int at = at(first + i);
             if (kept.get(at) == null && kept.compareAndSet(at, null, taken)) {
-                return;
+                return true;
             }
         }
+        return false;
     }
 
     /** Returns the slot that the calling thread probes first. */

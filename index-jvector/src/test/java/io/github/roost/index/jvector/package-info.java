@@ -1,0 +1,4 @@
+@NullMarked
+package io.github.roost.index.jvector;
+
+import org.jspecify.annotations.NullMarked;
