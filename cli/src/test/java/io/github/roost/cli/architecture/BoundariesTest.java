@@ -87,7 +87,13 @@ class BoundariesTest {
     private static final String GRAPH_SEARCH = "io.github.roost.index.hnsw.search..";
     private static final String KERNEL = "io.github.roost.index.ivf.kernel..";
     private static final String UCX = "io.github.roost.index.remote.ucx..";
-    private static final String[] INTERNALS = {HWLOC, POOL, PLACEMENT, RINGS, LOOKUP, GRAPH_SEARCH, KERNEL};
+    private static final String DISK_SEARCH = "io.github.roost.index.disk.search..";
+    private static final String DISK_UPDATE = "io.github.roost.index.disk.update..";
+    private static final String DISK_FORMAT = "io.github.roost.index.disk.format..";
+    private static final String DISK_BUILD = "io.github.roost.index.disk.build..";
+    private static final String[] INTERNALS = {
+        HWLOC, POOL, PLACEMENT, RINGS, LOOKUP, GRAPH_SEARCH, KERNEL, DISK_SEARCH, DISK_UPDATE, DISK_FORMAT, DISK_BUILD
+    };
     private static final String[] NATIVE = {HWLOC, RINGS, LIBRARIES_OF_KERNELS, LOOKUP, GRAPH_SEARCH, KERNEL, UCX};
 
     private static final DescribedPredicate<JavaClass> EXPORTED = resideInAnyPackage(LIBRARIES)
@@ -250,6 +256,13 @@ class BoundariesTest {
     static final ArchRule packagesOfCoreHaveNoCycles =
             slices().assignedFrom(packagesOfCore()).should().beFreeOfCycles();
 
+    /** From the facade to search, update and build, and from these to the format. */
+    @ArchTest
+    static final ArchRule packagesOfIndexDiskHaveNoCycles = slices().assignedFrom(
+                    packagesOf("io.github.roost.index.disk"))
+            .should()
+            .beFreeOfCycles();
+
     @ArchTest
     static final ArchRule packagesOfBenchHaveNoCycles =
             slices().matching("io.github.roost.bench.(*)..").should().beFreeOfCycles();
@@ -317,6 +330,24 @@ class BoundariesTest {
                 if (name.equals(SPI) || (name.equals(root) && isOfRequests(type))) {
                     return SliceIdentifier.of("requests");
                 }
+                return name.equals(root) || name.startsWith(root + ".")
+                        ? SliceIdentifier.of(name)
+                        : SliceIdentifier.ignore();
+            }
+
+            @Override
+            public String getDescription() {
+                return "packages of " + root;
+            }
+        };
+    }
+
+    /** The package and each of those below it as a slice of its own. */
+    private static SliceAssignment packagesOf(String root) {
+        return new SliceAssignment() {
+            @Override
+            public SliceIdentifier getIdentifierOf(JavaClass type) {
+                String name = type.getPackageName();
                 return name.equals(root) || name.startsWith(root + ".")
                         ? SliceIdentifier.of(name)
                         : SliceIdentifier.ignore();

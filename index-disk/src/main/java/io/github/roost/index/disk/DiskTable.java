@@ -4,13 +4,21 @@ import static io.github.roost.io.BlockIo.BLOCK_BYTES;
 
 import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.SearchContext;
 import io.github.roost.core.SubmitOptions;
 import io.github.roost.core.TableClosedException;
 import io.github.roost.core.spi.TableUse;
+import io.github.roost.index.disk.format.DiskGraph;
+import io.github.roost.index.disk.format.DiskLayout;
+import io.github.roost.index.disk.format.NodePage;
+import io.github.roost.index.disk.format.ProductCodes;
+import io.github.roost.index.disk.format.TableCopy;
+import io.github.roost.index.disk.search.DiskSearch;
+import io.github.roost.index.disk.search.PageReads;
+import io.github.roost.index.disk.search.SearchCounts;
+import io.github.roost.index.disk.update.DiskUpdates;
+import io.github.roost.index.disk.update.UpdateLock;
 import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
-import io.github.roost.io.BlockReads;
 import io.github.roost.neighborhash.RowMap;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.SearchRequest;
@@ -26,14 +34,10 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.IdentityHashMap;
-import java.util.List;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentSkipListSet;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,38 +62,21 @@ import org.slf4j.LoggerFactory;
 public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTable {
     private static final Logger LOG = LoggerFactory.getLogger(DiskTable.class);
     /** Max concurrent page reads of one search. */
-    public static final int MAX_READS = 64;
+    public static final int MAX_READS = PageReads.MAX;
 
-    private static final int MAX_DAMAGED = 1_000;
     /** 32 MiB of changed pages. */
     static final int DEFAULT_CHANGED_PAGES = 8_192;
 
-    private static final int MIN_DEFAULT_WIDTH = 100;
-    private final BlockIo io;
     private final BlockFile file;
     private final DiskGraph graph;
+    private final DiskSearch search;
     private final RowMap nodes;
     private final @Nullable DiskUpdates updates;
-    /** Null if the table was opened read-only. */
+    /** Null if the table was opened read-only, or its file is not in the file system. */
     private final @Nullable UpdateLock lock;
 
     /** Set when closing begins; the registration stays open until accepted updates are done, as they need it. */
     private final AtomicBoolean isClosing = new AtomicBoolean();
-
-    private volatile PageReads pageReads = PageReads.DEFAULT;
-    /** 0 for the worker's own limit. */
-    private volatile long sliceNanos;
-
-    private volatile boolean prefetches;
-    private final LongAdder searches = new LongAdder();
-    private final LongAdder pagesRead = new LongAdder();
-    private final LongAdder pagesInMemory = new LongAdder();
-    private final LongAdder codesCompared = new LongAdder();
-    private final LongAdder updatePagesRead = new LongAdder();
-    private final LongAdder nodesExpanded = new LongAdder();
-    private final LongAdder stalledNanos = new LongAdder();
-    private final LongAdder busyNanos = new LongAdder();
-    private final ConcurrentSkipListSet<Integer> damaged = new ConcurrentSkipListSet<>();
 
     DiskTable(
             Orchestrator orchestrator,
@@ -108,12 +95,22 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
                 ElementType.FLOAT32,
                 graph.layout().dimension());
         this.lock = lock;
-        this.io = io;
         this.file = graph.file();
         this.graph = graph;
         this.nodes = graph.codes().nodesById();
+        this.search = new DiskSearch(orchestrator.indexing(), registration().id(), io, graph);
         try {
-            this.updates = isMutable ? new DiskUpdates(this, io, nodes, maxChangedPages, maxLogBlocks) : null;
+            this.updates = isMutable
+                    ? new DiskUpdates(
+                            orchestrator.indexing(),
+                            registration(),
+                            io,
+                            graph,
+                            nodes,
+                            search.counts(),
+                            maxChangedPages,
+                            maxLogBlocks)
+                    : null;
         } catch (Throwable failed) {
             registration().close();
             nodes.close();
@@ -202,11 +199,7 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
 
     @Override
     protected int defaultEffort(int k) {
-        return defaultWidth(k);
-    }
-
-    static int defaultWidth(int k) {
-        return Math.max(MIN_DEFAULT_WIDTH, 2 * k);
+        return DiskSearch.defaultWidth(k);
     }
 
     @Override
@@ -231,7 +224,8 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
      * @param mode how a search waits for them; default {@link ReadMode#BEAM}. Takes effect for searches that begin afterwards
      */
     public void pageReads(int max, ReadMode mode) {
-        pageReads = new PageReads(max, mode);
+        Objects.requireNonNull(mode, "mode must not be null");
+        search.pageReads(new PageReads(max, mode == ReadMode.PIPELINED));
     }
 
     @Override
@@ -239,25 +233,14 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
         if (isClosing.get()) {
             throw new TableClosedException(name());
         }
-        BlockReads reads = io.reads();
-        CompletableFuture<SearchResult> answer;
-        try {
-            BeamSearch search = new BeamSearch(this, request, pageReads, Space.of(metric(), request.query()), reads);
-            answer = orchestrator().indexing().submitSteps(search::begin, search, mappingId(), request.options());
-        } catch (Throwable refused) {
-            reads.close();
-            throw refused;
-        }
-        // However the search ends, its reads are freed; reads in flight keep the file open by themselves.
-        var _ = answer.whenComplete((result, failure) -> reads.close());
-        return answer;
+        return search.submit(request);
     }
 
     @Override
     protected int measureEffort(double recall, int k, float[][] sample) {
         IdentityHashMap<float[], SearchResult> nearest = new IdentityHashMap<>();
         try (var _ = use()) {
-            SearchResult[] exact = new ExactScan(this).nearest(sample, k);
+            SearchResult[] exact = search.nearest(sample, k);
             for (int query = 0; query < sample.length; query++) {
                 nearest.put(sample[query], exact[query]);
             }
@@ -268,8 +251,8 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
                 k,
                 Vectors.MAX_EF,
                 recall,
-                width -> query ->
-                        submit(SearchRequest.of(query, k).effort(width).options(SubmitOptions.BATCH)));
+                width ->
+                        query -> submit(SearchRequest.of(query, k).effort(width).options(SubmitOptions.BATCH)));
     }
 
     @Override
@@ -298,7 +281,7 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
             return null;
         }
         try (Arena arena = Arena.ofConfined()) {
-            NodePage page = readPage(graph.layout().pageOf(node), arena.allocate(BLOCK_BYTES, BLOCK_BYTES));
+            NodePage page = graph.read(graph.layout().pageOf(node), arena.allocate(BLOCK_BYTES, BLOCK_BYTES));
             if (page == null || !page.isSound(node, graph.codes().nodes()) || page.id(node) != id) {
                 return null;
             }
@@ -317,40 +300,12 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
             for (int page = 0; page < graph.layout().pages(graph.codes().nodes()); page++) {
                 // Before the page is read: nodes in use now are on it.
                 BitSet used = graph.codes().used(page);
-                NodePage read = readPage(page, memory);
+                NodePage read = graph.read(page, memory);
                 if (read == null || !read.isSound(used, graph.codes().nodes())) {
                     throw new TableFileException(
                             file.path(), (long) graph.block(page) * BLOCK_BYTES, "has a damaged page " + page);
                 }
             }
-        }
-    }
-
-    /** Reads the current version of a page, blocking; null if it is unusable. The caller must hold the table. */
-    @Nullable
-    NodePage readPage(int number, MemorySegment into) {
-        try {
-            while (true) {
-                NodePage changed = graph.changed(number);
-                int block = graph.block(number);
-                if (changed != null) {
-                    return changed;
-                }
-                if (block != BlockMap.NOWHERE) {
-                    file.read(block, into);
-                    NodePage page = new NodePage(graph.layout(), number, into);
-                    if (page.isWhole()) {
-                        return page;
-                    }
-                }
-                if (!graph.hasMoved(number, block)) {
-                    damaged(number, null);
-                    return null;
-                }
-            }
-        } catch (IOException failure) {
-            damaged(number, failure);
-            return null;
         }
     }
 
@@ -364,25 +319,6 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
         return updates;
     }
 
-    /** Submits the writer as maintenance. */
-    CompletableFuture<Void> maintenance(DiskWriter writer) {
-        return orchestrator().indexing().maintenance(mappingId(), writer);
-    }
-
-    void sliceNanos(long nanos) {
-        sliceNanos = nanos;
-    }
-
-    /** Max time of a writer's step before other tasks have a turn. */
-    long stepNanos(SearchContext context) {
-        long fixed = sliceNanos;
-        return fixed == 0 ? context.stepNanos() : fixed;
-    }
-
-    UpdateThread updateThread() {
-        return UpdateThread.WORKERS;
-    }
-
     /**
      * Sets whether a search that resumes after updates have run on its worker first reads its whole distance table again,
      * so that it comes back into the cache without a separate miss per line.
@@ -390,34 +326,7 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
      * @param value default false; takes effect for searches that begin afterwards
      */
     public void prefetch(boolean value) {
-        prefetches = value;
-    }
-
-    boolean prefetches() {
-        return prefetches;
-    }
-
-    BlockReads newReads() {
-        return io.reads();
-    }
-
-    /** Called when a logged update failed: no more updates are taken, as they may depend on it. */
-    void writerFailed(Throwable failure) {
-        LOG.error("an update of {} failed; no more are taken", file.path(), failure);
-        if (updates != null) {
-            updates.fail(failure);
-        }
-    }
-
-    /** Waits for room; a worker runs other tasks meanwhile. */
-    void acquire(Semaphore room) {
-        if (orchestrator().indexing().calledOnWorker()) {
-            while (!room.tryAcquire()) {
-                orchestrator().indexing().yieldToSearches();
-            }
-        } else {
-            room.acquireUninterruptibly();
-        }
+        search.prefetch(value);
     }
 
     /** {@inheritDoc} This table keeps its file; the copy is a table of its own, with the updates that were durable at the call. */
@@ -447,44 +356,12 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
         return super.use();
     }
 
-    /** Counts a search that ended normally. */
-    void ended(long read, long inMemory, long expanded, long compared, long stalled, long busy) {
-        searches.increment();
-        pagesRead.add(read);
-        pagesInMemory.add(inMemory);
-        codesCompared.add(compared);
-        nodesExpanded.add(expanded);
-        stalledNanos.add(stalled);
-        busyNanos.add(busy);
-    }
-
-    /** Called when a page cannot be used. */
-    void damaged(int page, @Nullable IOException failure) {
-        if (damaged.size() < MAX_DAMAGED && damaged.add(page)) {
-            LOG.error(
-                    "page {} of {} (byte {}) is left out of searches: {}",
-                    page,
-                    file.path(),
-                    (long) graph.block(page) * BlockIo.BLOCK_BYTES,
-                    failure == null ? "its checksum is wrong" : failure.getMessage());
-        }
-    }
-
-    /** The distance that is reported for a squared distance in the table's space. */
-    float reported(float squared) {
-        return Space.reported(metric(), squared);
-    }
-
-    /** Counts a page read for an update. */
-    void readForUpdate() {
-        updatePagesRead.increment();
-    }
-
     private DiskTableStats.Traffic traffic() {
-        long read = (pagesRead.sum() + updatePagesRead.sum()) * DiskLayout.PAGE_BYTES;
+        SearchCounts counts = search.counts();
+        long read = (counts.pagesRead() + counts.updatePagesRead()) * DiskLayout.PAGE_BYTES;
         return new DiskTableStats.Traffic(
-                codesCompared.sum() * graph.layout().codeBytes(),
-                pagesInMemory.sum() * DiskLayout.PAGE_BYTES,
+                counts.codesCompared() * graph.layout().codeBytes(),
+                counts.pagesInMemory() * DiskLayout.PAGE_BYTES,
                 file.isDirect() ? 0 : read,
                 file.isDirect() ? read : 0);
     }
@@ -505,19 +382,20 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
 
     /** {@return counts since the table was opened} */
     public DiskTableStats diskStats() {
+        SearchCounts counts = search.counts();
         return new DiskTableStats(
-                searches.sum(),
-                pagesRead.sum(),
-                pagesInMemory.sum(),
-                codesCompared.sum(),
-                updatePagesRead.sum(),
-                nodesExpanded.sum(),
-                stalledNanos.sum(),
-                busyNanos.sum(),
-                List.copyOf(damaged),
+                counts.searches(),
+                counts.pagesRead(),
+                counts.pagesInMemory(),
+                counts.codesCompared(),
+                counts.updatePagesRead(),
+                counts.nodesExpanded(),
+                counts.stalledNanos(),
+                counts.busyNanos(),
+                graph.damagedPages(),
                 traffic(),
                 memoryBytes(),
-                file.blocks() * BlockIo.BLOCK_BYTES,
+                file.blocks() * BLOCK_BYTES,
                 updates == null ? 0 : updates.writer().updates(),
                 updates == null ? 0 : updates.writer().busyNanos(),
                 updates == null ? 0 : updates.writer().pruneNanos(),

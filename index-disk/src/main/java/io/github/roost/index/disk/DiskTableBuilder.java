@@ -1,6 +1,9 @@
 package io.github.roost.index.disk;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.index.disk.build.DiskBuild;
+import io.github.roost.index.disk.format.DiskLayout;
+import io.github.roost.index.disk.format.Folders;
 import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
 import io.github.roost.vector.Metric;
@@ -44,7 +47,7 @@ public final class DiskTableBuilder {
     }
 
     /**
-     * Sets the max number of neighbours per node.
+     * Sets the max number of neighbors per node.
      *
      * @param value from 2 to 256; default 32
      * @return this builder
@@ -56,7 +59,7 @@ public final class DiskTableBuilder {
     }
 
     /**
-     * Sets the width of the searches that find a new node's neighbours.
+     * Sets the width of the searches that find a new node's neighbors.
      *
      * @param value from 1 to 10,000; default 100
      * @return this builder
@@ -90,7 +93,7 @@ public final class DiskTableBuilder {
      * @param io writes it
      * @param path a file that does not exist or is empty
      * @param ids one external id per row, no two equal
-     * @param rows at least one, all of one dimension, finite, not zero for cosine; a row and its neighbours must fit a page of 4 KiB
+     * @param rows at least one, all of one dimension, finite, not zero for cosine; a row and its neighbors must fit a page of 4 KiB
      * @throws IOException if the file cannot be written, or is not empty; a partly written file is deleted
      * @throws IllegalArgumentException if a row, an id or an option is invalid
      */
@@ -213,7 +216,7 @@ public final class DiskTableBuilder {
             int room = DiskLayout.PAGE_BYTES - DiskLayout.PAGE_HEADER_BYTES - layout.nodeBytes();
             int max = dimension + room / Float.BYTES - (room % Float.BYTES == 0 ? 0 : 1);
             throw new IllegalArgumentException("dimension of a table on disk with " + degree
-                    + " neighbours per node must be at most " + max + ", got " + dimension);
+                    + " neighbors per node must be at most " + max + ", got " + dimension);
         }
         return layout;
     }

@@ -10,7 +10,7 @@ import java.util.List;
  * @param pagesInMemory changed pages that searches took from memory
  * @param codesCompared codes that searches compared with their queries
  * @param updatePagesRead pages of 4 KiB that updates read
- * @param nodesExpanded nodes whose vectors and neighbours searches read
+ * @param nodesExpanded nodes whose vectors and neighbors searches read
  * @param stalledNanos time that searches were parked
  * @param busyNanos time that their slices ran
  * @param damagedPages numbers of damaged pages found so far, ascending, at most 1,000
@@ -19,7 +19,7 @@ import java.util.List;
  * @param fileBytes bytes of the file
  * @param updates inserts, replacements and deletes done
  * @param updateNanos time that they ran, without waits
- * @param pruneNanos the part of it spent choosing neighbours
+ * @param pruneNanos the part of it spent choosing neighbors
  * @param checkpoints number of checkpoints written
  * @param changedPages pages changed since the last checkpoint, on the heap
  * @param deletedNodes nodes of deleted rows that are still in the graph

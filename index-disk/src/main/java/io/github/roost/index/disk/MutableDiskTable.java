@@ -1,6 +1,12 @@
 package io.github.roost.index.disk;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.index.disk.format.DiskGraph;
+import io.github.roost.index.disk.format.Space;
+import io.github.roost.index.disk.update.DiskUpdates;
+import io.github.roost.index.disk.update.Update;
+import io.github.roost.index.disk.update.UpdateLock;
+import io.github.roost.index.disk.update.UpdateThread;
 import io.github.roost.io.BlockIo;
 import io.github.roost.vector.MemoryLimited;
 import io.github.roost.vector.MutableVectorTable;
@@ -20,9 +26,7 @@ import org.jspecify.annotations.Nullable;
  * whole or not at all. Only one opener at a time, across processes, may update a table; other openers are refused. Thread-safe.
  */
 public final class MutableDiskTable extends DiskTable implements MutableVectorTable, MemoryLimited {
-    private final MemoryLimit limit;
-
-    private volatile UpdateThread updateThread;
+    private final MemoryLimit limit = new MemoryLimit();
 
     MutableDiskTable(
             Orchestrator orchestrator,
@@ -33,9 +37,6 @@ public final class MutableDiskTable extends DiskTable implements MutableVectorTa
             int maxLogBlocks,
             @Nullable UpdateLock lock)
             throws IOException {
-        // First, because the logged updates are applied while the table is opened.
-        this.limit = new MemoryLimit();
-        this.updateThread = UpdateThread.ofProperty();
         super(orchestrator, io, name, graph, true, maxChangedPages, maxLogBlocks, lock);
     }
 
@@ -133,17 +134,12 @@ public final class MutableDiskTable extends DiskTable implements MutableVectorTa
             throw new IllegalArgumentException(
                     "the slice of updates must be zero or from a microsecond to a second, got " + slice);
         }
-        sliceNanos(slice.toNanos());
+        log().writer().sliceNanos(slice.toNanos());
     }
 
     /** Sets which thread applies updates; takes effect with the next step of an update. */
     void updateThread(UpdateThread thread) {
-        updateThread = thread;
-    }
-
-    @Override
-    UpdateThread updateThread() {
-        return updateThread;
+        log().writer().thread(thread);
     }
 
     /** {@inheritDoc} Covers codes and ids; vectors and edges are in the file. Inserts are refused a thousand rows below the limit. */

@@ -3,6 +3,7 @@ package io.github.roost.index.disk;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.index.disk.format.DiskLayout;
 import io.github.roost.io.BlockIo;
 import io.github.roost.testkit.Remaps;
 import io.github.roost.vector.IdFilter;

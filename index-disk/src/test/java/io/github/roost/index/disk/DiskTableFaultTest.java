@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.index.disk.format.DiskLayout;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.FaultDevice;
 import io.github.roost.io.FaultDevice.PowerLossException;
@@ -59,8 +60,7 @@ class DiskTableFaultTest {
                     searches.add(table.search(query, 5, 50));
                 }
                 for (CompletableFuture<SearchResult> search : searches) {
-                    assertThat(search.get())
-                            .isEqualTo(searches.getFirst().get());
+                    assertThat(search.get()).isEqualTo(searches.getFirst().get());
                 }
             }
             assertThat(io.stats().buffersInUse()).isZero();
@@ -99,8 +99,7 @@ class DiskTableFaultTest {
     private int wholeTables(BlockIo io) throws Exception {
         try (MutableDiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
             for (int i = 0; i < 5; i++) {
-                SearchResult answer = table.search(ROWS.query(i), 10, 300)
-                        .get();
+                SearchResult answer = table.search(ROWS.query(i), 10, 300).get();
                 assertThat(answer.cost().damagedPages()).isZero();
                 assertThat(Rows.recall(answer.ids(), ROWS.nearest(ROWS.query(i), 10, row -> true)))
                         .isGreaterThan(.8);
@@ -136,8 +135,7 @@ class DiskTableFaultTest {
                     assertThat(Arrays.stream(answer.ids()).noneMatch(onPage::contains))
                             .isTrue();
                     // What only the bad page led to is not found either.
-                    recall += Rows.recall(
-                            answer.ids(), ROWS.nearest(query, 10, row -> !onPage.contains(Rows.id(row))));
+                    recall += Rows.recall(answer.ids(), ROWS.nearest(query, 10, row -> !onPage.contains(Rows.id(row))));
                 }
                 assertThat(recall / 20).isGreaterThan(.95);
                 assertThat(damaged).isPositive();

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.github.roost.core.DeadlineExceededException;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.index.disk.format.DiskLayout;
+import io.github.roost.index.disk.search.FilterPlan;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.BlockIo.Backend;
 import io.github.roost.testkit.Await;
@@ -95,15 +97,14 @@ class DiskTableTest {
         for (int i = 0; i < answer.size(); i++) {
             float distance = answer.distances()[i];
             assertThat(distance).isGreaterThanOrEqualTo(last);
-            assertThat((double) distance)
-                    .isCloseTo(rows.distance(query, Rows.row(answer.ids()[i])), within(1e-3));
+            assertThat((double) distance).isCloseTo(rows.distance(query, Rows.row(answer.ids()[i])), within(1e-3));
             last = distance;
         }
     }
 
     @ParameterizedTest
     @EnumSource
-    void searchesFindNearlyAllOfTheTrueNeighboursAndTheirExactDistances(ReadMode mode) throws Exception {
+    void searchesFindNearlyAllOfTheTrueNeighborsAndTheirExactDistances(ReadMode mode) throws Exception {
         try (DiskTable table = open()) {
             table.pageReads(8, mode);
             assertThat(recall(table, ROWS, 100, 100)).isGreaterThan(.98);
@@ -154,8 +155,7 @@ class DiskTableTest {
         try (MutableDiskTable table = DiskTable.open(orchestrator, io, "small", small)) {
             assertThat(table.size()).isEqualTo(count);
             float[] query = rows.query(1);
-            long[] found =
-                    table.search(query, K, 1_000).get().ids();
+            long[] found = table.search(query, K, 1_000).get().ids();
             assertThat(found).hasSize(Math.min(K, count)).doesNotHaveDuplicates();
             assertThat(Rows.recall(found, rows.nearest(query, K, row -> true))).isGreaterThan(.8);
         }
@@ -169,7 +169,8 @@ class DiskTableTest {
             double sum = 0;
             for (int i = 0; i < 30; i++) {
                 float[] query = ROWS.query(500 + i);
-                SearchResult answer = table.search(SearchRequest.of(query, K).effort(100).filter(filter))
+                SearchResult answer = table.search(
+                                SearchRequest.of(query, K).effort(100).filter(filter))
                         .get();
                 assertThat(Arrays.stream(answer.ids()).allMatch(id -> Rows.row(id) % oneIn == 0))
                         .isTrue();
@@ -192,7 +193,8 @@ class DiskTableTest {
             int nearest = 0;
             for (int i = 0; i < 50; i++) {
                 float[] query = ROWS.query(900 + i);
-                SearchResult answer = table.search(SearchRequest.of(query, 1).effort(5).filter(filter))
+                SearchResult answer = table.search(
+                                SearchRequest.of(query, 1).effort(5).filter(filter))
                         .get();
                 long found = answer.ids()[0];
                 assertThat(Rows.row(found) % 15).isNotZero();
@@ -205,9 +207,9 @@ class DiskTableTest {
     @Test
     void aFilterThatAllowsNothingFindsNothing() throws Exception {
         try (DiskTable table = open()) {
-            SearchResult answer =
-                    table.search(SearchRequest.of(ROWS.query(1), K).effort(100).filter(IdFilter.of(id -> false)))
-                            .get();
+            SearchResult answer = table.search(
+                            SearchRequest.of(ROWS.query(1), K).effort(100).filter(IdFilter.of(id -> false)))
+                    .get();
             assertThat(answer.size()).isZero();
             assertThat(answer.cost().pagesRead()).isZero();
         }
@@ -435,7 +437,7 @@ class DiskTableTest {
                 .hasMessageContaining("must be SQUARED_L2 or COSINE");
         assertThatThrownBy(() -> DiskTable.builder()
                         .build(orchestrator, io, folder.resolve("wide"), new long[] {1}, new float[1][2_000]))
-                .hasMessage("dimension of a table on disk with 32 neighbours per node must be at most 984, got 2000");
+                .hasMessage("dimension of a table on disk with 32 neighbors per node must be at most 984, got 2000");
         assertThatThrownBy(() -> DiskTable.builder().build(orchestrator, io, file, ROWS.ids(), ROWS.vectors()))
                 .hasMessageContaining("is not empty");
         assertThat(Files.size(file)).isPositive();
@@ -450,8 +452,7 @@ class DiskTableTest {
         }
         table.close();
         table.close();
-        assertThatThrownBy(() -> table.search(ROWS.query(1), K, 100))
-                .hasMessageContaining("table is closed");
+        assertThatThrownBy(() -> table.search(ROWS.query(1), K, 100)).hasMessageContaining("table is closed");
         for (CompletableFuture<SearchResult> answer : answers) {
             assertThat(answer.get().size()).isEqualTo(K);
         }
@@ -544,8 +545,7 @@ class DiskTableTest {
                 assertThat(table.diskStats().damagedPages()).isEmpty();
                 assertThat(table.put(Rows.id(400), ROWS.vectors()[400])).isTrue();
                 table.checkpoint().join();
-                assertThat(table.search(ROWS.vectors()[400], 1, 50).get().ids())
-                        .containsExactly(Rows.id(400));
+                assertThat(table.search(ROWS.vectors()[400], 1, 50).get().ids()).containsExactly(Rows.id(400));
             }
         }
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.index.disk.update.DiskUpdates;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.FaultDevice;
 import io.github.roost.testkit.Await;

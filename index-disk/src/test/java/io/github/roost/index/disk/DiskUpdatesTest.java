@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.TableClosedException;
 import io.github.roost.core.policy.StallPolicy;
+import io.github.roost.index.disk.update.DiskUpdates;
+import io.github.roost.index.disk.update.UpdateThread;
 import io.github.roost.io.BlockIo;
 import io.github.roost.testkit.Await;
 import io.github.roost.vector.Metric;
@@ -346,10 +348,10 @@ class DiskUpdatesTest {
     }
 
     @Test
-    void entryAndAllNeighboursOfANodeAreDeletedAndTheRestIsFound() throws Exception {
+    void entryAndAllNeighborsOfANodeAreDeletedAndTheRestIsFound() throws Exception {
         build(600);
         try (MutableDiskTable table = open()) {
-            // The whole neighbourhood of one row, and whatever searches begin with.
+            // The whole neighborhood of one row, and whatever searches begin with.
             float[] middle = ROWS.vectors()[17];
             long entry = table.graph().codes().id(table.graph().entry());
             long[] near = table.search(middle, 150, 300).get().ids();

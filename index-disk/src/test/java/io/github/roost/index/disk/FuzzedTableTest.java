@@ -5,6 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.index.disk.format.DiskLayout;
+import io.github.roost.index.disk.format.Superblock;
+import io.github.roost.index.disk.update.DiskUpdates;
+import io.github.roost.index.disk.update.UpdateLock;
 import io.github.roost.io.BlockIo;
 import io.github.roost.testkit.Damage;
 import io.github.roost.topology.TopologyReader;

@@ -1,5 +1,8 @@
 package io.github.roost.index.disk;
 
+import io.github.roost.index.disk.format.DiskGraph;
+import io.github.roost.index.disk.format.DiskLayout;
+import io.github.roost.index.disk.format.ProductCodes;
 import io.github.roost.testkit.ExactSearch;
 import io.github.roost.vector.Metric;
 import java.util.Arrays;
@@ -11,8 +14,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /** Made-up vectors in clusters, and exact search over them. */
-record Rows(Metric metric, float[][] vectors) {
-    static Rows clustered(Metric metric, int count, int dimension, long seed) {
+public record Rows(Metric metric, float[][] vectors) {
+    public static Rows clustered(Metric metric, int count, int dimension, long seed) {
         Random random = new Random(seed);
         float[][] centers = new float[Math.max(1, count / 100)][dimension];
         for (float[] center : centers) {
@@ -41,11 +44,11 @@ record Rows(Metric metric, float[][] vectors) {
     }
 
     /** Ids that differ from row numbers, and give them back. */
-    long[] ids() {
+    public long[] ids() {
         return IntStream.range(0, vectors.length).mapToLong(Rows::id).toArray();
     }
 
-    static long id(int row) {
+    public static long id(int row) {
         return 1_000_000_007L * (row + 1);
     }
 
@@ -79,10 +82,15 @@ record Rows(Metric metric, float[][] vectors) {
                 / (double) truth.length;
     }
 
+    /** The graph that the searches and updates of a table share. */
+    public static DiskGraph graph(DiskTable table) {
+        return table.graph();
+    }
+
     /** The ids on a page of a table. */
     static Set<Long> onPage(DiskTable table, int page) {
-        DiskLayout layout = table.graph().layout();
-        ProductCodes codes = table.graph().codes();
+        DiskLayout layout = graph(table).layout();
+        ProductCodes codes = graph(table).codes();
         int first = layout.firstNode(page);
         return IntStream.range(first, Math.min(first + layout.nodesPerPage(), codes.nodes()))
                 .mapToObj(codes::id)

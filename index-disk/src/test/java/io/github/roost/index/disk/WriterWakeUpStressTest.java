@@ -4,6 +4,9 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.index.disk.update.DiskUpdates;
+import io.github.roost.index.disk.update.DiskWriter;
+import io.github.roost.index.disk.update.UpdateThread;
 import io.github.roost.io.BlockIo;
 import io.github.roost.testkit.Effort;
 import io.github.roost.vector.Metric;
@@ -49,7 +52,8 @@ class WriterWakeUpStressTest {
         try (BlockIo io = BlockIo.builder(orchestrator).build()) {
             DiskTable.builder()
                     .build(orchestrator, io, file, Arrays.copyOf(ROWS.ids(), 300), Arrays.copyOf(ROWS.vectors(), 300));
-            try (MutableDiskTable table = DiskTable.open(orchestrator, io, "table", file, 20, DiskUpdates.MAX_LOG_BLOCKS)) {
+            try (MutableDiskTable table =
+                    DiskTable.open(orchestrator, io, "table", file, 20, DiskUpdates.MAX_LOG_BLOCKS)) {
                 stress.run(table);
             }
         }

@@ -1,0 +1,46 @@
+package io.github.roost.index.disk.format;
+
+import static io.github.roost.io.BlockIo.BLOCK_BYTES;
+
+import io.github.roost.io.BlockFile;
+import io.github.roost.vector.file.WholeFile;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+
+/** Copies the file of a table to a table of its own without logs. Stateless. */
+public final class TableCopy {
+    private static final int BLOCKS_AT_ONCE = 256;
+
+    private TableCopy() {}
+
+    /** Copies a checkpoint, which must stay intact meanwhile. */
+    public static void write(BlockFile file, Superblock root, Path copy) throws IOException {
+        Superblock first = new Superblock(
+                1,
+                new SecureRandom().nextLong(),
+                root.layout(),
+                root.metric(),
+                root.nodes(),
+                root.entry(),
+                root.mapBlock(),
+                root.mapChecksum(),
+                root.centroidChecksum());
+        long blocks = file.blocks();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment all = arena.allocate((long) BLOCKS_AT_ONCE * BLOCK_BYTES, BLOCK_BYTES);
+            WholeFile.replace(copy, channel -> {
+                for (long begin = 0; begin < blocks; begin += BLOCKS_AT_ONCE) {
+                    MemorySegment run = all.asSlice(0, Math.min(BLOCKS_AT_ONCE, blocks - begin) * BLOCK_BYTES);
+                    file.read(begin, run);
+                    if (begin == 0) {
+                        first.writeBoth(run);
+                    }
+                    WholeFile.writeAll(channel, run.asByteBuffer());
+                }
+            });
+        }
+    }
+}

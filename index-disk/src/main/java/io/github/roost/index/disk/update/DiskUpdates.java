@@ -1,0 +1,695 @@
+package io.github.roost.index.disk.update;
+
+import io.github.roost.core.Registration;
+import io.github.roost.core.TableClosedException;
+import io.github.roost.core.spi.Indexing;
+import io.github.roost.index.disk.format.BlockMap;
+import io.github.roost.index.disk.format.DiskGraph;
+import io.github.roost.index.disk.format.Folders;
+import io.github.roost.index.disk.format.Superblock;
+import io.github.roost.index.disk.format.TableCopy;
+import io.github.roost.index.disk.search.SearchCounts;
+import io.github.roost.io.BlockFile;
+import io.github.roost.io.BlockIo;
+import io.github.roost.neighborhash.RowMap;
+import io.github.roost.vector.TableFileException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes the updates of a table durable, and passes them to its writer. One thread commits: the updates that arrive while a group is
+ * written and synced form the next group. Checkpoints run concurrently, one at a time.
+ *
+ * <p>There are two logs, used in turn. Checkpoint n begins with log n, empty and synced; then it captures the table after all
+ * updates of log n - 1. So checkpoint n with log n, or checkpoint n - 1 with both logs, is the table. A failed checkpoint is
+ * retried and includes later updates; an update that is both in a checkpoint and in its log is applied twice, which changes nothing.
+ * Log n + 1 overwrites log n - 1; by then checkpoint n is durable.
+ *
+ * <p>After an unexpected failure no update and no checkpoint is taken: an update that is in the log may be missing in memory, and a checkpoint would
+ * lose it. What is pending then fails, so that nothing waits forever.
+ */
+public final class DiskUpdates {
+    private static final Logger LOG = LoggerFactory.getLogger(DiskUpdates.class);
+    private static final int MAX_IN_GROUP = 512;
+    /** Max pending updates. */
+    public static final int MAX_UNDER_WAY = 1_024;
+    /**
+     * Blocks of the log at which a checkpoint begins however few pages have changed, 16 MiB: bounds the log and the time to apply it when the table
+     * is opened.
+     */
+    public static final int MAX_LOG_BLOCKS = 4_096;
+
+    private sealed interface Command {
+        record Change(Update update) implements Command {
+            @Override
+            public void fail(Throwable cause) {
+                update.done().completeExceptionally(cause);
+            }
+        }
+
+        /** Begins a checkpoint. */
+        record Cut(CompletableFuture<Checkpoint> taken) implements Command {
+            @Override
+            public void fail(Throwable cause) {
+                taken.completeExceptionally(cause);
+            }
+        }
+
+        record Stop() implements Command {
+            @Override
+            public void fail(Throwable cause) {
+                // Nobody waits for it but by the end of the thread.
+            }
+        }
+
+        /** Fails what waits for it, unless it is done. */
+        void fail(Throwable cause);
+    }
+
+    private static final Command STOP = new Command.Stop();
+
+    private final Indexing indexing;
+    private final Registration table;
+    private final DiskGraph graph;
+    private final BlockFile file;
+    private final BlockFile[] logFiles;
+    private final int maxChangedPages;
+    private final int maxLogBlocks;
+    private final DiskWriter writer;
+    private final FreeBlocks free;
+    private final BlockingQueue<Command> commands = new LinkedBlockingQueue<>();
+    private final Semaphore room = new Semaphore(MAX_UNDER_WAY);
+    private final AtomicReference<@Nullable CompletableFuture<Void>> checkpoint = new AtomicReference<>();
+    /** Held while an update is added, so that none is added after the table is closed. */
+    private final ReentrantReadWriteLock open = new ReentrantReadWriteLock();
+
+    private boolean closed;
+    /** Number of changed pages at which the next checkpoint begins: larger after a failed one. */
+    private volatile int checkpointAt;
+    /** The same for blocks of the log. */
+    private volatile int checkpointAtBlocks;
+    /** Whether the updates of the logs are queued: a checkpoint before would lose those after it. */
+    private volatile boolean isRecovered;
+
+    private volatile Superblock newest;
+    private volatile UpdateLog log;
+    private volatile @Nullable Throwable failure;
+    private final AtomicLong checkpoints = new AtomicLong();
+    /** Whether a checkpoint is being written or copied. */
+    private volatile boolean writing;
+    /** Set when the committing thread takes no more commands. */
+    private volatile boolean stopped;
+
+    private @Nullable Thread committer;
+    /** Guarded by itself. */
+    private final Map<UpdateThread, WriterThread> threads = new EnumMap<>(UpdateThread.class);
+
+    /** Opens the logs of a table and replays them; returns when all their updates are visible to searches. */
+    public DiskUpdates(
+            Indexing indexing,
+            Registration table,
+            BlockIo io,
+            DiskGraph graph,
+            RowMap rows,
+            SearchCounts counts,
+            int maxChangedPages,
+            int maxLogBlocks)
+            throws IOException {
+        this.indexing = indexing;
+        this.table = table;
+        this.graph = graph;
+        this.file = graph.file();
+        this.newest = graph.root();
+        this.maxChangedPages = maxChangedPages;
+        this.checkpointAt = maxChangedPages;
+        this.maxLogBlocks = maxLogBlocks;
+        this.checkpointAtBlocks = maxLogBlocks;
+        this.writer = new DiskWriter(graph, rows, io, counts, new WriterOwner());
+        this.logFiles = open(io, file.path());
+        try {
+            this.log = logAfter(newest.sequence(), 0);
+            List<Update> updates = recover();
+            BitSet used = graph.map()
+                    .used(graph.layout().pages(newest.nodes()), graph.layout().rowBlocks(newest.nodes()));
+            used.set(0, graph.layout().firstFreeBlock());
+            used.set(newest.mapBlock(), newest.mapBlock() + mapBlocks(newest));
+            this.free = new FreeBlocks(used);
+            start();
+            redo(updates);
+        } catch (Throwable failed) {
+            stop();
+            throw failed;
+        }
+    }
+
+    private int mapBlocks(Superblock root) {
+        return BlockMap.blocks(
+                graph.layout().pages(root.nodes()), graph.layout().rowBlocks(root.nodes()));
+    }
+
+    private static BlockFile[] open(BlockIo io, Path path) throws IOException {
+        BlockFile[] logs = new BlockFile[2];
+        try {
+            for (int i = 0; i < logs.length; i++) {
+                logs[i] = io.openForUpdate(logPath(path, i));
+            }
+        } catch (Throwable failed) {
+            if (logs[0] != null) {
+                logs[0].close();
+            }
+            throw failed;
+        }
+        try {
+            // The logs' directory entries must be durable before their content.
+            Folders.sync(path);
+        } catch (Throwable failed) {
+            for (BlockFile log : logs) {
+                log.close();
+            }
+            throw failed;
+        }
+        return logs;
+    }
+
+    public static Path logPath(Path table, int index) {
+        return table.resolveSibling(table.getFileName() + ".log" + index);
+    }
+
+    private BlockFile logFile(long generation) {
+        return logFiles[(int) (generation % logFiles.length)];
+    }
+
+    /** The log after a checkpoint of the newest table, at its beginning. */
+    private UpdateLog logAfter(long sequence, int before) {
+        return new UpdateLog(
+                logFile(sequence), newest.tableId(), sequence, graph.layout().dimension(), before);
+    }
+
+    /** The updates since the newest checkpoint, in order. */
+    private List<Update> recover() throws IOException {
+        long sequence = newest.sequence();
+        for (BlockFile one : logFiles) {
+            if (UpdateLog.begin(one, newest.tableId()).generation() > sequence + 1) {
+                throw new TableFileException(
+                        file.path(),
+                        (long) Superblock.blockOf(sequence + 1) * BlockIo.BLOCK_BYTES,
+                        "has a damaged superblock: its logs follow a later one than " + sequence);
+            }
+        }
+        BlockFile following = logFile(sequence + 1);
+        UpdateLog.Begin begin = UpdateLog.begin(following, newest.tableId());
+        boolean isFollowed = begin.generation() == sequence + 1;
+        List<Update> updates = new ArrayList<>(isFollowed ? log.replayAtLeastTo(begin.before()) : log.replay());
+        if (sequence > 1 && log.blocks() == 0) {
+            throw new TableFileException(log.file().path(), 0, "holds no log of checkpoint " + sequence);
+        }
+        if (isFollowed) {
+            log = logAfter(sequence + 1, log.end());
+            updates.addAll(log.replay());
+        } else {
+            UpdateLog.requireNoRest(following, newest.tableId(), sequence + 1);
+        }
+        return updates;
+    }
+
+    private void redo(List<Update> updates) throws IOException {
+        updates.forEach(update -> writer.add(new DiskWriter.Work.Change(update)));
+        isRecovered = true;
+        for (Update update : updates) {
+            try {
+                update.done().join();
+            } catch (CompletionException failed) {
+                throw new IOException(
+                        "updates of " + file.path() + " could not be done again: " + failed.getCause(), failed);
+            }
+        }
+    }
+
+    private void start() {
+        committer = Thread.ofPlatform()
+                .daemon()
+                .name("roost-disk-log-" + table.name())
+                .start(this::commitAll);
+    }
+
+    /** What the writer asks of its table. */
+    private final class WriterOwner implements DiskWriter.Owner {
+        @Override
+        public void submit() {
+            UpdateThread where = writer.thread();
+            if (where != UpdateThread.WORKERS) {
+                threadOf(where).wake();
+                return;
+            }
+            try {
+                var _ = indexing.maintenance(table.id(), writer).whenComplete((done, failed) -> {
+                    if (failed != null) {
+                        fail(failed);
+                        writer.abort(failed);
+                    }
+                });
+            } catch (RuntimeException refused) {
+                fail(refused);
+                writer.abort(refused);
+            }
+        }
+
+        @Override
+        public void changed() {
+            boolean isDue = graph.changed().size() >= checkpointAt || log.blocks() >= checkpointAtBlocks;
+            if (isDue && isRecovered && checkpoint.get() == null && failure == null) {
+                var _ = beginCheckpoint().whenComplete((done, failed) -> {
+                    checkpointAt =
+                            failed == null ? maxChangedPages : graph.changed().size() + maxChangedPages / 4;
+                    checkpointAtBlocks = failed == null ? maxLogBlocks : log.blocks() + maxLogBlocks / 4;
+                    if (failed != null
+                            && (graph.changed().size() >= 2 * maxChangedPages || log.blocks() >= 2 * maxLogBlocks)) {
+                        // Pages that cannot be written must not fill memory, nor updates the disk.
+                        fail(failed);
+                    }
+                });
+            }
+        }
+
+        @Override
+        public boolean isFull() {
+            // So that changed pages do not fill memory while a checkpoint is written or copied.
+            return writing && graph.changed().size() >= 4L * maxChangedPages;
+        }
+
+        @Override
+        public void failed(Throwable failure) {
+            LOG.error("an update of {} failed; no more are taken", file.path(), failure);
+            fail(failure);
+        }
+    }
+
+    /** Created when first used. */
+    private WriterThread threadOf(UpdateThread where) {
+        synchronized (threads) {
+            return threads.computeIfAbsent(
+                    where, same -> new WriterThread(table.name(), writer, same == UpdateThread.OWN_IDLE));
+        }
+    }
+
+    /** Waits for room for an update; a worker runs other tasks meanwhile. */
+    private void acquireRoom() {
+        if (indexing.calledOnWorker()) {
+            while (!room.tryAcquire()) {
+                indexing.yieldToSearches();
+            }
+        } else {
+            room.acquireUninterruptibly();
+        }
+    }
+
+    /** Refuses all further updates. */
+    private void fail(Throwable cause) {
+        if (failure == null) {
+            failure = cause;
+        }
+    }
+
+    /**
+     * Adds an update; waits while too many are pending.
+     *
+     * @throws UncheckedIOException if updates can no longer be made durable
+     */
+    public void add(Update update) {
+        Throwable cause = failure;
+        if (cause != null) {
+            throw new UncheckedIOException(refused(cause));
+        }
+        open.readLock().lock();
+        try {
+            if (closed) {
+                throw new TableClosedException(table.name());
+            }
+            acquireRoom();
+            var _ = update.done().whenComplete((done, failed) -> room.release());
+            commands.add(new Command.Change(update));
+        } finally {
+            open.readLock().unlock();
+        }
+    }
+
+    private IOException refused(Throwable cause) {
+        return new IOException("table " + table.name() + " takes no more updates, after a failure: " + cause, cause);
+    }
+
+    private void commitAll() {
+        // Large enough for all, so that no command is lost when memory is full.
+        List<Command> taken = new ArrayList<>(1 + MAX_IN_GROUP);
+        List<Update> group = new ArrayList<>(1 + MAX_IN_GROUP);
+        boolean isRunning = true;
+        while (isRunning) {
+            try {
+                taken.add(commands.take());
+            } catch (InterruptedException interrupted) {
+                // Nobody has a reason to interrupt; an accepted update is not dropped.
+                continue;
+            }
+            commands.drainTo(taken, MAX_IN_GROUP);
+            isRunning = !taken.contains(STOP);
+            try {
+                commit(taken, group);
+            } catch (Throwable failed) {
+                // Such as an OutOfMemoryError. Some of the updates may be in the log.
+                fail(failed);
+                taken.forEach(command -> command.fail(failed));
+            }
+            taken.clear();
+            group.clear();
+        }
+        stopped = true;
+        refuseCommands();
+    }
+
+    /** Fails the checkpoints that came after the end; there are no updates then. */
+    private void refuseCommands() {
+        for (Command left = commands.poll(); left != null; left = commands.poll()) {
+            left.fail(new TableClosedException(table.name()));
+        }
+    }
+
+    private void commit(List<Command> taken, List<Update> group) {
+        for (Command command : taken) {
+            switch (command) {
+                case Command.Change(Update update) -> group.add(update);
+                case Command.Cut(CompletableFuture<Checkpoint> cut) -> {
+                    commit(group);
+                    cut(cut);
+                }
+                case Command.Stop _ -> {}
+            }
+        }
+        commit(group);
+    }
+
+    private void commit(List<Update> group) {
+        if (group.isEmpty()) {
+            return;
+        }
+        try {
+            Throwable cause = failure;
+            if (cause != null) {
+                throw refused(cause);
+            }
+            log.append(group);
+            group.forEach(update -> writer.add(new DiskWriter.Work.Change(update)));
+        } catch (IOException failed) {
+            UncheckedIOException named = new UncheckedIOException(new IOException(
+                    "an update of table " + table.name() + " was not written: " + failed.getMessage(), failed));
+            group.forEach(update -> update.done().completeExceptionally(named));
+        }
+        group.clear();
+    }
+
+    /** Begins the next log, unless a failed checkpoint has begun it, and has the writer capture the table after the committed updates. */
+    private void cut(CompletableFuture<Checkpoint> taken) {
+        Superblock before = newest;
+        try {
+            if (log.generation() == before.sequence()) {
+                UpdateLog next = logAfter(before.sequence() + 1, log.end());
+                next.append(List.of());
+                log = next;
+            }
+            writer.add(new DiskWriter.Work.Run(() -> capture(before, taken), true, taken::completeExceptionally));
+        } catch (Throwable failed) {
+            taken.completeExceptionally(failed);
+        }
+    }
+
+    /** Run by the writer. */
+    private void capture(Superblock before, CompletableFuture<Checkpoint> taken) {
+        Throwable cause = failure;
+        if (cause != null) {
+            taken.completeExceptionally(refused(cause));
+            return;
+        }
+        BitSet rows = writer.takeChangedRows();
+        try {
+            taken.complete(new Checkpoint(before, graph, rows));
+        } catch (Throwable failed) {
+            writer.rowsStillChanged(rows);
+            throw failed;
+        }
+    }
+
+    /**
+     * A checkpoint that begins after this call, so that it includes all acknowledged updates.
+     *
+     * @throws TableClosedException if the table is closed: no thread would take the command
+     */
+    public CompletableFuture<Void> checkpoint() {
+        CompletableFuture<Void> underWay = checkpoint.get();
+        return underWay == null
+                ? beginUnlessClosed()
+                : underWay.exceptionally(failed -> null).thenCompose(_ -> beginUnlessClosed());
+    }
+
+    private CompletableFuture<Void> beginUnlessClosed() {
+        open.readLock().lock();
+        try {
+            if (closed) {
+                throw new TableClosedException(table.name());
+            }
+            return beginCheckpoint();
+        } finally {
+            open.readLock().unlock();
+        }
+    }
+
+    /** Begins a checkpoint, or returns what is under way. */
+    private CompletableFuture<Void> beginCheckpoint() {
+        Throwable cause = failure;
+        if (cause != null) {
+            return CompletableFuture.failedFuture(refused(cause));
+        }
+        CompletableFuture<Void> begun = new CompletableFuture<>();
+        while (!checkpoint.compareAndSet(null, begun)) {
+            CompletableFuture<Void> underWay = checkpoint.get();
+            if (underWay != null) {
+                return underWay;
+            }
+        }
+        try {
+            Thread.ofPlatform()
+                    .daemon()
+                    .name("roost-disk-checkpoint-" + table.name())
+                    .start(() -> run(begun));
+        } catch (Throwable failed) {
+            checkpoint.set(null);
+            begun.completeExceptionally(failed);
+        }
+        return begun;
+    }
+
+    private void run(CompletableFuture<Void> begun) {
+        Throwable failed = null;
+        try {
+            writeCheckpoint();
+        } catch (Throwable cause) {
+            failed = cause instanceof CompletionException && cause.getCause() != null ? cause.getCause() : cause;
+            LOG.error("a checkpoint of {} failed; its updates are in the log: {}", file.path(), failed.toString());
+        }
+        checkpoint.set(null);
+        if (failed == null) {
+            begun.complete(null);
+        } else {
+            begun.completeExceptionally(failed);
+        }
+    }
+
+    private void writeCheckpoint() throws IOException {
+        CompletableFuture<Checkpoint> taken = new CompletableFuture<>();
+        commands.add(new Command.Cut(taken));
+        if (stopped) {
+            refuseCommands();
+        }
+        Checkpoint next = taken.join();
+        writing = true;
+        try {
+            write(next);
+        } finally {
+            writing = false;
+            writer.wake();
+        }
+    }
+
+    private void write(Checkpoint next) throws IOException {
+        Superblock root;
+        try {
+            root = next.write(file, graph, free);
+        } catch (Throwable failed) {
+            next.takeBack(free);
+            inWriter(() -> writer.rowsStillChanged(next.changedRows()));
+            throw failed;
+        }
+        Superblock before = newest;
+        List<Integer> old = new ArrayList<>();
+        try {
+            writeRoot(root);
+            inWriter(() -> old.addAll(next.publish(graph)));
+        } catch (Throwable failed) {
+            // The superblock may be durable or not: neither its blocks nor the previous ones may be reused.
+            fail(failed);
+            throw failed;
+        }
+        old.forEach(free::give);
+        for (int i = 0; i < mapBlocks(before); i++) {
+            free.give(before.mapBlock() + i);
+        }
+        newest = root;
+        checkpoints.incrementAndGet();
+    }
+
+    private void writeRoot(Superblock root) throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment block = arena.allocate(BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES);
+            root.write(block);
+            file.write(Superblock.blockOf(root.sequence()), block);
+            file.sync();
+        }
+    }
+
+    private void inWriter(Runnable action) {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        writer.addFirst(new DiskWriter.Work.Run(
+                () -> {
+                    action.run();
+                    done.complete(null);
+                },
+                false,
+                done::completeExceptionally));
+        done.join();
+    }
+
+    public DiskWriter writer() {
+        return writer;
+    }
+
+    Superblock newest() {
+        return newest;
+    }
+
+    public long checkpoints() {
+        return checkpoints.get();
+    }
+
+    private static void await(CompletableFuture<Void> underWay) {
+        try {
+            underWay.join();
+        } catch (CompletionException | CancellationException failed) {
+            LOG.debug("the awaited update failed; its caller gets the error", failed);
+        }
+    }
+
+    /** Copies a new checkpoint; no other checkpoint is written meanwhile. */
+    public void save(Path copy) throws IOException {
+        try {
+            checkpoint().join();
+        } catch (CompletionException failed) {
+            throw new IOException(
+                    "table " + table.name() + " was not saved: no checkpoint was written", failed.getCause());
+        }
+        CompletableFuture<Void> hold = new CompletableFuture<>();
+        while (!checkpoint.compareAndSet(null, hold)) {
+            awaitCheckpoint();
+        }
+        writing = true;
+        try {
+            TableCopy.write(file, newest, copy);
+        } finally {
+            writing = false;
+            checkpoint.set(null);
+            hold.complete(null);
+            writer.wake();
+        }
+    }
+
+    /** Whether the logs have updates that are in no checkpoint. */
+    private boolean hasLogged() {
+        // A log that follows a checkpoint begins with an empty block.
+        return log.generation() != newest.sequence() || log.blocks() > (log.generation() > 1 ? 1 : 0);
+    }
+
+    /** Waits for all accepted updates, writes a checkpoint, and closes the logs; later updates are refused. */
+    public void close() {
+        open.writeLock().lock();
+        try {
+            closed = true;
+        } finally {
+            open.writeLock().unlock();
+        }
+        for (int i = 0; i < MAX_UNDER_WAY; i++) {
+            acquireRoom();
+        }
+        try {
+            inWriter(writer::stopRepairs);
+        } catch (CompletionException aborted) {
+            LOG.debug("the writer has stopped by itself", aborted);
+        }
+        awaitCheckpoint();
+        if (failure == null && (!graph.changed().isEmpty() || hasLogged())) {
+            try {
+                beginCheckpoint().join();
+            } catch (CompletionException failed) {
+                LOG.warn("{} is closed without a checkpoint; its log holds the missing updates", file.path());
+            }
+        }
+        stop();
+    }
+
+    /** Waits for the checkpoint or copy that is under way. */
+    private void awaitCheckpoint() {
+        CompletableFuture<Void> underWay = checkpoint.get();
+        if (underWay != null) {
+            await(underWay);
+        }
+    }
+
+    private void stop() {
+        awaitCheckpoint();
+        commands.add(STOP);
+        Thread thread = committer;
+        boolean interrupted = false;
+        while (thread != null && thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException stop) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        synchronized (threads) {
+            threads.values().forEach(WriterThread::close);
+            threads.clear();
+        }
+        for (BlockFile one : logFiles) {
+            one.close();
+        }
+    }
+}

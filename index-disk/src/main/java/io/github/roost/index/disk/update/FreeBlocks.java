@@ -1,0 +1,34 @@
+package io.github.roost.index.disk.update;
+
+import java.util.BitSet;
+
+/** Free blocks of a file; all blocks after its end are free. Used by one thread at a time. */
+final class FreeBlocks {
+    private final BitSet used;
+
+    /** All blocks are free but the used ones. */
+    FreeBlocks(BitSet used) {
+        this.used = used;
+    }
+
+    /** Takes the first free block. */
+    int take() {
+        return take(1);
+    }
+
+    /** Takes the first run of {@code count} free blocks; returns its first block. */
+    int take(int count) {
+        int first = used.nextClearBit(0);
+        int end = used.nextSetBit(first);
+        while (end >= 0 && end - first < count) {
+            first = used.nextClearBit(end);
+            end = used.nextSetBit(first);
+        }
+        used.set(first, first + count);
+        return first;
+    }
+
+    void give(int block) {
+        used.clear(block);
+    }
+}
