@@ -439,7 +439,7 @@ public final class RemoteBench implements Callable<Integer> {
         int[] queriesOf = new int[options.partitions];
         try (RemoteTable table = RemoteTable.builder()
                 .cacheBytes(whole(pool))
-                .open(
+                .openReadOnly(
                         orchestrator,
                         "modelled",
                         new MappedMemory(options.folder),

@@ -32,6 +32,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -80,6 +81,10 @@ class BoundariesTest {
             "SearchFunction",
             "SubmitOptions");
 
+    /** What index-remote's root package has below the internals: providers of memory, and counts. */
+    private static final Set<String> PROVIDER_TYPES =
+            Set.of("MappedMemory", "RemoteMemory", "RemoteRegion", "RemoteStats");
+
     private static final String SPI = "io.github.roost.core.spi";
     private static final String RINGS = "io.github.roost.io.linux..";
     private static final String LIBRARIES_OF_KERNELS = "io.github.roost.vector.kernel..";
@@ -91,14 +96,35 @@ class BoundariesTest {
     private static final String DISK_UPDATE = "io.github.roost.index.disk.update..";
     private static final String DISK_FORMAT = "io.github.roost.index.disk.format..";
     private static final String DISK_BUILD = "io.github.roost.index.disk.build..";
-    private static final String[] INTERNALS = {
-        HWLOC, POOL, PLACEMENT, RINGS, LOOKUP, GRAPH_SEARCH, KERNEL, DISK_SEARCH, DISK_UPDATE, DISK_FORMAT, DISK_BUILD
+    private static final String[] INSIDE_REMOTE = {
+        "io.github.roost.index.remote.build..",
+        "io.github.roost.index.remote.cache..",
+        "io.github.roost.index.remote.format..",
+        "io.github.roost.index.remote.pool..",
+        "io.github.roost.index.remote.search..",
+        "io.github.roost.index.remote.update.."
     };
+    private static final String[] INTERNALS = Stream.concat(
+                    Stream.of(
+                            HWLOC,
+                            POOL,
+                            PLACEMENT,
+                            RINGS,
+                            LOOKUP,
+                            GRAPH_SEARCH,
+                            KERNEL,
+                            DISK_SEARCH,
+                            DISK_UPDATE,
+                            DISK_FORMAT,
+                            DISK_BUILD),
+                    Stream.of(INSIDE_REMOTE))
+            .toArray(String[]::new);
     private static final String[] NATIVE = {HWLOC, RINGS, LIBRARIES_OF_KERNELS, LOOKUP, GRAPH_SEARCH, KERNEL, UCX};
 
     private static final DescribedPredicate<JavaClass> EXPORTED = resideInAnyPackage(LIBRARIES)
             .and(DescribedPredicate.not(resideInAnyPackage(INTERNALS)))
             .and(DescribedPredicate.not(resideInAnyPackage(DECISIONS)))
+            .and(DescribedPredicate.not(resideInAnyPackage(INSIDE_REMOTE)))
             .and(DescribedPredicate.describe("public", BoundariesTest::isPublic));
 
     @ArchTest
@@ -188,6 +214,14 @@ class BoundariesTest {
     static final ArchRule theKernelIsBehindIndexIvf = onlyUsedBy(KERNEL, IVF);
 
     @ArchTest
+    static final ArchRule thePackagesOfIndexRemoteAreBehindIt = noClasses()
+            .that()
+            .resideOutsideOfPackage(REMOTE)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(INSIDE_REMOTE);
+
+    @ArchTest
     static final ArchRule exportedSignaturesShowNothingInternal = methods()
             .that()
             .areDeclaredInClassesThat(EXPORTED)
@@ -253,8 +287,16 @@ class BoundariesTest {
 
     /** Requests are one slice: types of the root package, and those of the SPI. */
     @ArchTest
-    static final ArchRule packagesOfCoreHaveNoCycles =
-            slices().assignedFrom(packagesOfCore()).should().beFreeOfCycles();
+    static final ArchRule packagesOfCoreHaveNoCycles = slices().assignedFrom(
+                    packagesOf("io.github.roost.core", "requests", BoundariesTest::isOfRequests))
+            .should()
+            .beFreeOfCycles();
+
+    @ArchTest
+    static final ArchRule packagesOfIndexRemoteHaveNoCycles = slices().assignedFrom(
+                    packagesOf("io.github.roost.index.remote", "providers", BoundariesTest::isOfProviders))
+            .should()
+            .beFreeOfCycles();
 
     /** From the facade to search, update and build, and from these to the format. */
     @ArchTest
@@ -320,19 +362,16 @@ class BoundariesTest {
             .dependOnClassesThat()
             .resideInAPackage("org.openucx..");
 
-    /** Every package of core as a slice of its own, and the types of requests as another. */
-    private static SliceAssignment packagesOfCore() {
-        String root = "io.github.roost.core";
+    /** Every package of a module as a slice of its own; the types below the internals, which its root package has too, as another. */
+    private static SliceAssignment packagesOf(String root, String nameOfBase, Predicate<JavaClass> isOfBase) {
         return new SliceAssignment() {
             @Override
             public SliceIdentifier getIdentifierOf(JavaClass type) {
                 String name = type.getPackageName();
-                if (name.equals(SPI) || (name.equals(root) && isOfRequests(type))) {
-                    return SliceIdentifier.of("requests");
+                if (!name.equals(root) && !name.startsWith(root + ".")) {
+                    return SliceIdentifier.ignore();
                 }
-                return name.equals(root) || name.startsWith(root + ".")
-                        ? SliceIdentifier.of(name)
-                        : SliceIdentifier.ignore();
+                return SliceIdentifier.of(isOfBase.test(type) ? nameOfBase : name);
             }
 
             @Override
@@ -361,8 +400,16 @@ class BoundariesTest {
     }
 
     private static boolean isOfRequests(JavaClass type) {
-        return type.isAssignableTo(Throwable.class)
-                || REQUEST_TYPES.contains(outermost(type).getSimpleName());
+        return type.getPackageName().equals(SPI)
+                || (type.getPackageName().equals("io.github.roost.core")
+                        && (type.isAssignableTo(Throwable.class)
+                                || REQUEST_TYPES.contains(outermost(type).getSimpleName())));
+    }
+
+    private static boolean isOfProviders(JavaClass type) {
+        return type.getPackageName().equals("io.github.roost.index.remote")
+                && (type.isAssignableTo(Throwable.class)
+                        || PROVIDER_TYPES.contains(outermost(type).getSimpleName()));
     }
 
     private static JavaClass outermost(JavaClass type) {
@@ -384,7 +431,8 @@ class BoundariesTest {
     }
 
     private static ArchCondition<JavaMethod> nameNothingInternal() {
-        DescribedPredicate<JavaClass> internal = resideInAnyPackage(INTERNALS).or(resideInAnyPackage(DECISIONS));
+        DescribedPredicate<JavaClass> internal =
+                resideInAnyPackage(INTERNALS).or(resideInAnyPackage(DECISIONS)).or(resideInAnyPackage(INSIDE_REMOTE));
         return new ArchCondition<>("name nothing internal") {
             @Override
             public void check(JavaMethod method, ConditionEvents events) {

@@ -1,7 +1,8 @@
 package io.github.roost.index.remote;
 
-import static io.github.roost.index.remote.Bytes.LONG;
+import static io.github.roost.index.remote.format.Bytes.LONG;
 
+import io.github.roost.index.remote.format.PoolHead;
 import io.github.roost.vector.Vectors;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -97,8 +98,8 @@ public final class MemoryNode implements AutoCloseable {
         FileLock lock;
         try {
             lock = channel.tryLock();
-        } catch (OverlappingFileLockException here) {
-            throw new RemoteMemoryException(file.toString(), "is served by another node", here);
+        } catch (OverlappingFileLockException held) {
+            throw new RemoteMemoryException(file.toString(), "is served by another node", held);
         }
         if (lock == null) {
             throw new RemoteMemoryException(file.toString(), "is served by another node");

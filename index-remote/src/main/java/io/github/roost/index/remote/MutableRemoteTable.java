@@ -3,6 +3,13 @@ package io.github.roost.index.remote;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorClosedException;
 import io.github.roost.core.TableClosedException;
+import io.github.roost.index.remote.format.RowDistance;
+import io.github.roost.index.remote.pool.OpenPool;
+import io.github.roost.index.remote.pool.ReaderHold;
+import io.github.roost.index.remote.update.NoSpaceException;
+import io.github.roost.index.remote.update.PairRebuild;
+import io.github.roost.index.remote.update.PartitionLogFullException;
+import io.github.roost.index.remote.update.PoolWriter;
 import io.github.roost.vector.MutableVectorTable;
 import io.github.roost.vector.TableBuild;
 import io.github.roost.vector.TableFullException;
@@ -67,7 +74,7 @@ public final class MutableRemoteTable extends RemoteTable implements MutableVect
     @Override
     public boolean put(long id, float[] vector) {
         requireQuery("vector", vector);
-        return change(writer -> writer.put(id, Partitioner.inSpace(metric(), vector)));
+        return change(writer -> writer.put(id, RowDistance.inSpace(metric(), vector)));
     }
 
     /**

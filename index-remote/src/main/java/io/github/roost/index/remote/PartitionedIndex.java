@@ -1,9 +1,19 @@
 package io.github.roost.index.remote;
 
-import static io.github.roost.index.remote.Bytes.LONG;
+import static io.github.roost.index.remote.format.Bytes.LONG;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.HnswGraph;
+import io.github.roost.index.remote.build.NeighborRanks;
+import io.github.roost.index.remote.build.Partitioner;
+import io.github.roost.index.remote.build.VisitedChoice;
+import io.github.roost.index.remote.format.Bytes;
+import io.github.roost.index.remote.format.Directory;
+import io.github.roost.index.remote.format.EpochRoot;
+import io.github.roost.index.remote.format.ImageHeader;
+import io.github.roost.index.remote.format.LogRecord;
+import io.github.roost.index.remote.format.PoolHead;
+import io.github.roost.index.remote.format.RowCount;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableBuild;
 import io.github.roost.vector.VectorSource;
@@ -31,7 +41,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Builds a pool: the file of a region with the partitions of one table. Each partition is an HNSW graph with its rows, contiguous, so one read
- * fetches it. Two neighbouring partitions share a gap; their logs of changes grow into it from both ends, so a partition and its log are one read
+ * fetches it. Two neighboring partitions share a gap; their logs of changes grow into it from both ends, so a partition and its log are one read
  * too. A graph of the partitions' centroids finds the partitions that a query visits (after Liu, Fang and Qian, "Efficient Vector Search on
  * Disaggregated Memory with d-HNSW", HotStorage 2025).
  *
@@ -42,8 +52,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Not thread-safe.
  */
 public final class PartitionedIndex {
-    private static final int MAX_RECORDS = 65_535;
-    private static final int MIN_RECORDS = 64;
     /** Sample rows stored in the pool, with which tables measure recall. */
     private static final int SAMPLE = 64;
 
@@ -150,7 +158,7 @@ public final class PartitionedIndex {
     }
 
     /**
-     * Sets the number of neighbours per row in upper layers; layer 0 has twice as many.
+     * Sets the number of neighbors per row in upper layers; layer 0 has twice as many.
      *
      * @param value from 2 to 256; default 16
      * @return this builder
@@ -162,7 +170,7 @@ public final class PartitionedIndex {
     }
 
     /**
-     * Sets the ef of the searches that find the neighbours of a new row.
+     * Sets the ef of the searches that find the neighbors of a new row.
      *
      * @param value from 1 to 10,000; default 120
      * @return this builder
@@ -186,7 +194,7 @@ public final class PartitionedIndex {
 
     /**
      * Sets the share of rows stored in a second partition too: the rows that are nearly as near to another centroid. Searches that visit few
-     * partitions find more of the true neighbours; partitions grow by this share.
+     * partitions find more of the true neighbors; partitions grow by this share.
      *
      * @param value as a share of the rows, from 0, the default, to 1
      * @return this builder
@@ -353,7 +361,7 @@ public final class PartitionedIndex {
         });
         work.phase(PARTITIONED, rows.size());
         int[] sample = sample(rows.size(), MEASURED);
-        // Rows in the training set have more of their neighbours in few partitions than other queries have: recall
+        // Rows in the training set have more of their neighbors in few partitions than other queries have: recall
         // measured with them would be too high.
         int[] heldOut = rows.size() - sample.length >= count ? sample : new int[0];
         Partitioner.Partitions found = new Partitioner(
@@ -425,8 +433,8 @@ public final class PartitionedIndex {
                     work.run(1, 1, (from, to) -> {});
                 }
                 long bytes = Bytes.aligned(end + Math.max(3 * largest, (long) (spare * (end - blocksAt))), PAGE);
-                if (bytes / Root.PAGE > Root.MAX_PAGE) {
-                    throw new IllegalArgumentException("a pool must have at most " + Root.MAX_PAGE * Root.PAGE
+                if (bytes / EpochRoot.PAGE > EpochRoot.MAX_PAGE) {
+                    throw new IllegalArgumentException("a pool must have at most " + EpochRoot.MAX_PAGE * EpochRoot.PAGE
                             + " bytes; a pool of these rows would have " + bytes);
                 }
                 // Epochs start at 1: epoch 0 is in reader words that were never written.
@@ -455,7 +463,10 @@ public final class PartitionedIndex {
                                 Checksum.of(meta),
                                 gap)
                         .write(first);
-                first.set(LONG, PoolHead.ROOT_AT, new Root(directory.epoch(), 0, directoryAt / Root.PAGE).word());
+                first.set(
+                        LONG,
+                        PoolHead.ROOT_AT,
+                        new EpochRoot(directory.epoch(), 0, directoryAt / EpochRoot.PAGE).word());
                 first.set(LONG, PoolHead.ROWS_AT, new RowCount(0, rows.size()).word());
                 put(bytes - Long.BYTES, arena.allocate(Long.BYTES, 8));
                 put(0, first);
@@ -500,15 +511,15 @@ public final class PartitionedIndex {
             HnswGraph oddGraph = join(other);
             measure(even, evenGraph);
             measure(even + 1, oddGraph);
-            long evenBytes = imageBytes(evenGraph);
-            long oddBytes = hasOdd ? imageBytes(oddGraph) : 0;
-            long gapBytes = gapBytes(evenBytes + oddBytes, gap, recordBytes);
-            put(at, image(even, evenGraph, arena), evenGraph);
-            places.add(new Directory.Place(at, evenBytes, rowsOf(evenGraph), 0));
+            long evenBytes = ImageHeader.imageBytes(evenGraph);
+            long oddBytes = hasOdd ? ImageHeader.imageBytes(oddGraph) : 0;
+            long gapBytes = Directory.Gap.bytes(evenBytes + oddBytes, gap, recordBytes);
+            put(at, ImageHeader.of(even, 0, evenGraph, arena), evenGraph);
+            places.add(new Directory.Place(at, evenBytes, ImageHeader.rowsOf(evenGraph), 0));
             long oddAt = at + evenBytes + gapBytes;
             if (hasOdd) {
-                put(oddAt, image(even + 1, oddGraph, arena), oddGraph);
-                places.add(new Directory.Place(oddAt, oddBytes, rowsOf(oddGraph), 0));
+                put(oddAt, ImageHeader.of(even + 1, 0, oddGraph, arena), oddGraph);
+                places.add(new Directory.Place(oddAt, oddBytes, ImageHeader.rowsOf(oddGraph), 0));
             }
             gaps.add(new Directory.Gap(at + evenBytes, gapBytes, at, evenBytes + gapBytes + oddBytes));
             return Bytes.aligned(oddAt + oddBytes, PAGE);
@@ -574,33 +585,6 @@ public final class PartitionedIndex {
                 WholeFile.writeAll(channel, buffer);
             }
         }
-    }
-
-    static int rowsOf(@Nullable HnswGraph graph) {
-        return graph == null ? 0 : graph.rows();
-    }
-
-    static long imageBytes(@Nullable HnswGraph graph) {
-        return graph == null
-                ? ImageHeader.bytes(0)
-                : ImageHeader.imageBytes(graph.memory().byteSize());
-    }
-
-    /** The header of a partition's image. */
-    static MemorySegment image(int partition, @Nullable HnswGraph graph, Arena arena) {
-        return image(partition, 0, graph, arena);
-    }
-
-    static MemorySegment image(int partition, int generation, @Nullable HnswGraph graph, Arena arena) {
-        MemorySegment bytes = graph == null ? MemorySegment.NULL : graph.memory();
-        MemorySegment header = arena.allocate(ImageHeader.bytes(bytes.byteSize()), 64);
-        ImageHeader.write(header, partition, rowsOf(graph), generation, bytes);
-        return header;
-    }
-
-    /** The size of a gap: the share in whole records, within the range of a log's counters. */
-    static long gapBytes(long pairBytes, double share, int recordBytes) {
-        return (long) recordBytes * Math.clamp((long) (pairBytes * share) / recordBytes, MIN_RECORDS, MAX_RECORDS);
     }
 
     /** A subset of the rows of a source. */

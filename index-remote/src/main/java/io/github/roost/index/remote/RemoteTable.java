@@ -2,9 +2,13 @@ package io.github.roost.index.remote;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.SubmitOptions;
-import io.github.roost.core.spi.BatchQueue;
-import io.github.roost.core.spi.GroupRule;
-import io.github.roost.core.spi.Step;
+import io.github.roost.index.remote.format.Directory;
+import io.github.roost.index.remote.format.PoolHead;
+import io.github.roost.index.remote.pool.OpenPool;
+import io.github.roost.index.remote.pool.ReaderHold;
+import io.github.roost.index.remote.search.RemoteSearch;
+import io.github.roost.index.remote.update.PoolCopy;
+import io.github.roost.index.remote.update.PoolWriter;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.SearchCost;
 import io.github.roost.vector.SearchRequest;
@@ -13,19 +17,18 @@ import io.github.roost.vector.TableStats;
 import io.github.roost.vector.Vectors;
 import io.github.roost.vector.file.WholeFile;
 import io.github.roost.vector.spi.AbstractVectorTable;
-import io.github.roost.vector.spi.RecallSample;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
-import java.util.Objects;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.atomic.LongAdder;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,29 +58,9 @@ import org.jspecify.annotations.Nullable;
  * a transfer in progress, but not longer than {@link Builder#transferTimeout}. Thread-safe.
  */
 public sealed class RemoteTable extends AbstractVectorTable permits MutableRemoteTable {
-    /** Multiplier of ef for the ground-truth searches of effort measurements. */
-    private static final int EXACT_WIDTHS = 8;
-    /**
-     * One query while workers are free; otherwise up to 64, since one scan serves them all and the first query waits for bytes anyway, and up to
-     * 256 if they take at most 4 ms.
-     */
-    private static final GroupRule GROUPS = new GroupRule(1, 64, GroupScan.MAX_QUERIES, 4_000_000);
-    /**
-     * Maximum rounds of repeated visits to partitions that received rows during the search; more than one is needed only while rows keep moving.
-     */
-    private static final int TIMES_AGAIN = 8;
-
-    private static final int MAX_TIMES_LOOKED = 1_000;
     private final OpenPool pool;
     private final ReaderHold hold;
-    private final PartitionCache cache;
-    private final PartitionSearch[] searches;
-    private final List<BatchQueue<Asked, PartitionResult>> queues;
-    private final int ef;
-    private final LongAdder damaged = new LongAdder();
-    private final LongAdder partial = new LongAdder();
-    /** Fetches partitions; frees pool and cache when it ends. */
-    private final Thread loader;
+    private final RemoteSearch search;
 
     RemoteTable(Orchestrator orchestrator, String name, OpenPool pool, ReaderHold hold, Builder options) {
         PoolHead head = pool.head();
@@ -89,20 +72,17 @@ public sealed class RemoteTable extends AbstractVectorTable permits MutableRemot
                 head.dimension());
         this.pool = pool;
         this.hold = hold;
-        this.ef = options.ef;
-        this.cache = new PartitionCache(
-                pool, options.cacheBytes, () -> orchestrator.indexing().trafficBytes(registration()));
-        this.searches = new PartitionSearch[head.partitions()];
-        this.queues = new ArrayList<>(searches.length);
-        for (int partition = 0; partition < searches.length; partition++) {
-            searches[partition] = new PartitionSearch(pool, cache, partition, options.partialAnswers, damaged);
-            queues.add(orchestrator.indexing().batchQueue(registration().id(partition), searches[partition], GROUPS));
-        }
-        this.loader = new Thread(
-                new PartitionLoader(cache, pool, hold, options.readsPerDoorbell, options.transferTimeout.toNanos()),
-                "roost-loader-" + name);
-        loader.setDaemon(true);
-        loader.start();
+        this.search = new RemoteSearch(
+                orchestrator,
+                registration(),
+                pool,
+                hold,
+                new RemoteSearch.Options(
+                        options.ef,
+                        options.cacheBytes,
+                        options.readsPerDoorbell,
+                        options.transferTimeout,
+                        options.partialAnswers));
     }
 
     /** {@return a builder with every option at its default} */
@@ -122,7 +102,7 @@ public sealed class RemoteTable extends AbstractVectorTable permits MutableRemot
 
     @Override
     public int maxEffort() {
-        return searches.length;
+        return pool.head().partitions();
     }
 
     @Override
@@ -132,58 +112,7 @@ public sealed class RemoteTable extends AbstractVectorTable permits MutableRemot
 
     @Override
     protected CompletableFuture<SearchResult> submit(SearchRequest request) {
-        return submit(asked(request));
-    }
-
-    private CompletableFuture<SearchResult> submit(Asked asked) {
-        CompletableFuture<SearchResult> answer;
-        try {
-            answer = orchestrator()
-                    .indexing()
-                    .submitFork(fork(asked), asked, asked.request().options());
-        } catch (Throwable refused) {
-            asked.over(cache);
-            throw refused;
-        }
-        var _ = answer.whenComplete((found, failure) -> asked.over(cache));
-        return answer;
-    }
-
-    private Asked asked(SearchRequest request) {
-        return new Asked(request, ef, effort(request));
-    }
-
-    /** The parts take the query from {@code asked}, so the fork's own query type is free. */
-    private <Q> Step.Fork<Q, Asked, PartitionResult, SearchResult> fork(Asked asked) {
-        int[] partitions = pool.nearest(asked.request().query(), asked.visited());
-        asked.needs(partitions, cache);
-        return visit(asked, partitions, new Visits(partitions), TIMES_AGAIN);
-    }
-
-    private <Q> Step.Fork<Q, Asked, PartitionResult, SearchResult> visit(
-            Asked asked, int[] partitions, Visits visits, int timesAgain) {
-        List<BatchQueue<Asked, PartitionResult>> joined = new ArrayList<>(partitions.length);
-        for (int partition : partitions) {
-            joined.add(queues.get(partition));
-        }
-        return new Step.Fork<>(List.of(), joined, asked, (same, found, context) -> {
-            for (int i = 0; i < partitions.length; i++) {
-                visits.put(partitions[i], found.get(i));
-            }
-            int[] again = visits.tooEarly();
-            return again.length > 0 && timesAgain > 0
-                    ? visit(asked, again, visits, timesAgain - 1)
-                    : Step.done(merge(asked, visits, again.length > 0));
-        });
-    }
-
-    private SearchResult merge(Asked asked, Visits visits, boolean mayLackRows) {
-        SearchResult result = NearestOf.of(
-                visits.found(), asked.request().k(), asked.request().radius(), asked.cutShort() || mayLackRows);
-        if (result.cost().missingPartitions() > 0) {
-            partial.increment();
-        }
-        return result;
+        return search.submit(request);
     }
 
     /**
@@ -191,79 +120,45 @@ public sealed class RemoteTable extends AbstractVectorTable permits MutableRemot
      * once. Queries with equal options (priority and timeout) form one batch; each query with a target recall runs on its own.
      */
     @Override
-    protected List<CompletableFuture<SearchResult>> submitAll(List<SearchRequest> all) {
-        List<@Nullable CompletableFuture<SearchResult>> answers = new ArrayList<>();
-        all.forEach(request -> answers.add(null));
-        for (int first = 0; first < all.size(); first++) {
-            if (answers.get(first) != null) {
-                continue;
-            }
-            SearchRequest request = all.get(first);
-            if (Double.isNaN(request.targetRecall())) {
-                searchTogether(all, answers, request.options());
+    protected List<CompletableFuture<SearchResult>> submitAll(List<SearchRequest> requests) {
+        Map<SubmitOptions, Iterator<CompletableFuture<SearchResult>>> together = new HashMap<>();
+        List<CompletableFuture<SearchResult>> begun = new ArrayList<>();
+        for (SearchRequest request : requests) {
+            if (hasEffort(request)) {
+                begun.add(together.computeIfAbsent(request.options(), options -> submitAlike(requests, options, begun))
+                        .next());
             } else {
-                answers.set(first, submitOrFail(request));
+                begun.add(submitOrFail(request));
             }
         }
-        return answers.stream().map(Objects::requireNonNull).toList();
+        return begun;
     }
 
-    private void searchTogether(
-            List<SearchRequest> all, List<@Nullable CompletableFuture<SearchResult>> answers, SubmitOptions options) {
-        int[] together = IntStream.range(0, all.size())
-                .filter(i -> all.get(i).options().equals(options)
-                        && Double.isNaN(all.get(i).targetRecall()))
-                .toArray();
-        List<Asked> asked = new ArrayList<>();
-        List<CompletableFuture<SearchResult>> begun;
+    /** A refusal is thrown only if no search has begun: otherwise the caller must get the futures. */
+    private Iterator<CompletableFuture<SearchResult>> submitAlike(
+            List<SearchRequest> requests, SubmitOptions options, List<CompletableFuture<SearchResult>> begun) {
+        List<SearchRequest> alike = requests.stream()
+                .filter(request -> hasEffort(request) && request.options().equals(options))
+                .toList();
         try {
-            List<Step.Fork<Object, Asked, PartitionResult, SearchResult>> forks = new ArrayList<>();
-            for (int i : together) {
-                Asked one = asked(all.get(i));
-                asked.add(one);
-                forks.add(fork(one));
-            }
-            begun = orchestrator().indexing().submitTogether(forks, name(), options);
+            return search.submitTogether(alike, options).iterator();
         } catch (RuntimeException | Error refused) {
-            asked.forEach(one -> one.over(cache));
-            if (answers.stream().allMatch(Objects::isNull)) {
+            if (begun.isEmpty()) {
                 throw refused;
             }
-            // Other searches have begun: the caller must get their futures.
-            for (int i : together) {
-                answers.set(i, CompletableFuture.failedFuture(refused));
-            }
-            return;
+            return Collections.nCopies(alike.size(), CompletableFuture.<SearchResult>failedFuture(refused))
+                    .iterator();
         }
-        for (int i = 0; i < together.length; i++) {
-            Asked one = asked.get(i);
-            answers.set(together[i], begun.get(i));
-            var _ = begun.get(i).whenComplete((found, failure) -> one.over(cache));
-        }
+    }
+
+    private static boolean hasEffort(SearchRequest request) {
+        return Double.isNaN(request.targetRecall());
     }
 
     /** {@inheritDoc} The ground truth comes from searches of all partitions with a larger ef. */
     @Override
     protected int measureEffort(double recall, int k, float[][] sample) {
-        int wide = Math.min(Vectors.MAX_EF, EXACT_WIDTHS * Math.max(ef, k));
-        return new RecallSample(sample, query -> inBatch(query, k, searches.length, wide))
-                .minEffort(1, searches.length, recall, visited -> query -> inBatch(query, k, visited, ef));
-    }
-
-    private CompletableFuture<SearchResult> inBatch(float[] query, int k, int visited, int width) {
-        SearchRequest request = SearchRequest.of(query, k).effort(visited).options(SubmitOptions.BATCH);
-        return submit(new Asked(request, width, visited)).thenApply(this::whole);
-    }
-
-    /** A measurement with partitions missing would give a wrong effort. */
-    private SearchResult whole(SearchResult result) {
-        if (result.cost().missingPartitions() > 0) {
-            throw new CompletionException(new RemoteMemoryException(
-                    pool.region().name(),
-                    "could not be read in " + result.cost().missingPartitions() + " of "
-                            + result.cost().partitions() + " partitions"));
-        }
-        return result;
+        return search.measureEffort(recall, k, sample);
     }
 
     @Override
@@ -275,33 +170,15 @@ public sealed class RemoteTable extends AbstractVectorTable permits MutableRemot
     @Override
     public void verify() throws IOException {
         try (var _ = use()) {
-            for (PartitionSearch search : searches) {
-                search.verify();
-            }
+            search.verify();
         }
     }
 
     /** {@inheritDoc} Fetches the partitions one after another until it finds the row. Blocks: do not call it on a worker. */
     @Override
     public float @Nullable [] vector(long id) {
-        int[] left = IntStream.range(0, searches.length).toArray();
-        Visits visits = new Visits(left);
         try (var _ = use()) {
-            for (int times = 0; left.length > 0; times++) {
-                if (times > MAX_TIMES_LOOKED) {
-                    throw new RemoteMemoryException(
-                            pool.region().name(), "has rows that move faster than one can be looked for");
-                }
-                for (int partition : left) {
-                    PartitionSearch.Row row = searches[partition].row(id);
-                    if (row.vector() != null) {
-                        return row.vector();
-                    }
-                    visits.put(partition, new PartitionResult(null, row.seen()));
-                }
-                left = visits.tooEarly();
-            }
-            return null;
+            return search.vector(id);
         } catch (RemoteMemoryException lost) {
             throw new UncheckedIOException(lost);
         }
@@ -333,23 +210,13 @@ public sealed class RemoteTable extends AbstractVectorTable permits MutableRemot
                 dimension(),
                 metric(),
                 elementType(),
-                searches.length,
-                cache.counts().held());
+                pool.head().partitions(),
+                search.stats().cachedBytes());
     }
 
     /** {@return counts of fetches, cache hits and failures since the table was opened} */
     public RemoteStats remoteStats() {
-        PartitionCache.Counts counts = cache.counts();
-        return new RemoteStats(
-                counts.reads(),
-                counts.bytesRead(),
-                counts.doorbells(),
-                counts.hits(),
-                counts.evictions(),
-                counts.held(),
-                damaged.sum(),
-                partial.sum(),
-                pool.directory().epoch());
+        return search.stats();
     }
 
     /** {@return the default number of partitions per search} */
@@ -382,18 +249,7 @@ public sealed class RemoteTable extends AbstractVectorTable permits MutableRemot
 
     @Override
     protected void free() {
-        cache.close(new RemoteMemoryException(pool.region().name(), "is closed"));
-        boolean interrupted = false;
-        while (loader.isAlive()) {
-            try {
-                loader.join();
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        search.close();
     }
 
     /** Collects the options of a table. Not thread-safe. */

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /** A provider whose transfers can be counted, held up, failed, and damaged on their way. */
-final class FaultyMemory implements RemoteMemory {
+public final class FaultyMemory implements RemoteMemory {
     private final RemoteMemory memory;
     /** Gets of more than so many bytes are those of partitions. */
     private static final int LARGE = 4_096;
@@ -27,7 +27,7 @@ final class FaultyMemory implements RemoteMemory {
     private volatile boolean holding;
     private final List<Runnable> held = new ArrayList<>();
 
-    FaultyMemory(RemoteMemory memory) {
+    public FaultyMemory(RemoteMemory memory) {
         this.memory = memory;
     }
 
@@ -45,7 +45,7 @@ final class FaultyMemory implements RemoteMemory {
     }
 
     /** What a read of a partition throws at once; null for nothing. */
-    void throwInGet(@Nullable RuntimeException value) {
+    public void throwInGet(@Nullable RuntimeException value) {
         thrown = value;
     }
 

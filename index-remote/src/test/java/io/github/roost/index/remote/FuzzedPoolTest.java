@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.index.remote.format.Directory;
+import io.github.roost.index.remote.format.EpochRoot;
+import io.github.roost.index.remote.format.ImageHeader;
+import io.github.roost.index.remote.format.PoolHead;
 import io.github.roost.testkit.Damage;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.Vectors;
@@ -173,7 +177,7 @@ class FuzzedPoolTest {
 
     private static int directoryAt() {
         long root = ByteBuffer.wrap(good).order(ByteOrder.LITTLE_ENDIAN).getLong(PoolHead.ROOT_AT);
-        return (int) Root.of(root).directoryAt();
+        return (int) EpochRoot.of(root).directoryAt();
     }
 
     private static int partitionAt(int partition) {

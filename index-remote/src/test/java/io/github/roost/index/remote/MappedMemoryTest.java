@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class MappedMemoryTest extends RemoteMemoryContract {
     @Override
-    Provided provide(Path file) {
+    protected Provided provide(Path file) {
         return new Provided(
                 new MappedMemory(Objects.requireNonNull(file.getParent())),
                 file.getFileName().toString());

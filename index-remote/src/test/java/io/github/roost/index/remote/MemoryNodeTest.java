@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.index.remote.format.PoolHead;
+import io.github.roost.index.remote.pool.OpenPool;
 import io.github.roost.testkit.Await;
 import io.github.roost.testkit.OtherJvm;
 import io.github.roost.vector.SearchRequest;
@@ -92,7 +94,8 @@ class MemoryNodeTest {
                 RemoteTable partial = open(RemoteTable.builder().partialAnswers(true))) {
             SearchRequest request = SearchRequest.of(rows[7], K).effort(6);
             assertThat(table.search(rows[7], K, 6).join().ids()[0]).isEqualTo(14);
-            assertThat(partial.search(request).join().cost().missingPartitions()).isZero();
+            assertThat(partial.search(request).join().cost().missingPartitions())
+                    .isZero();
             signal(first, "STOP");
             searchUntilLost(table);
             // The last beat that this table has seen may be younger: it needs a term of its own.

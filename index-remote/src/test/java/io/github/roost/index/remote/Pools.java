@@ -2,6 +2,8 @@ package io.github.roost.index.remote;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
+import io.github.roost.index.remote.format.Directory;
+import io.github.roost.index.remote.pool.OpenPool;
 import io.github.roost.testkit.ExactSearch;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.Metric;
@@ -15,40 +17,40 @@ import java.util.Random;
 import java.util.stream.LongStream;
 
 /** Rows, pools of them, and exact answers. */
-final class Pools {
+public final class Pools {
     static final int DIMENSION = 16;
 
     private Pools() {}
 
-    static Orchestrator orchestrator() {
+    public static Orchestrator orchestrator() {
         return Orchestrator.builder()
                 .topology(TopologyReader.synthetic("pack:1 l3:2 core:1 pu:1").read())
                 .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(60)))
                 .build();
     }
 
-    /** Rows around a few centres, as embeddings lie. */
-    static float[][] rows(int count, long seed) {
+    /** Rows around a few centers, as embeddings lie. */
+    public static float[][] rows(int count, long seed) {
         Random random = new Random(seed);
-        float[][] centres = new float[40][DIMENSION];
+        float[][] centers = new float[40][DIMENSION];
         Random fixed = new Random(7);
-        for (float[] centre : centres) {
+        for (float[] center : centers) {
             for (int d = 0; d < DIMENSION; d++) {
-                centre[d] = (float) fixed.nextGaussian() * 2;
+                center[d] = (float) fixed.nextGaussian() * 2;
             }
         }
         float[][] rows = new float[count][DIMENSION];
         for (float[] row : rows) {
-            float[] centre = centres[random.nextInt(centres.length)];
+            float[] center = centers[random.nextInt(centers.length)];
             for (int d = 0; d < DIMENSION; d++) {
-                row[d] = centre[d] + (float) random.nextGaussian();
+                row[d] = center[d] + (float) random.nextGaussian();
             }
         }
         return rows;
     }
 
-    static PartitionedIndex.Pool build(Orchestrator orchestrator, PartitionedIndex index, float[][] rows, Path file)
-            throws IOException {
+    public static PartitionedIndex.Pool build(
+            Orchestrator orchestrator, PartitionedIndex index, float[][] rows, Path file) throws IOException {
         return index.build(
                 orchestrator,
                 LongStream.range(0, rows.length).map(row -> row * 2).toArray(),
@@ -57,7 +59,7 @@ final class Pools {
     }
 
     /** Of 300 rows, with room for changes, and a lease that a test may wait for. */
-    static void buildSmall(Orchestrator orchestrator, int partitions, Path file) throws IOException {
+    public static void buildSmall(Orchestrator orchestrator, int partitions, Path file) throws IOException {
         PartitionedIndex index = PartitionedIndex.builder()
                 .partitions(partitions)
                 .gap(.5)
@@ -76,7 +78,7 @@ final class Pools {
     }
 
     /** What the partitions of a pool take, without their logs. */
-    static long partitionBytes(Path file) throws IOException {
+    public static long partitionBytes(Path file) throws IOException {
         return directory(file).partitions().stream()
                 .mapToLong(Directory.Place::bytes)
                 .sum();

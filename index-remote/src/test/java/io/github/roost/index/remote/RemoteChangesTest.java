@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorClosedException;
 import io.github.roost.core.TableClosedException;
+import io.github.roost.index.remote.format.Directory;
+import io.github.roost.index.remote.pool.OpenPool;
+import io.github.roost.index.remote.update.PartitionLogFullException;
 import io.github.roost.testkit.ExactSearch;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.MutableVectorTable;
@@ -478,7 +481,8 @@ class RemoteChangesTest {
                     requireSame(next, model);
                     next.save(folder.resolve("copy.pool"));
                 }
-                try (MutableRemoteTable copy = RemoteTable.builder().ef(300).open(orchestrator, "copy", plain, "copy.pool")) {
+                try (MutableRemoteTable copy =
+                        RemoteTable.builder().ef(300).open(orchestrator, "copy", plain, "copy.pool")) {
                     requireSame(copy, model);
                     put(copy, 9_002, others[8]);
                     requireSame(copy, model);

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What holds for every provider of remote memory. */
 @Timeout(value = 2, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-abstract class RemoteMemoryContract {
+public abstract class RemoteMemoryContract {
     private static final int BYTES = 3_000_000;
 
     @TempDir
@@ -38,11 +38,11 @@ abstract class RemoteMemoryContract {
     private Path file = Path.of("");
 
     /** The provider, and the name under which it knows a file; what it needs for that is to be closed by {@link #closing}. */
-    record Provided(RemoteMemory memory, String region) {}
+    public record Provided(RemoteMemory memory, String region) {}
 
-    abstract Provided provide(Path file) throws IOException;
+    protected abstract Provided provide(Path file) throws IOException;
 
-    final void closing(AutoCloseable one) {
+    protected final void closing(AutoCloseable one) {
         opened.add(one);
     }
 

@@ -8,6 +8,9 @@ import io.github.roost.core.DeadlineExceededException;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats;
 import io.github.roost.core.TableClosedException;
+import io.github.roost.index.remote.format.Directory;
+import io.github.roost.index.remote.format.PoolHead;
+import io.github.roost.index.remote.pool.OpenPool;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchRequest;
@@ -337,8 +340,7 @@ class RemoteTableTest {
             assertThat(partial.remoteStats().partial()).isPositive();
             memory.fail(false);
             assertThat(strict.search(queries[0], K, 2).join().size()).isEqualTo(K);
-            assertThat(answer)
-                    .isEqualTo(strict.search(queries[0], K, 1).join());
+            assertThat(answer).isEqualTo(strict.search(queries[0], K, 1).join());
         }
     }
 

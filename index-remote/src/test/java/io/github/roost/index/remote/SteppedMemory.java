@@ -1,5 +1,6 @@
 package io.github.roost.index.remote;
 
+import io.github.roost.index.remote.format.PoolHead;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -12,7 +13,7 @@ import java.util.function.Supplier;
  * A provider that counts the writes of its writer, and has something happen before one of them: so writers die or are stopped there. Reads
  * may be held up too.
  */
-final class SteppedMemory implements RemoteMemory {
+public final class SteppedMemory implements RemoteMemory {
     private final RemoteMemory memory;
     private volatile int step;
     private volatile IntConsumer before = number -> {};
@@ -20,23 +21,23 @@ final class SteppedMemory implements RemoteMemory {
     private volatile Function<List<RemoteRegion.Transfer>, CompletableFuture<?>> gate =
             transfers -> CompletableFuture.completedFuture(null);
 
-    SteppedMemory(RemoteMemory memory) {
+    public SteppedMemory(RemoteMemory memory) {
         this.memory = memory;
     }
 
     /** From now on writes are counted from 1, and this is told of each before it is done; what it throws fails the write. */
-    void beforeEach(IntConsumer action) {
+    public void beforeEach(IntConsumer action) {
         step = 0;
         before = action;
     }
 
     /** From now on this is told of the place of each compare-and-set before it is done. */
-    void beforeEachSwap(LongConsumer action) {
+    public void beforeEachSwap(LongConsumer action) {
         beforeSwap = action;
     }
 
     /** From now on a read begins when what this gives is done. */
-    void beforeEachRead(Function<List<RemoteRegion.Transfer>, CompletableFuture<?>> opened) {
+    public void beforeEachRead(Function<List<RemoteRegion.Transfer>, CompletableFuture<?>> opened) {
         gate = opened;
     }
 
@@ -46,7 +47,7 @@ final class SteppedMemory implements RemoteMemory {
     }
 
     /** The writer dies before one of its writes: that and all that follow fail. */
-    void dieBefore(int number) {
+    public void dieBefore(int number) {
         beforeEach(now -> {
             if (now >= number) {
                 throw new IllegalStateException("this writer is dead");

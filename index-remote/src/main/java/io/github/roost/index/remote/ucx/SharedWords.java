@@ -35,10 +35,10 @@ final class SharedWords {
         DataInputStream in = new DataInputStream(new BufferedInputStream(from));
         byte[] request = new byte[REQUEST_BYTES];
         while (in.readNBytes(request, 0, REQUEST_BYTES) == REQUEST_BYTES) {
-            DataInputStream asked = new DataInputStream(new ByteArrayInputStream(request));
-            long offset = asked.readLong();
-            long expected = asked.readLong();
-            long next = asked.readLong();
+            DataInputStream fields = new DataInputStream(new ByteArrayInputStream(request));
+            long offset = fields.readLong();
+            long expected = fields.readLong();
+            long next = fields.readLong();
             ByteArrayOutputStream bytes = new ByteArrayOutputStream(ANSWER_BYTES);
             DataOutputStream answer = new DataOutputStream(bytes);
             boolean isWord = isWord(memory.byteSize(), offset);

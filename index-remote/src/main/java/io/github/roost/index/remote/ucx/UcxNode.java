@@ -71,9 +71,9 @@ public final class UcxNode implements AutoCloseable {
      * @throws IllegalArgumentException if the address is not of that form
      */
     public static UcxNode serve(Path pool, String address, String transports) throws IOException {
-        UcxAddress asked = UcxAddress.parse(address);
-        UcxLibrary.require(asked.toString());
-        InetSocketAddress at = asked.resolve();
+        UcxAddress requested = UcxAddress.parse(address);
+        UcxLibrary.require(requested.toString());
+        InetSocketAddress at = requested.resolve();
         ServerSocket listening = new ServerSocket();
         Exposed exposed = null;
         boolean serving = false;
@@ -82,9 +82,9 @@ public final class UcxNode implements AutoCloseable {
                 listening.bind(at);
             } catch (IOException taken) {
                 throw new RemoteMemoryException(
-                        asked.toString(), "cannot be listened on: " + taken.getMessage(), taken);
+                        requested.toString(), "cannot be listened on: " + taken.getMessage(), taken);
             }
-            UcxAddress name = new UcxAddress(asked.host(), listening.getLocalPort());
+            UcxAddress name = new UcxAddress(requested.host(), listening.getLocalPort());
             exposed = new Exposed(map(pool));
             UcxWorkerThread thread = UcxWorkerThread.start(name.toString(), at, transports, exposed);
             UcxNode node = new UcxNode(name, listening, exposed, thread);

@@ -61,7 +61,7 @@ final class UcxRegion implements RemoteRegion, UcxWorkerThread.Work {
     private final String name;
     private final Hello node;
     private final Socket connection;
-    private final ConcurrentLinkedQueue<Flight> asked = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<Flight> submitted = new ConcurrentLinkedQueue<>();
     /**
      * Compare-and-sets without an answer, in the order of requests; a future is added in the same block, synchronized on the connection, that
      * writes its request.
@@ -270,7 +270,7 @@ final class UcxRegion implements RemoteRegion, UcxWorkerThread.Work {
         if (over != null) {
             return false;
         }
-        for (Flight flight = asked.poll(); flight != null; flight = asked.poll()) {
+        for (Flight flight = submitted.poll(); flight != null; flight = submitted.poll()) {
             flying.add(flight);
             take(flight);
         }
@@ -293,13 +293,13 @@ final class UcxRegion implements RemoteRegion, UcxWorkerThread.Work {
                 continue;
             }
             try {
-                long there = node.address() + transfer.offset();
-                long here = transfer.local().address();
+                long remote = node.address() + transfer.offset();
+                long local = transfer.local().address();
                 long bytes = transfer.local().byteSize();
                 if (flight.writes) {
-                    to.putNonBlocking(here, bytes, there, with, piece);
+                    to.putNonBlocking(local, bytes, remote, with, piece);
                 } else {
-                    to.getNonBlocking(there, with, here, bytes, piece);
+                    to.getNonBlocking(remote, with, local, bytes, piece);
                 }
             } catch (UcxException refused) {
                 piece.end(failed(refused.getStatus(), refused.getMessage()));
@@ -391,7 +391,7 @@ final class UcxRegion implements RemoteRegion, UcxWorkerThread.Work {
     }
 
     private void failAsked() {
-        for (Flight flight = asked.poll(); flight != null; flight = asked.poll()) {
+        for (Flight flight = submitted.poll(); flight != null; flight = submitted.poll()) {
             complete(flight, requireOver());
         }
     }
@@ -440,7 +440,7 @@ final class UcxRegion implements RemoteRegion, UcxWorkerThread.Work {
             return CompletableFuture.completedFuture(null);
         }
         Flight flight = new Flight(writes, pieces);
-        asked.add(flight);
+        submitted.add(flight);
         if (ended) {
             failAsked();
         } else {

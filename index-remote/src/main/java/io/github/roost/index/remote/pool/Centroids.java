@@ -1,0 +1,28 @@
+package io.github.roost.index.remote.pool;
+
+import io.github.roost.core.SearchContext;
+import io.github.roost.index.hnsw.HnswGraph;
+import io.github.roost.vector.IdFilter;
+import io.github.roost.vector.SearchResult;
+import java.util.List;
+
+/** Finds the centroids nearest to a vector. Stateless. */
+public final class Centroids {
+    /** Up to this many centroids are compared one by one, which is exact; beyond it their graph is searched with this ef. */
+    private static final int MAX_SCANNED = 1_024;
+
+    private static final SearchContext OUTSIDE = SearchContext.outside((nodes, bytes) -> {});
+
+    private Centroids() {}
+
+    /** The nearest centroids; their ids are the partitions' numbers. */
+    public static SearchResult nearest(HnswGraph centroids, float[] vector, int count) {
+        if (centroids.rows() <= MAX_SCANNED) {
+            return centroids
+                    .scanTogether(List.of(vector), count, IdFilter.all(), IdFilter.all(), OUTSIDE)
+                    .getFirst();
+        }
+        int width = Math.max(count, MAX_SCANNED);
+        return centroids.search(vector, count, width, IdFilter.all(), IdFilter.all(), Long.MAX_VALUE, OUTSIDE);
+    }
+}
