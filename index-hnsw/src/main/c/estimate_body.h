@@ -1,10 +1,10 @@
 /*
- * Graph search by estimates. When a node is expanded, its exact distance is computed, and all its neighbours are estimated from the
+ * Graph search by estimates. When a node is expanded, its exact distance is computed, and all its neighbors are estimated from the
  * codes in its record, without reading their records (Gou et al., SymphonyQG, SIGMOD 2025). A node gets one estimate from each
  * expanded node that links to it. The search uses the mean of the estimates that are within the bound of the found nodes,
  * and pushes the node as a candidate again whenever the mean falls. This takes as many expansions as a search with exact distances;
  * using the least estimate takes a quarter more, using the first twice as many. The source includes float_body.h first, and defines
- *   sum_run(codes, table, groups, sums)   adds the table entries of `groups` groups to each neighbour's sum; at most MAX_IN_RUN
+ *   sum_run(codes, table, groups, sums)   adds the table entries of `groups` groups to each neighbor's sum; at most MAX_IN_RUN
  *                                         groups, so that the partial sums fit 16 bits, and a multiple of four. `sums` is 64-byte
  *                                         aligned
  *   SEARCH_ESTIMATES                      the name of the function to define
@@ -39,7 +39,7 @@ INLINE float measure_one(const struct search *search, const int inner_product, i
     return inner_product ? 0.0f - distances[0] : distances[0];
 }
 
-/* Prefetches a record, the neighbours first, because they are read first. */
+/* Prefetches a record, the neighbors first, because they are read first. */
 INLINE void prefetch_record(const struct image *image, int64_t node) {
     const uint8_t *at = record(image, node);
     for (int64_t line = 0; line < image->degree * (int64_t)sizeof(int32_t); line += CACHE_LINE) {
@@ -55,7 +55,7 @@ INLINE const uint8_t *blocks(const struct image *image, int64_t node) {
     return record(image, node) + (vector_bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
-/* The estimated distances of a block's neighbours from the query, given the node's distance. */
+/* The estimated distances of a block's neighbors from the query, given the node's distance. */
 INLINE void estimate_block(const struct search *search, const uint8_t *block, int32_t length, float distance,
                            float *estimates) {
     uint32_t sums[BLOCK] __attribute__((aligned(64))) = {0};
@@ -129,7 +129,7 @@ INLINE void search_by_estimates(const struct search *search, const int inner_pro
         float estimates[BLOCK] __attribute__((aligned(64)));
         for (int32_t i = 0; i < degree; i++) {
             const uint32_t neighbor = (uint32_t)list[i];
-            /* As unsigned, one comparison catches both the -1 after the last neighbour and a node out of range. */
+            /* As unsigned, one comparison catches both the -1 after the last neighbor and a node out of range. */
             if (neighbor >= nodes) {
                 if (list[i] < 0) break;
                 progress->logged = logged;

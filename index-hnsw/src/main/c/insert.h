@@ -5,12 +5,12 @@
 #include "search.h"
 
 /*
- * A graph under construction, written by GraphInsertion.java, which defines the same layout: an image whose vectors are all set, with initially empty neighbour lists. Nodes are inserted in the
+ * A graph under construction, written by GraphInsertion.java, which defines the same layout: an image whose vectors are all set, with initially empty neighbor lists. Nodes are inserted in the
  * order of their numbers, from the top layer down, so node 0 is the entry point throughout.
  *
  * Several threads insert concurrently. A list is changed only by the thread that holds its node's lock; searches read it without a
  * lock. A slot of a list always contains -1 or a node of that layer whose vector is complete, because slots are single words, stored
- * atomically and initially -1. A search that reads a list during a rewrite sees a mix of old and new neighbours, which is harmless.
+ * atomically and initially -1. A search that reads a list during a rewrite sees a mix of old and new neighbors, which is harmless.
  * A node is linked from layer 0 up, in each layer first in its own list, without a lock. This is safe because other threads reach
  * the node only through another list of the layer or from the layer above: nobody else has written to its list yet, and
  * nobody reaches it in a layer where its list is empty. Slots are stored with release and read with acquire, so a thread that
@@ -27,7 +27,7 @@ struct build {
     uint16_t *chosen;
     /* One per node. */
     uint8_t *locks;
-    /* Neighbours that a list of layer 0 keeps when it is pruned because its room, the image's degree, is full; half as many above. */
+    /* Neighbors that a list of layer 0 keeps when it is pruned because its room, the image's degree, is full; half as many above. */
     int32_t links;
     /* Relaxed rule for the remaining places: a dropped candidate is taken unless this factor times its squared distance to a chosen
      * node is less than its squared distance to the list's node; at least 1. */
@@ -42,7 +42,7 @@ struct insertion {
     struct progress progress;
     /* The highest layer that the node is in. */
     int32_t top;
-    /* Number of entries of the sorted `found` that have been considered as neighbours. */
+    /* Number of entries of the sorted `found` that have been considered as neighbors. */
     int32_t considered;
     /* Whether the strict rule is through, and entries are considered again by the relaxed rule for the remaining places. */
     int32_t filling;
@@ -50,7 +50,7 @@ struct insertion {
 
 /*
  * One insertion: its arguments, the same at every call and written by InsertScratch.java, which defines the same layout. `search`
- * has the memory of its searches for neighbours; `query` is its query, with room for a vector. `picked` has the node's neighbours per
+ * has the memory of its searches for neighbors; `query` is its query, with room for a vector. `picked` has the node's neighbors per
  * layer: their number, then room for as many entries as the degree of layer 0.
  */
 struct insert {
@@ -69,7 +69,7 @@ void insert_avx2(const struct insert *insert);
 void insert_neon(const struct insert *insert);
 void insert_portable(const struct insert *insert);
 
-/* Prunes a list that has more neighbours than it keeps. No other thread may change or read the list. */
+/* Prunes a list that has more neighbors than it keeps. No other thread may change or read the list. */
 void trim_avx512(const struct build *build, const struct search *search, int32_t level, int64_t node);
 void trim_avx2(const struct build *build, const struct search *search, int32_t level, int64_t node);
 void trim_neon(const struct build *build, const struct search *search, int32_t level, int64_t node);

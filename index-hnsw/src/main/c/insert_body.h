@@ -10,7 +10,7 @@
 #define MAX_FLOATS (MAX_DIMENSIONS + LANES)
 /* A node's number is less than 2^31, so this bit of an entry is free: it marks entries that were not chosen by an earlier pruning. */
 #define FRESH (1ll << 31)
-/* Max room of a list, a quarter more than it keeps, plus one new neighbour and padding to whole tiles. */
+/* Max room of a list, a quarter more than it keeps, plus one new neighbor and padding to whole tiles. */
 #define MAX_LISTED (512 + 512 / 4 + 1 + TILE)
 /* Polls of a lock between two yields: after as many, its holder may have been preempted. */
 #define LOOKS 128
@@ -25,7 +25,7 @@ INLINE int32_t degree_of(const struct image *image, int32_t level) {
     return level == 0 ? image->degree : image->upper_degree;
 }
 
-/* Number of neighbours that a list keeps when it is pruned. */
+/* Number of neighbors that a list keeps when it is pruned. */
 INLINE int32_t kept_in(const struct build *build, int32_t level) {
     return level == 0 ? build->links : build->links / 2;
 }
@@ -48,7 +48,7 @@ INLINE int64_t *picked_of(const struct insert *insert, int32_t level) {
     return insert->picked + level * (insert->build->image->degree + 1ll);
 }
 
-/* A neighbour, or -1; another thread may be storing it. The acquire makes the neighbour's earlier lists visible. */
+/* A neighbor, or -1; another thread may be storing it. The acquire makes the neighbor's earlier lists visible. */
 INLINE int32_t read_link(const int32_t *link) { return __atomic_load_n(link, __ATOMIC_ACQUIRE); }
 
 INLINE void write_link(int32_t *link, int32_t node) { __atomic_store_n(link, node, __ATOMIC_RELEASE); }
@@ -97,10 +97,10 @@ INLINE int is_covered(const struct search *list_search, const float *values, int
 }
 
 /*
- * Prunes a list, with one additional neighbour if `added` is not negative. Neighbours are considered nearest first. The strict rule
- * drops a neighbour that is nearer to a kept one than to the list's node; the relaxed rule fills the remaining places with
- * dropped neighbours that are not nearer to a kept one by the factor. Two neighbours that an earlier pruning chose by the strict
- * rule need not be compared again, so only pairs with a new neighbour are.
+ * Prunes a list, with one additional neighbor if `added` is not negative. Neighbors are considered nearest first. The strict rule
+ * drops a neighbor that is nearer to a kept one than to the list's node; the relaxed rule fills the remaining places with
+ * dropped neighbors that are not nearer to a kept one by the factor. Two neighbors that an earlier pruning chose by the strict
+ * rule need not be compared again, so only pairs with a new neighbor are.
  */
 static void __attribute__((noinline)) choose_again(const struct build *build, const struct search *search,
                                                    int32_t level, int64_t node, int32_t listed, int64_t added) {
@@ -157,7 +157,7 @@ static void __attribute__((noinline)) choose_again(const struct build *build, co
     for (int32_t i = 0; i < degree; i++) write_link(links + i, i < count ? kept[i] : -1);
 }
 
-/* Adds the new node to the list of one of its neighbours; prunes the list if it is full. */
+/* Adds the new node to the list of one of its neighbors; prunes the list if it is full. */
 INLINE void link_back(const struct insert *insert, int32_t level, int64_t entry) {
     const struct build *build = insert->build;
     const int32_t node = node_of(entry);
@@ -176,7 +176,7 @@ INLINE void link_back(const struct insert *insert, int32_t level, int64_t entry)
     leave_lock(build->locks + node);
 }
 
-/* Links the node and its picked neighbours, from layer 0 up. */
+/* Links the node and its picked neighbors, from layer 0 up. */
 INLINE void link_layers(const struct insert *insert) {
     const struct image *image = insert->build->image;
     struct progress *progress = &insert->insertion->progress;
@@ -207,7 +207,7 @@ INLINE void link_layers(const struct insert *insert) {
     progress->phase = INSERTED;
 }
 
-/* Picks the node's neighbours in a layer from the found nodes, by the strict, then the relaxed rule of choose_again(). */
+/* Picks the node's neighbors in a layer from the found nodes, by the strict, then the relaxed rule of choose_again(). */
 INLINE void pick(const struct insert *insert) {
     const struct build *build = insert->build;
     struct insertion *insertion = insert->insertion;

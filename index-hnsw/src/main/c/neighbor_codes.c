@@ -1,6 +1,6 @@
 /*
- * The query's lookup table for neighbour codes (Gao and Long, RaBitQ, SIGMOD 2024; Gou et al., SymphonyQG, SIGMOD 2025). A
- * neighbour's code is the signs s of the rotated difference r of its vector from the node's. With f = |r|^2 / sum |r|,
+ * The query's lookup table for neighbor codes (Gao and Long, RaBitQ, SIGMOD 2024; Gou et al., SymphonyQG, SIGMOD 2025). A
+ * neighbor's code is the signs s of the rotated difference r of its vector from the node's. With f = |r|^2 / sum |r|,
  * the product of r and another rotated vector y is about f times the product of s and y. So the only part of an estimate that
  * depends on the query is the sum of its rotated components with the signs of the code. The table has these sums per group
  * of components, as bytes in units of `slope` / 2 (Andre et al., FastScan, VLDB 2015).

@@ -25,7 +25,7 @@ int64_t roost_hnsw_scan_group(int32_t isa, const struct image *image, struct gro
 /* Continues the insertion of a node. Returns 1 when the node is in the graph, 0 before. */
 int32_t roost_hnsw_insert(int32_t isa, const struct build *build, struct insert *insert);
 
-/* Prunes the lists of a node that have more neighbours than they keep. */
+/* Prunes the lists of a node that have more neighbors than they keep. */
 void roost_hnsw_trim(int32_t isa, const struct build *build, int32_t node);
 
 #endif

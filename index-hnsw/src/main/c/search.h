@@ -12,13 +12,13 @@
 #define HIGH_BITS 7
 #define HIGH_UNIT (1 << HIGH_BITS)
 
-/* Neighbours per block of codes, scored together. */
+/* Neighbors per block of codes, scored together. */
 #define BLOCK 32
 /* The number of coded components is padded to a multiple of this. */
 #define PADDED_TO 16
 /* Components per table lookup: the bits of half a byte. */
 #define GROUP 4
-/* Bytes per group: in a block half a byte per neighbour, in a query's table one byte per code. */
+/* Bytes per group: in a block half a byte per neighbor, in a query's table one byte per code. */
 #define GROUP_BYTES 16
 
 /* The contents of an image, as in GraphImage.java. */
@@ -32,20 +32,20 @@ enum content { VECTORS, CODES_AND_VECTORS, CODES, NEIGHBOR_CODES };
 
 /*
  * The head of an image, written by GraphImage.java, which defines the same layout. Node n's record is at nodes_at + n * stride:
- * its vector or codes, then, from links_in, `degree` neighbours, with -1 after the last. Its vector, `dimension` floats, is at
+ * its vector or codes, then, from links_in, `degree` neighbors, with -1 after the last. Its vector, `dimension` floats, is at
  * vectors_at + n * vector_stride. This is in the record, unless the image is coded: then the record has `dimension` codes, and is
  * padded to whole cache lines. A coded image also has one term per node at terms_at, and at quantizer_at the zero points, then the
  * scales of the codes, one per dimension each. If vectors_at is 0, the image has no vectors.
  *
- * With neighbour codes a record has the vector, then, from the next cache line, one block per BLOCK neighbours, then the
- * neighbours. A block has BLOCK codes with one bit per component, the components padded to a multiple of PADDED_TO: in byte j of a
- * group the lower half belongs to neighbour j, the upper half to neighbour j + 16. The codes are followed by BLOCK addends and
+ * With neighbor codes a record has the vector, then, from the next cache line, one block per BLOCK neighbors, then the
+ * neighbors. A block has BLOCK codes with one bit per component, the components padded to a multiple of PADDED_TO: in byte j of a
+ * group the lower half belongs to neighbor j, the upper half to neighbor j + 16. The codes are followed by BLOCK addends and
  * BLOCK multipliers, all floats; see neighbor_codes.c.
  *
  * At ids_at there are eight bytes per row. In an image without vectors each node is one row, and the last four bytes are its label.
  *
  * Nodes are numbered from the top layer down, so the nodes of layer l > 0 are 0 to level_counts[l - 1] exclusive. The lists of
- * the upper layers are at upper_at, layer by layer, `upper_degree` neighbours per node.
+ * the upper layers are at upper_at, layer by layer, `upper_degree` neighbors per node.
  */
 struct image {
     uint64_t magic;
@@ -88,7 +88,7 @@ enum phase {
     RERANKING,
     SORTING_AGAIN,
     DONE,
-    /* A neighbour or a label is out of range: the image was modified after it was written. */
+    /* A neighbor or a label is out of range: the image was modified after it was written. */
     DAMAGED
 };
 
@@ -111,9 +111,9 @@ struct progress {
     int64_t left;
     /* Entries in `candidates`. */
     int64_t waiting;
-    /* Index of the next element in the phase's list: neighbours of `from`, the log, `found`, or nodes. */
+    /* Index of the next element in the phase's list: neighbors of `from`, the log, `found`, or nodes. */
     int64_t next;
-    /* In the upper layers: the entry whose neighbours are compared, the nearest entry so far, and the layer. */
+    /* In the upper layers: the entry whose neighbors are compared, the nearest entry so far, and the layer. */
     int64_t from;
     int64_t nearest;
     int32_t level;
@@ -122,11 +122,11 @@ struct progress {
     int32_t high_start;
     int32_t low_start;
     float slope;
-    /* Subtracted from the sums over neighbour codes after multiplication by the slope. */
+    /* Subtracted from the sums over neighbor codes after multiplication by the slope. */
     float offset;
 };
 
-/* The estimated distance of a node: the sum of `count` estimates, each by the code in a neighbour's record. All zero before and
+/* The estimated distance of a node: the sum of `count` estimates, each by the code in a neighbor's record. All zero before and
  * after a search; `count` is -1 once the node is expanded. */
 struct estimate {
     float sum;
@@ -142,7 +142,7 @@ struct estimate {
  * `visited` has one bit per node, all zero before and after. `candidates` has room for all nodes plus one,
  * `log` for all nodes plus a tile, `found` for `width` entries, `weights` for 4 * MAX_DIMENSIONS bytes. After a search over codes the
  * nearest `most_reranked` found nodes are reranked and the rest is dropped. `budget` is the work of one call, in distances: a
- * positive multiple of TILE. A call may exceed it by a quarter, plus the check of one node's neighbours. With neighbour codes,
+ * positive multiple of TILE. A call may exceed it by a quarter, plus the check of one node's neighbors. With neighbor codes,
  * `estimates` has one element per node and replaces `visited`, and `candidates` has room for CANDIDATES_PER_NODE times as many
  * entries; without, it is NULL.
  *
@@ -169,7 +169,7 @@ struct search {
      * `low` is NULL if the weights are not fine. See weigh(). */
     const int8_t *high;
     const int8_t *low;
-    /* The query's table for neighbour codes: GROUP_BYTES per group, indexed by the group's code. */
+    /* The query's table for neighbor codes: GROUP_BYTES per group, indexed by the group's code. */
     const uint8_t *table;
     /* -128 times the sums of the weights. */
     int32_t high_start;
@@ -191,16 +191,16 @@ void search_codes_dot(const struct search *search);
 void search_codes_neon(const struct search *search);
 void search_codes_portable(const struct search *search);
 
-/* The graph search by estimates from neighbour codes; the distances in `found` are exact. */
+/* The graph search by estimates from neighbor codes; the distances in `found` are exact. */
 void search_estimates_avx512(const struct search *search);
 void search_estimates_avx2(const struct search *search);
 void search_estimates_neon(const struct search *search);
 void search_estimates_portable(const struct search *search);
 
-/* Number of components in neighbour codes, padding included. */
+/* Number of components in neighbor codes, padding included. */
 static inline int32_t code_length(int32_t dimension) { return (dimension + PADDED_TO - 1) / PADDED_TO * PADDED_TO; }
 
-/* Prepares the query for neighbour codes: writes its table to `weights`, and the slope and offset in the progress. */
+/* Prepares the query for neighbor codes: writes its table to `weights`, and the slope and offset in the progress. */
 void tabulate(const struct search *search);
 
 /* Prepares the query for codes: writes its `weights`, and their scalars in the progress. */

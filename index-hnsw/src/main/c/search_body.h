@@ -6,9 +6,9 @@
  *   AHEAD                                        number of rows prefetched before the first is measured
  *   SEARCH                                       the name of the function to define
  *
- * All unvisited neighbours of a node are collected and the first of them prefetched, then measured tile by tile: while
+ * All unvisited neighbors of a node are collected and the first of them prefetched, then measured tile by tile: while
  * one tile is summed, the next rows are on their way from memory. A call that has used its budget saves its state in the
- * progress; the result does not depend on the budget. Neighbours are range-checked before they are followed, because an image
+ * progress; the result does not depend on the budget. Neighbors are range-checked before they are followed, because an image
  * opened in place has not been validated as a whole.
  */
 #ifndef ROOST_SEARCH_BODY_H
@@ -17,10 +17,10 @@
 #include "heap.h"
 #include "tile.h"
 
-/* Max neighbours of a node, plus padding to whole tiles. */
+/* Max neighbors of a node, plus padding to whole tiles. */
 #define MAX_NEIGHBORS (512 + TILE)
 
-/* Cost of checking a node's neighbours for visited marks, in distances: some eight marks per distance. */
+/* Cost of checking a node's neighbors for visited marks, in distances: some eight marks per distance. */
 #define LOOK_COST(degree) ((degree) / 8 + 1)
 
 /* Whether a node may be found. */
@@ -48,13 +48,13 @@ INLINE int32_t keep(const struct search *search, int32_t size, int64_t entry) {
     return size;
 }
 
-/* The number of `count` neighbours to measure in this call if the budget leaves only `room`: whole tiles, at least one. */
+/* The number of `count` neighbors to measure in this call if the budget leaves only `room`: whole tiles, at least one. */
 static int32_t __attribute__((noinline)) cut(int32_t count, int64_t room) {
     int32_t max = room > TILE ? (int32_t)(room / TILE * TILE) : TILE;
     return count < max ? count : max;
 }
 
-/* The neighbours of a node in a layer from 1 on. */
+/* The neighbors of a node in a layer from 1 on. */
 INLINE const int32_t *upper_neighbors(const struct image *image, int32_t level, int64_t node) {
     const int32_t *lists = (const int32_t *)((const uint8_t *)image + image->upper_at);
     for (int32_t below = 1; below < level; below++) {
@@ -128,7 +128,7 @@ INLINE void begin_layer(const struct search *search) {
 }
 
 /*
- * Searches layer 0. The log is also the queue of nodes to measure: from `next` on it has the new neighbours of the last expanded
+ * Searches layer 0. The log is also the queue of nodes to measure: from `next` on it has the new neighbors of the last expanded
  * node that have not been measured yet.
  */
 INLINE void search_layer(const struct search *search) {
@@ -162,7 +162,7 @@ INLINE void search_layer(const struct search *search) {
             int32_t *fresh = log + next;
             for (int32_t i = 0; i < degree; i++) {
                 const uint32_t node = (uint32_t)list[i];
-                /* As unsigned, one comparison catches both the -1 after the last neighbour and a node out of range. */
+                /* As unsigned, one comparison catches both the -1 after the last neighbor and a node out of range. */
                 if (node >= nodes) {
                     if (list[i] < 0) break;
                     progress->logged = logged + count;

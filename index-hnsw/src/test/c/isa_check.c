@@ -16,7 +16,7 @@ static void link_nodes(int32_t *list, int32_t degree, int32_t nodes) {
     for (int32_t i = 0; i < degree; i++) list[i] = i < count ? below(nodes) : -1;
 }
 
-/* A graph of random links; a node's first neighbour is the next node, so that all can be reached. */
+/* A graph of random links; a node's first neighbor is the next node, so that all can be reached. */
 static struct image *random_image(enum content content) {
     const int coded = content == CODES_AND_VECTORS;
     const int beside = content == NEIGHBOR_CODES;

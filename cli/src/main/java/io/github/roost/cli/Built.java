@@ -2,7 +2,7 @@ package io.github.roost.cli;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.github.roost.index.hnsw.HnswTable;
-import io.github.roost.index.hnsw.LayoutChoice;
+import io.github.roost.index.hnsw.GraphLayout;
 import io.github.roost.vector.TableStats;
 import io.github.roost.vector.VectorTable;
 import java.nio.file.Path;
@@ -26,7 +26,7 @@ record Built(
     static Built of(VectorTable table, long buildNanos, long saveNanos) {
         String choice = null;
         if (table instanceof HnswTable graph) {
-            LayoutChoice layout = graph.layoutChoice();
+            GraphLayout.Choice layout = graph.layoutChoice();
             choice = layout.layout() + ": " + layout.reason();
         }
         return new Built(buildNanos / 1e9, saveNanos / 1e9, table.stats(), choice);

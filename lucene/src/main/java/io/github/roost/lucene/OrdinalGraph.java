@@ -1,6 +1,6 @@
 package io.github.roost.lucene;
 
-import io.github.roost.index.hnsw.graph.CodedGraph;
+import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.vector.TableFileException;
 import java.util.Arrays;
 import org.apache.lucene.search.DocIdSetIterator;
@@ -8,7 +8,7 @@ import org.apache.lucene.util.hnsw.HnswGraph;
 
 /** Adapter that lets Lucene's merges read a graph, with nodes numbered by ordinal. Used by one thread. */
 final class OrdinalGraph extends HnswGraph {
-    private final CodedGraph graph;
+    private final Graph graph;
     private final int[] ordinals;
     /** The graph's node number of each ordinal. */
     private final int[] nodes;
@@ -17,13 +17,13 @@ final class OrdinalGraph extends HnswGraph {
     private int count;
     private int next;
 
-    private OrdinalGraph(CodedGraph graph, int[] ordinals, int[] nodes) {
+    private OrdinalGraph(Graph graph, int[] ordinals, int[] nodes) {
         this.graph = graph;
         this.ordinals = ordinals;
         this.nodes = nodes;
     }
 
-    static OrdinalGraph of(CodedGraph graph) throws TableFileException {
+    static OrdinalGraph of(Graph graph) throws TableFileException {
         int[] ordinals = new int[graph.nodes()];
         int[] nodes = new int[graph.nodes()];
         for (int node = 0; node < ordinals.length; node++) {

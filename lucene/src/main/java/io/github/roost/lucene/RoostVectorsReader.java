@@ -1,6 +1,6 @@
 package io.github.roost.lucene;
 
-import io.github.roost.index.hnsw.graph.CodedGraph;
+import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.vector.TableFileException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -53,7 +53,7 @@ final class RoostVectorsReader extends KnnVectorsReader implements HnswGraphProv
     private final long copiedBytes;
 
     /** A field and its graph, if it has one. */
-    record Field(GraphEntry entry, @Nullable CodedGraph graph) {}
+    record Field(GraphEntry entry, @Nullable Graph graph) {}
 
     private RoostVectorsReader(
             FieldInfos fieldInfos,
@@ -162,16 +162,16 @@ final class RoostVectorsReader extends KnnVectorsReader implements HnswGraphProv
         if (entry.hasGraph() && FilterIndexInput.unwrapOnlyTest(graphs) instanceof MemorySegmentAccessInput access) {
             mapped = access.segmentSliceOrNull(entry.offset(), entry.length());
         }
-        return mapped != null && CodedGraph.canOpen(mapped) ? mapped : null;
+        return mapped != null && Graph.canOpen(mapped) ? mapped : null;
     }
 
-    private static @Nullable CodedGraph graph(GraphEntry entry, IndexInput graphs, @Nullable MemorySegment mapped)
+    private static @Nullable Graph graph(GraphEntry entry, IndexInput graphs, @Nullable MemorySegment mapped)
             throws IOException {
         if (!entry.hasGraph()) {
             return null;
         }
         try {
-            return CodedGraph.open(
+            return Graph.open(
                     Path.of("graph"),
                     mapped != null ? mapped : copied(entry, graphs),
                     SearchSpace.metric(entry.similarity()),
@@ -306,7 +306,7 @@ final class RoostVectorsReader extends KnnVectorsReader implements HnswGraphProv
 
     @Override
     public HnswGraph getGraph(String name) throws IOException {
-        CodedGraph graph = field(name).graph();
+        Graph graph = field(name).graph();
         try {
             return graph == null ? HnswGraph.EMPTY : OrdinalGraph.of(graph);
         } catch (TableFileException damaged) {

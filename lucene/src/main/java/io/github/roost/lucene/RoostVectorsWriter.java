@@ -1,6 +1,6 @@
 package io.github.roost.lucene;
 
-import io.github.roost.index.hnsw.graph.CodedGraph;
+import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.index.hnsw.graph.CodedRows;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -146,14 +146,14 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
             FieldInfo field, FlatVectorsReader flat, KnnVectorValues values, @Nullable MergeState mergeState)
             throws IOException {
         try (Arena arena = Arena.ofShared()) {
-            CodedGraph graph =
+            Graph graph =
                     builds.run(betweenPieces -> build(field, flat, values, mergeState, arena, betweenPieces));
             // In the calling thread: Lucene lets only a merge's own thread wait for its turn to write.
             return graph.write(new ByteOutput(graphs)::write);
         }
     }
 
-    private CodedGraph build(
+    private Graph build(
             FieldInfo field,
             FlatVectorsReader flat,
             KnnVectorValues values,
@@ -169,7 +169,7 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
             OnHeapHnswGraph built =
                     mergeState == null ? build(scores, values.size()) : merge(field, scores, values, mergeState);
             BuiltByLucene links = new BuiltByLucene(built, betweenPieces);
-            return CodedGraph.of(links, links.degree(), rows, row -> row, values::ordToDoc, arena);
+            return Graph.of(links, links.degree(), rows, row -> row, values::ordToDoc, arena);
         }
     }
 

@@ -1,6 +1,6 @@
 package io.github.roost.lucene;
 
-import io.github.roost.index.hnsw.graph.CodedGraph;
+import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.vector.Vectors;
 import org.apache.lucene.search.KnnFloatVectorQuery;
 import org.apache.lucene.search.knn.KnnSearchStrategy;
@@ -37,7 +37,7 @@ public final class SearchEffort extends KnnSearchStrategy {
         return switch (strategy) {
             case SearchEffort effort -> Math.max(effort.width, k);
             case Seeded seeded -> widthOf(seeded.originalStrategy(), k);
-            case null, default -> CodedGraph.width(k);
+            case null, default -> Graph.width(k);
         };
     }
 

@@ -1,6 +1,6 @@
 package io.github.roost.lucene;
 
-import io.github.roost.index.hnsw.graph.CodedGraph;
+import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.index.hnsw.graph.GraphSearch;
 import java.io.IOException;
 import org.apache.lucene.search.AcceptDocs;
@@ -32,7 +32,7 @@ final class SegmentSearch {
 
     private static final float LOWEST_COSINE_SCORE = 0;
 
-    private final @Nullable CodedGraph graph;
+    private final @Nullable Graph graph;
     private final RandomVectorScorer scorer;
     private final int maxDoc;
     private final KnnCollector collector;
@@ -45,7 +45,7 @@ final class SegmentSearch {
     private @Nullable SparseFixedBitSet collected;
 
     SegmentSearch(
-            @Nullable CodedGraph graph,
+            @Nullable Graph graph,
             RandomVectorScorer scorer,
             int maxDoc,
             KnnCollector collector,
@@ -64,11 +64,11 @@ final class SegmentSearch {
      *
      * @param accepted number of accepted vectors
      */
-    static boolean scans(@Nullable CodedGraph graph, int k, @Nullable KnnSearchStrategy strategy, int accepted) {
+    static boolean scans(@Nullable Graph graph, int k, @Nullable KnnSearchStrategy strategy, int accepted) {
         return scans(graph, SearchEffort.widthOf(strategy, k), accepted);
     }
 
-    private static boolean scans(@Nullable CodedGraph graph, int width, int accepted) {
+    private static boolean scans(@Nullable Graph graph, int width, int accepted) {
         return graph == null || width >= graph.nodes() || graph.scanIsShorter(accepted, width);
     }
 
@@ -87,7 +87,7 @@ final class SegmentSearch {
     }
 
     /** Searches the graph; returns false if the search must be repeated with a larger width. */
-    private boolean search(CodedGraph searched, float[] query, int width, long @Nullable [] words) throws IOException {
+    private boolean search(Graph searched, float[] query, int width, long @Nullable [] words) throws IOException {
         try (GraphSearch search = searched.search(query, width, words, maxDoc)) {
             boolean ended = runToEnd(search);
             if (!ended && search.wentFar(acceptedCount)) {
@@ -98,7 +98,7 @@ final class SegmentSearch {
                 scan();
                 return true;
             }
-            return collect(search, searched.compared(collector.k(), width)) || ended;
+            return collect(search, searched.reranked(collector.k(), width)) || ended;
         } catch (IllegalStateException failure) {
             throw isClosed(failure) ? new AlreadyClosedException("the segment has been closed", failure) : failure;
         }

@@ -1,6 +1,6 @@
 package io.github.roost.lucene;
 
-import io.github.roost.index.hnsw.graph.CodedGraph;
+import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.index.hnsw.graph.CodedRows;
 import io.github.roost.vector.TableFileException;
 import java.io.IOException;
@@ -61,7 +61,7 @@ final class StockGraphs {
         return graph.size() > 0
                 && graph.size() == vectors
                 && graph.maxConn() > 0
-                && 2 * graph.maxConn() <= CodedGraph.MAX_NEIGHBORS;
+                && 2 * graph.maxConn() <= Graph.MAX_NEIGHBORS;
     }
 
     private static @Nullable HnswGraph graph(@Nullable KnnVectorsReader all, String field) throws IOException {
@@ -81,11 +81,11 @@ final class StockGraphs {
                 field.name);
     }
 
-    private static CodedGraph coded(FieldInfo field, HnswGraph graph, KnnVectorValues values) throws IOException {
+    private static Graph coded(FieldInfo field, HnswGraph graph, KnnVectorValues values) throws IOException {
         BuiltByLucene links = new BuiltByLucene(graph);
         try (CodedRows rows = SearchSpace.encode(field.getVectorSimilarityFunction(), values)) {
             // Searches may still run when the segment is closed, so the garbage collector frees the graph.
-            return CodedGraph.of(links, links.degree(), rows, row -> row, values::ordToDoc, Arena.ofAuto());
+            return Graph.of(links, links.degree(), rows, row -> row, values::ordToDoc, Arena.ofAuto());
         } catch (UncheckedIOException unreadable) {
             throw unreadable.getCause();
         }
@@ -98,7 +98,7 @@ final class StockGraphs {
     }
 
     /** A field and its graph. */
-    record Field(FieldInfo info, int maxDoc, CodedGraph graph) {
+    record Field(FieldInfo info, int maxDoc, Graph graph) {
         void search(LeafReader segment, float[] target, KnnCollector collector, AcceptDocs accepted)
                 throws IOException {
             require(VectorEncoding.FLOAT32, target.length);

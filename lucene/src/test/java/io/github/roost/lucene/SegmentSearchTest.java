@@ -3,7 +3,7 @@ package io.github.roost.lucene;
 import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.index.hnsw.graph.CodedGraph;
+import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.index.hnsw.graph.CodedRows;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -43,14 +43,14 @@ class SegmentSearchTest {
         return gaussian(DIMENSION, random);
     }
 
-    private CodedGraph graph() throws IOException {
+    private Graph graph() throws IOException {
         FloatVectorValues values = FloatVectorValues.fromFloats(vectors, DIMENSION);
         FlatVectorsScorer scorer = FlatVectorScorerUtil.getLucene99FlatVectorsScorer();
         BuiltByLucene built = new BuiltByLucene(HnswGraphBuilder.create(
                         scorer.getRandomVectorScorerSupplier(VectorSimilarityFunction.EUCLIDEAN, values), 16, 100, 1)
                 .build(VECTORS));
         try (CodedRows rows = SearchSpace.encode(VectorSimilarityFunction.EUCLIDEAN, values)) {
-            return CodedGraph.of(built, built.degree(), rows, row -> row, values::ordToDoc, Arena.ofAuto());
+            return Graph.of(built, built.degree(), rows, row -> row, values::ordToDoc, Arena.ofAuto());
         }
     }
 
@@ -65,7 +65,7 @@ class SegmentSearchTest {
         };
     }
 
-    private TopKnnCollector search(@Nullable CodedGraph graph, int k) throws IOException {
+    private TopKnnCollector search(@Nullable Graph graph, int k) throws IOException {
         TopKnnCollector collector = new TopKnnCollector(k, Integer.MAX_VALUE, new SearchEffort(100));
         new SegmentSearch(graph, scorer(), VECTORS, collector, AcceptDocs.fromLiveDocs(null, VECTORS)).run(query);
         return collector;

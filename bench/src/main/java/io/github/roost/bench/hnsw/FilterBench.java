@@ -26,8 +26,8 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * Question: do filtered searches reach the recall of unfiltered ones at the same ef, and what do they cost? Measured on a frozen table, and on a
- * live one with rows that are not yet frozen and tombstones. The allowed rows are random, or are in some clusters of the rows; queries are spread
+ * Question: do filtered searches reach the recall of unfiltered ones at the same ef, and what do they cost? Measured on a fixed table, and on a
+ * live one with rows that have no graph yet and tombstones. The allowed rows are random, or are in some clusters of the rows; queries are spread
  * evenly over all clusters.
  */
 @Command(
@@ -35,13 +35,13 @@ import picocli.CommandLine.Option;
         description = {
             "Recall and visited nodes of filtered searches of HNSW tables, compared with unfiltered ones of the same"
                     + " ef.",
-            "The tables are a frozen and a live one. Exits with 1 if a filter loses more than .02 of recall."
+            "The tables are a fixed and a live one. Exits with 1 if a filter loses more than .02 of recall."
         })
 @SuppressWarnings("NullAway.Init")
 public final class FilterBench implements Callable<Integer> {
     private static final int K = 10;
     private static final int CENTRES = 100;
-    private static final int FREEZE_AFTER = 2_048;
+    private static final int MERGE_AFTER = 2_048;
     /** The live table gets one deleted row per this many rows. */
     private static final int ROWS_PER_DEAD = 10;
 
@@ -68,7 +68,7 @@ public final class FilterBench implements Callable<Integer> {
 
     private float[][] vectors;
     private float[][] targets;
-    private HnswTable frozen;
+    private HnswTable fixed;
     private LiveTable live;
 
     @Override
@@ -83,8 +83,8 @@ public final class FilterBench implements Callable<Integer> {
             build(orchestrator);
             output.format(
                     "%,d x %d, k=10, ef=%d; the live table has %d parts with a graph",
-                    rows, dimension, ef, live.frozenParts());
-            output.line("allowed                 frozen: recall   visited   live: recall   visited");
+                    rows, dimension, ef, live.graphParts());
+            output.line("allowed                  fixed: recall   visited   live: recall   visited");
             Outcome[] all = measure(Allowed.EVERYWHERE, 1);
             print("all", 1, all);
             for (Allowed allowed : Allowed.values()) {
@@ -137,7 +137,7 @@ public final class FilterBench implements Callable<Integer> {
             vectors[row] = mixture.drawAround(row % CENTRES, random);
         }
         targets = mixture.draw(queries, random);
-        frozen = HnswTable.builder().build(orchestrator, vectors);
+        fixed = HnswTable.builder().build(orchestrator, vectors);
         live = liveTable(orchestrator);
     }
 
@@ -145,12 +145,12 @@ public final class FilterBench implements Callable<Integer> {
     private LiveTable liveTable(Orchestrator orchestrator) {
         int half = rows / 2;
         LiveTable table = LiveTable.builder()
-                .freezeAfter(FREEZE_AFTER)
+                .mergeAfter(MERGE_AFTER)
                 .build(orchestrator, LongStream.range(0, half).toArray(), Arrays.copyOf(vectors, half));
         for (int row = half; row < rows; row++) {
             table.put(row, vectors[row]);
-            if (row == rows - FREEZE_AFTER / 2) {
-                table.freeze();
+            if (row == rows - MERGE_AFTER / 2) {
+                table.merge();
             }
         }
         for (int row = 0; row < rows; row += ROWS_PER_DEAD) {
@@ -161,15 +161,15 @@ public final class FilterBench implements Callable<Integer> {
     }
 
     /** Parts of the live table that have a graph. */
-    int frozenParts() {
-        return live.frozenParts();
+    int graphParts() {
+        return live.graphParts();
     }
 
     /**
      * Measures one kind of filter.
      *
      * @param share of the rows that are allowed, over 0, at most 1; 1 for no filter
-     * @return the results of the frozen table, then of the live one
+     * @return the results of the fixed table, then of the live one
      */
     Outcome[] measure(Allowed allowed, double share) throws Exception {
         LongPredicate accepts = accepts(allowed, share);
@@ -178,7 +178,7 @@ public final class FilterBench implements Callable<Integer> {
         SearchResult[] truth = new ExactSearch(these).searchAll(targets, Math.min(K, these.length));
         IdFilter filter = IdFilter.of(accepts);
         return new Outcome[] {
-            measure(share < 1 ? frozen.searchFunction(K, ef, filter) : frozen.searchFunction(K, ef), truth),
+            measure(share < 1 ? fixed.searchFunction(K, ef, filter) : fixed.searchFunction(K, ef), truth),
             measure(share < 1 ? live.searchFunction(K, ef, filter) : live.searchFunction(K, ef), truth)
         };
     }

@@ -118,7 +118,7 @@ public final class LiveLoad implements Callable<Integer> {
                 stretch.searches() / length,
                 stretch.changes() / length,
                 stretch.rows(),
-                stretch.frozenParts(),
+                stretch.graphParts(),
                 stretch.recall(),
                 stretch.freshRecall(),
                 stretch.missed(),
@@ -134,7 +134,7 @@ public final class LiveLoad implements Callable<Integer> {
      * @param looks searches for a certain live row
      * @param missed looks that missed a row found by a search of all rows
      * @param rows at its end
-     * @param frozenParts at its end
+     * @param graphParts at its end
      * @param recall of the live table
      * @param freshRecall of a fresh build of the same rows
      */
@@ -145,7 +145,7 @@ public final class LiveLoad implements Callable<Integer> {
             long looks,
             long missed,
             int rows,
-            int frozenParts,
+            int graphParts,
             double recall,
             double freshRecall) {}
 
@@ -227,7 +227,7 @@ public final class LiveLoad implements Callable<Integer> {
             float[][] queries,
             Duration length,
             Counts counts) {
-        int frozenParts = table.frozenParts();
+        int graphParts = table.graphParts();
         float[][] vectors = rows.values().toArray(float[][]::new);
         SearchResult[] truth = new ExactSearch(vectors).searchAll(queries, K);
         DistanceRecall recall = new DistanceRecall();
@@ -248,7 +248,7 @@ public final class LiveLoad implements Callable<Integer> {
                 counts.looks(),
                 counts.missed(),
                 rows.size(),
-                frozenParts,
+                graphParts,
                 recall.share(),
                 freshRecall.share());
     }

@@ -2,7 +2,7 @@ package io.github.roost.bench.remote;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.SearchContext;
-import io.github.roost.index.hnsw.HnswGraph;
+import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.VectorSource;
@@ -37,7 +37,7 @@ public record PartitionCosts(int rows, double walkMicros, List<Scan> scans) {
 
     /** Measures the costs: the min of several passes, since other processes can only add to the time, and the first pass warms up. */
     static PartitionCosts measure(Orchestrator orchestrator, float[][] rows, float[][] queries, int k) {
-        HnswGraph graph = HnswGraph.build(
+        Graph graph = Graph.build(
                 new BuildWork(orchestrator, "partition"),
                 Metric.SQUARED_L2,
                 16,

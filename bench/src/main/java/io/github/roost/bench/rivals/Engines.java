@@ -50,7 +50,7 @@ final class Engines implements AutoCloseable {
         String engine();
     }
 
-    /** A frozen graph. */
+    /** A graph whose rows are fixed. */
     record Graph(GraphLayout layout) implements Table {
         @Override
         public String engine() {

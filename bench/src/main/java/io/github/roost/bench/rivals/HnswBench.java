@@ -24,7 +24,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * Question: how many searches per second does a frozen table answer at a given recall, compared with plain jvector and hnswlib over the same rows,
+ * Question: how many searches per second does a table of fixed rows answer at a given recall, compared with plain jvector and hnswlib over the same rows,
  * with the same M and efConstruction, on two threads? In each round every engine runs at every ef, in an order that is reversed from round to round,
  * so that drift of the machine affects all engines alike.
  */

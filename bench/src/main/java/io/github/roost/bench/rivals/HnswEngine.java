@@ -25,7 +25,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Roost's table, frozen or live; its search functions are called directly on as many threads as the other engines use, without
+ * Roost's table, fixed or live; its search functions are called directly on as many threads as the other engines use, without
  * dispatch.
  */
 final class HnswEngine implements Engine {
@@ -94,7 +94,7 @@ final class HnswEngine implements Engine {
                 settings,
                 orchestrator -> BuiltTable.of(() -> {
                     LiveTable table = added(workload, settings, orchestrator);
-                    table.freeze();
+                    table.merge();
                     return table;
                 }));
     }

@@ -4,7 +4,7 @@ import java.util.Arrays;
 
 /**
  * Maps the rows of a table to graph nodes: rows with equal vectors share one node. As separate nodes, duplicates would fill each
- * other's neighbour lists and become disconnected from the rest of the graph. Immutable.
+ * other's neighbor lists and become disconnected from the rest of the graph. Immutable.
  */
 final class DistinctRows {
     private static final int NONE = -1;

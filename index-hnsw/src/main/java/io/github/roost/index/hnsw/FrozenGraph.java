@@ -40,7 +40,7 @@ final class FrozenGraph {
         this.space = new GraphSpace(shape.metric(), shape.exponent(), shape.largest());
     }
 
-    /** Builds and freezes a graph on the orchestrator's workers; blocks. Arguments have been checked. */
+    /** Builds and merges a graph on the orchestrator's workers; blocks. Arguments have been checked. */
     static FrozenGraph build(BuildWork work, GraphOptions options, long[] ids, float[][] vectors) {
         return new FrozenGraph(new GraphBuild(work, options).run(ids, VectorSource.of(vectors)));
     }
@@ -257,7 +257,7 @@ final class FrozenGraph {
         return image.shape().coded() ? reranked(k, ef) : 0;
     }
 
-    /** Counts traffic by the paper's estimate: per node a vector or its codes, and M neighbours; with neighbour codes the whole record. */
+    /** Counts traffic by the paper's estimate: per node a vector or its codes, and M neighbors; with neighbor codes the whole record. */
     private void touchedRecords(SearchScratch scratch, GraphVisit visit) {
         GraphImage.Shape shape = image.shape();
         if (shape.hasNeighborCodes()) {

@@ -9,14 +9,14 @@ import io.github.roost.vector.kernel.VectorModule;
 import io.github.roost.vector.spi.BuildWork;
 
 /**
- * Builds a table's graph on an orchestrator's workers, from the caller's rows to the frozen image, yielding to searches. Used once.
+ * Builds a table's graph on an orchestrator's workers, from the caller's rows to the image, yielding to searches. Used once.
  */
 final class GraphBuild {
     /** Progress of a build after its rows are read; the next three after they are inserted, copied into the image, and linked. */
     private static final double READ = .02;
 
     private static final double INSERTED = .95;
-    private static final double FROZEN = .97;
+    private static final double WRITTEN = .97;
     /** Not 1, because the layout may have to be chosen yet. */
     private static final double LINKED = .98;
     /** Share of the progress before the links by inner product, whose searches take a third of the time. */
@@ -53,7 +53,7 @@ final class GraphBuild {
             RowNorms norms = options.metric() == Metric.INNER_PRODUCT ? RowNorms.of(work, rows, nodes) : null;
             normsVary = norms != null && norms.vary();
             if (norms != null && normsVary) {
-                // Each row then finds rows of its norm or larger as neighbours, which keep a path to it when smaller
+                // Each row then finds rows of its norm or larger as neighbors, which keep a path to it when smaller
                 // rows follow. In the calling thread, because a sort cannot yield to searches.
                 nodes = nodes.ordered(norms.largestFirst());
             }
@@ -97,10 +97,10 @@ final class GraphBuild {
             });
             work.forEach(count - alone, RUN, node -> graph.insert(alone + node, work::yieldToSearches));
             work.forEach(count, ALONE, graph::trim);
-            work.phase(progress(FROZEN, normsVary), count);
+            work.phase(progress(WRITTEN, normsVary), count);
             int dimension = rows.dimension();
-            return new GraphFreezer(work, graph.links(), nodes, (node, into) -> graph.vector(node, into, dimension))
-                    .freeze(rows.space(), dimension, options);
+            return new ImageWriter(work, graph.links(), nodes, (node, into) -> graph.vector(node, into, dimension))
+                    .write(rows.space(), dimension, options);
         }
     }
 
@@ -111,8 +111,8 @@ final class GraphBuild {
         RowScores scores = work.once(() -> new RowScores(all, work::yieldToSearches));
         work.phase(progress(INSERTED, normsVary), 2L * all.length);
         JvectorGraph graph = JvectorGraph.build(work, scores, options);
-        work.phase(progress(FROZEN, normsVary), all.length);
-        return new GraphFreezer(work, graph, nodes, (node, into) -> rows.vector(nodes.row(node), into))
-                .freeze(rows.space(), rows.dimension(), options);
+        work.phase(progress(WRITTEN, normsVary), all.length);
+        return new ImageWriter(work, graph, nodes, (node, into) -> rows.vector(nodes.row(node), into))
+                .write(rows.space(), rows.dimension(), options);
     }
 }

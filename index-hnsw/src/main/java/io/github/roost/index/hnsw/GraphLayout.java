@@ -10,9 +10,9 @@ public enum GraphLayout {
      */
     INT8,
     /**
-     * The vector, and one bit per component for each of its neighbours (RaBitQ codes; Gao and Long, SIGMOD 2024), scored
+     * The vector, and one bit per component for each of its neighbors (RaBitQ codes; Gao and Long, SIGMOD 2024), scored
      * together as in SymphonyQG (Gou et al., SIGMOD 2025): a search reads only the records of nodes that it expands. With m = 16,
-     * so 32 neighbours, it takes 8 bytes per component plus 384 bytes per row. Slower than {@link #FLOAT32} if the table fits in
+     * so 32 neighbors, it takes 8 bytes per component plus 384 bytes per row. Slower than {@link #FLOAT32} if the table fits in
      * the cache.
      */
     NEIGHBOR_CODES

@@ -10,8 +10,8 @@ import io.github.roost.vector.Vectors;
  *
  * @param metric the distance
  * @param elementType the type of the components that graph searches read
- * @param m max neighbours of a node in an upper layer, and half the max in layer 0; from 2 to 256
- * @param efConstruction width of the searches that find a new node's neighbours, from 1 to 10,000
+ * @param m max neighbors of a node in an upper layer, and half the max in layer 0; from 2 to 256
+ * @param efConstruction width of the searches that find a new node's neighbors, from 1 to 10,000
  * @param buildMethod the builder
  */
 record GraphOptions(Metric metric, ElementType elementType, int m, int efConstruction, BuildMethod buildMethod) {

@@ -9,7 +9,7 @@ import io.github.roost.vector.Metric;
  * <p>jvector scores by 1 / (1 + squared distance) in float: below about 10<sup>-7</sup> all distances have the same score, and
  * squares of very small or large values leave the range of float. So rows outside the range in which scores differ are
  * multiplied by a power of two, which is lossless, and distances are scaled back. Under cosine, rows and queries
- * are normalised to length 1: half the squared distance of such vectors is one minus their cosine.
+ * are normalized to length 1: half the squared distance of such vectors is one minus their cosine.
  *
  * @param metric the caller's metric
  * @param exponent every row has been multiplied by two to this power; 0 for cosine
@@ -18,7 +18,7 @@ import io.github.roost.vector.Metric;
 record GraphSpace(Metric metric, int exponent, int largest) {
     /**
      * Binary exponent to which the largest value of a table is scaled, unless it is from 0 to this already. It leaves range below
-     * for near neighbours and above for far queries.
+     * for near neighbors and above for far queries.
      */
     private static final int SCALED = 30;
     /** Binary exponent to which the largest value of the first added row is scaled: later rows may be far smaller or larger. */

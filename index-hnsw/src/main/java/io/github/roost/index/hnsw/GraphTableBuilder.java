@@ -62,7 +62,7 @@ abstract class GraphTableBuilder<B extends GraphTableBuilder<B>> {
      *
      * @param value {@link ElementType#FLOAT32} or {@link ElementType#INT8}. With INT8 a search reads SQ8 codes, a quarter of the
      *     memory, and reranks its best candidates by the vectors, which the table keeps too: 5 bytes per component in all;
-     *     distances in results are exact. Rows of a live table that are not yet frozen are always compared as floats. The default
+     *     distances in results are exact. Rows of a live table that are in no graph yet are always compared as floats. The default
      *     of a {@link LiveTable} is FLOAT32; an {@link HnswTable} chooses, see {@link HnswTable.Builder#layout}
      * @return this builder
      * @throws IllegalArgumentException if the value is {@link ElementType#FLOAT16}
@@ -73,7 +73,7 @@ abstract class GraphTableBuilder<B extends GraphTableBuilder<B>> {
     }
 
     /**
-     * Sets HNSW's m, the max neighbours of a node in each upper layer. The max in layer 0 is twice as many.
+     * Sets HNSW's m, the max neighbors of a node in each upper layer. The max in layer 0 is twice as many.
      *
      * @param value from 2 to 256, default 16
      * @return this builder
@@ -85,7 +85,7 @@ abstract class GraphTableBuilder<B extends GraphTableBuilder<B>> {
     }
 
     /**
-     * Sets the width of the searches that find a new node's neighbours.
+     * Sets the width of the searches that find a new node's neighbors.
      *
      * @param value from 1 to 10,000; default 200
      * @return this builder

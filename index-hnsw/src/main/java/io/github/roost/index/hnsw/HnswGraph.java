@@ -33,8 +33,8 @@ public final class HnswGraph {
      *
      * @param work runs the steps; used for this build only
      * @param metric the distance
-     * @param m max neighbours of a row in an upper layer, and half the max in layer 0; from 2 to 256
-     * @param efConstruction width of the searches that find a new row's neighbours, from 1 to 10,000
+     * @param m max neighbors of a row in an upper layer, and half the max in layer 0; from 2 to 256
+     * @param efConstruction width of the searches that find a new row's neighbors, from 1 to 10,000
      * @param ids one external id per row
      * @param rows at least one, of 1 to 4,096 dimensions, finite, not zero for cosine
      * @return the graph, in newly allocated memory
@@ -54,7 +54,7 @@ public final class HnswGraph {
 
     /**
      * Opens a graph in place. Only its head is validated, against the memory's size; the caller must verify the other bytes with a
-     * checksum of its own. Searches check the bounds of each neighbour that they follow.
+     * checksum of its own. Searches check the bounds of each neighbor that they follow.
      *
      * @param name the graph's name in messages
      * @param memory a copy of all bytes of a graph's {@link #memory()}, off-heap, aligned to 8 bytes; it must stay accessible and

@@ -27,7 +27,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An HNSW table (Malkov and Yashunin, IEEE TPAMI 42(4), 2020) whose rows are fixed. The graph is built in C or by jvector, frozen
+ * An HNSW table (Malkov and Yashunin, IEEE TPAMI 42(4), 2020) whose rows are fixed. The graph is built in C or by jvector, written
  * into off-heap memory, and placed by an orchestrator as one mapping id, or as up to 64 if it is larger than a cache. One query
  * is one task:
  *
@@ -50,7 +50,7 @@ public final class HnswTable extends GraphTable {
     /** Each search reads this field once, so it sees one graph even if {@link #swap} replaces it meanwhile. */
     private volatile FrozenGraph graph;
 
-    private volatile LayoutChoice choice;
+    private volatile GraphLayout.Choice choice;
     private final TableMemory memory;
     private final RegionRouter regions;
 
@@ -96,13 +96,13 @@ public final class HnswTable extends GraphTable {
                 mover);
     }
 
-    private static LayoutChoice asked(FrozenGraph graph) {
-        return new LayoutChoice(layout(graph), "it was asked for");
+    private static GraphLayout.Choice asked(FrozenGraph graph) {
+        return new GraphLayout.Choice(layout(graph), "it was asked for");
     }
 
     private static LayoutSelection.Selected saved(GraphImage image) {
         FrozenGraph graph = new FrozenGraph(image);
-        return new LayoutSelection.Selected(graph, new LayoutChoice(layout(graph), "it was saved so"));
+        return new LayoutSelection.Selected(graph, new GraphLayout.Choice(layout(graph), "it was saved so"));
     }
 
     private static RegionRouter regions(Orchestrator orchestrator, String name, FrozenGraph graph) {
@@ -168,7 +168,7 @@ public final class HnswTable extends GraphTable {
      * Nodes are numbered from 0 in their order in memory. Runs in the calling thread, many times slower than a search.
      *
      * @param query finite, of the table's dimension
-     * @param k number of neighbours, from 1 to 10,000
+     * @param k number of neighbors, from 1 to 10,000
      * @param ef width of the search, from k to 100,000
      * @return node numbers
      */
@@ -201,7 +201,7 @@ public final class HnswTable extends GraphTable {
     }
 
     /** {@return the table's layout and the reason for it: set in the builder, chosen by the builder, or read from a file} */
-    public LayoutChoice layoutChoice() {
+    public GraphLayout.Choice layoutChoice() {
         return choice;
     }
 

@@ -13,7 +13,7 @@ import java.util.Arrays;
 import java.util.function.IntConsumer;
 
 /**
- * Adds a second kind of neighbours to an inner-product graph of rows whose norms vary: the nodes with the largest product with each
+ * Adds a second kind of neighbors to an inner-product graph of rows whose norms vary: the nodes with the largest product with each
  * node. A node that has a large product with a query also has one with rows in the query's direction. So a search that has reached
  * such a row is one step from the node, although the node is far away (after Liu et al., "Understanding and Improving Proximity Graph
  * Based Maximum Inner Product Search", AAAI 2020, which keeps two graphs). Used once, before the image is searched.
@@ -21,11 +21,11 @@ import java.util.function.IntConsumer;
 final class InnerProductLinks {
     /** Nodes per step of batch work. */
     private static final int RUN = 16;
-    /** The second pass finds better neighbours by searching with the links of the first. */
+    /** The second pass finds better neighbors by searching with the links of the first. */
     private static final int PASSES = 2;
     /**
-     * One neighbour in this many is of the second kind. Many nodes have the same ones, so that more of them lead to no more nodes,
-     * and take the places of neighbours by distance.
+     * One neighbor in this many is of the second kind. Many nodes have the same ones, so that more of them lead to no more nodes,
+     * and take the places of neighbors by distance.
      */
     private static final int PLACES_PER_LARGE = 8;
 
@@ -34,9 +34,9 @@ final class InnerProductLinks {
     private final GraphSearcher searcher;
     private final int width;
     private final int degree;
-    /** Each node's neighbours by distance, nearest first as the build left them: {@code degree} numbers per node, -1 after the last. */
+    /** Each node's neighbors by distance, nearest first as the build left them: {@code degree} numbers per node, -1 after the last. */
     private final MemorySegment near;
-    /** Each node's neighbours by inner product, largest first; only {@code degree}, because a list takes no more of them. */
+    /** Each node's neighbors by inner product, largest first; only {@code degree}, because a list takes no more of them. */
     private final MemorySegment large;
 
     private InnerProductLinks(
@@ -57,7 +57,7 @@ final class InnerProductLinks {
     }
 
     /**
-     * Adds the neighbours.
+     * Adds the neighbors.
      *
      * @param efConstruction width of the searches that built the graph. Half of it suffices for the few nearest
      */

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ForkJoinPool;
 
-/** A graph built by jvector, with neighbour lists trimmed to their max length. */
+/** A graph built by jvector, with neighbor lists trimmed to their max length. */
 record JvectorGraph(OnHeapGraphIndex graph) implements GraphLinks {
     private static final float NEIGHBOR_OVERFLOW = 1.2f;
     private static final float ALPHA = 1.2f;
@@ -31,8 +31,8 @@ record JvectorGraph(OnHeapGraphIndex graph) implements GraphLinks {
                 .build();
         work.forEach(scores.size(), RUN, row -> builder.addGraphNode(row, scores.searchProviderFor(row)));
         OnHeapGraphIndex graph = (OnHeapGraphIndex) builder.getGraph();
-        // The build lets neighbour lists overflow; this trims them to their max length, keeping the most diverse
-        // neighbours.
+        // The build lets neighbor lists overflow; this trims them to their max length, keeping the most diverse
+        // neighbors.
         work.forEach(scores.size(), TRIM_RUN, graph::enforceDegree);
         return new JvectorGraph(graph);
     }

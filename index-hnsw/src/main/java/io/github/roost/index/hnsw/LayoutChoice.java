@@ -6,4 +6,4 @@ package io.github.roost.index.hnsw;
  * @param layout the layout
  * @param reason the reason, as text for people
  */
-public record LayoutChoice(GraphLayout layout, String reason) {}
+public record GraphLayout.Choice(GraphLayout layout, String reason) {}

@@ -47,7 +47,7 @@ final class LayoutRule {
      * @param codedBytes bytes of the table with codes
      * @param memoryLimit max bytes of the table
      */
-    static Optional<LayoutChoice> withoutSample(int dimension, int rows, long codedBytes, long memoryLimit) {
+    static Optional<GraphLayout.Choice> withoutSample(int dimension, int rows, long codedBytes, long memoryLimit) {
         long vectorBytes = (long) rows * dimension * Float.BYTES;
         if (dimension < MIN_DIMENSION) {
             return floats("%d dimensions are fewer than the %d from which codes save time"
@@ -64,8 +64,8 @@ final class LayoutRule {
         return Optional.empty();
     }
 
-    private static Optional<LayoutChoice> floats(String reason) {
-        return Optional.of(new LayoutChoice(GraphLayout.FLOAT32, reason));
+    private static Optional<GraphLayout.Choice> floats(String reason) {
+        return Optional.of(new GraphLayout.Choice(GraphLayout.FLOAT32, reason));
     }
 
     /**
@@ -75,7 +75,7 @@ final class LayoutRule {
      * @param floats cost of searches over vectors
      * @param codes cost of searches over codes
      */
-    static LayoutChoice bySample(double target, Cost floats, Cost codes) {
+    static GraphLayout.Choice bySample(double target, Cost floats, Cost codes) {
         String measured = String.format(
                 Locale.ROOT,
                 "at recall %s by a sample: by vectors ef %d, %.0f distances, %.1f us; by codes ef %d, %.0f distances, %.1f us",
@@ -88,6 +88,6 @@ final class LayoutRule {
                 codes.nanos() / 1e3);
         boolean isAsGood = codes.recall() >= Math.min(target, floats.recall());
         boolean isFaster = codes.nanos() <= (1 - MIN_GAIN) * floats.nanos();
-        return new LayoutChoice(isAsGood && isFaster ? GraphLayout.INT8 : GraphLayout.FLOAT32, measured);
+        return new GraphLayout.Choice(isAsGood && isFaster ? GraphLayout.INT8 : GraphLayout.FLOAT32, measured);
     }
 }

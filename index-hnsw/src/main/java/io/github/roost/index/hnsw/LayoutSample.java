@@ -9,11 +9,11 @@ import java.util.Random;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * A sample of a table's rows as queries, with their true neighbours, to compare layouts. Searches run as batch work on the
+ * A sample of a table's rows as queries, with their true neighbors, to compare layouts. Searches run as batch work on the
  * workers of an orchestrator. Used by one thread.
  */
 final class LayoutSample {
-    /** Neighbours per query, besides the row itself. */
+    /** Neighbors per query, besides the row itself. */
     static final int K = 10;
 
     private static final int QUERIES = 64;
@@ -22,7 +22,7 @@ final class LayoutSample {
 
     private final BuildWork work;
     private final List<float[]> queries;
-    /** Distance of the last true neighbour of each query: a found row within it counts as a hit. */
+    /** Distance of the last true neighbor of each query: a found row within it counts as a hit. */
     private final float[] reach;
 
     private final int truths;

@@ -20,7 +20,7 @@ final class LayoutSelection {
     private LayoutSelection() {}
 
     /** A graph, and its layout with the reason for it. */
-    record Selected(FrozenGraph graph, LayoutChoice choice) {}
+    record Selected(FrozenGraph graph, GraphLayout.Choice choice) {}
 
     /**
      * Chooses the layout.
@@ -33,7 +33,7 @@ final class LayoutSelection {
     static Selected of(BuildWork work, String name, GraphImage plain, double target, long memoryLimit) {
         GraphImage.Shape shape = plain.shape();
         FrozenGraph floats = new FrozenGraph(plain);
-        Optional<LayoutChoice> told = LayoutRule.withoutSample(
+        Optional<GraphLayout.Choice> told = LayoutRule.withoutSample(
                 shape.dimension(), shape.nodes(), shape.withCodes().bytes(), memoryLimit);
         if (told.isPresent()) {
             LOG.debug(
@@ -46,7 +46,7 @@ final class LayoutSelection {
         work.phase(1, shape.nodes());
         FrozenGraph codes = new FrozenGraph(coded(work, plain));
         LayoutSample sample = new LayoutSample(work, floats);
-        LayoutChoice choice = LayoutRule.bySample(target, sample.cost(floats, target), sample.cost(codes, target));
+        GraphLayout.Choice choice = LayoutRule.bySample(target, sample.cost(floats, target), sample.cost(codes, target));
         FrozenGraph chosen = choice.layout() == GraphLayout.INT8 ? codes : floats;
         DomainMemory.release((chosen == codes ? floats : codes).image().memory());
         LOG.info("table {} is laid out as {}: {}", name, choice.layout(), choice.reason());

@@ -36,7 +36,7 @@ final class LiveRows {
         this.sealed = hasGraph;
     }
 
-    static LiveRows frozen(FrozenGraph graph) {
+    static LiveRows withGraph(FrozenGraph graph) {
         return new LiveRows(graph, true, graph.rows());
     }
 

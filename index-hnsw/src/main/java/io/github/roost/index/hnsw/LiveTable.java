@@ -26,28 +26,28 @@ import org.jspecify.annotations.Nullable;
 /**
  * An HNSW table that can be changed while it is searched, placed by an orchestrator as one mapping id.
  *
- * <p>The table is a log-structured merge tree (O'Neil et al., Acta Informatica 33(4), 1996) of parts: frozen graphs, and recently
+ * <p>The table is a log-structured merge tree (O'Neil et al., Acta Informatica 33(4), 1996) of parts: graphs, and recently
  * added rows, which searches scan exhaustively. When enough rows have been added, they are built into a graph as batch work on the
  * orchestrator's workers, together with older parts that are not much larger or are mostly tombstones; the new part then replaces
- * the old ones atomically. Until then, searches skip the tombstones of frozen parts. The number of parts, and the number of
+ * the old ones atomically. Until then, searches skip the tombstones of parts with a graph. The number of parts, and the number of
  * times that a row is built into a graph, are logarithmic in the number of rows.
  *
  * <p>The table also keeps an off-heap map from ids to rows, 20 to 40 bytes per row. If changes arrive faster than the workers can
  * build, the rows without a graph accumulate and searches get slower. On a machine with several NUMA nodes the
- * memory of frozen parts follows the table's home ({@link TableMemory}), unless it is mapped from a file; rows not yet
- * frozen stay on the node of the thread that wrote them until the home moves.
+ * memory of parts with a graph follows the table's home ({@link TableMemory}), unless it is mapped from a file; rows in no
+ * graph yet stay on the node of the thread that wrote them until the home moves.
  *
  * <p>Thread-safe. Changes are made one at a time, in the calling threads; searches never wait for them.
  */
 public final class LiveTable extends GraphTable implements MutableVectorTable {
-    static final int MIN_FREEZE_AFTER = 64;
-    static final int MAX_FREEZE_AFTER = 1_000_000;
-    /** The share of a freeze's progress that is left for merges that fall due while it runs. */
+    static final int MIN_MERGE_AFTER = 64;
+    static final int MAX_MERGE_AFTER = 1_000_000;
+    /** The share of a merge's progress that is left for merges that fall due while it runs. */
     private static final double LATER_MERGES = .05;
 
     private final GraphOptions options;
-    private final int freezeAfter;
-    private final BackgroundFreeze<LiveTable> freeze;
+    private final int mergeAfter;
+    private final MergeScheduler<LiveTable> merges;
 
     /**
      * All parts: the parts with a graph, then the parts without, older ones first. Replaced only under the lock. {@link
@@ -56,7 +56,7 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
     private volatile List<LiveRows> parts = List.of();
 
     /**
-     * The parts that rows are added to, at most {@code freezeAfter} rows in all. There are several if rows differ so much in magnitude
+     * The parts that rows are added to, at most {@code mergeAfter} rows in all. There are several if rows differ so much in magnitude
      * that one part cannot represent the distances of all: each part covers at least 20 binary exponents, so there are at most 15.
      * Guarded by the lock.
      */
@@ -80,12 +80,12 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
             String name,
             GraphOptions options,
             int dimension,
-            int freezeAfter,
+            int mergeAfter,
             TableMemory.Mover mover) {
         super(orchestrator, orchestrator.register(name), options.metric(), options.elementType(), dimension);
         this.options = options;
-        this.freezeAfter = freezeAfter;
-        this.freeze = new BackgroundFreeze<>(
+        this.mergeAfter = mergeAfter;
+        this.merges = new MergeScheduler<>(
                 this, name, () -> new BuildWork(orchestrator, name + " (build)"), this::mergeOnce);
         this.memory = TableMemory.keepAtHome(
                 orchestrator, registration(), index -> parts.stream().map(LiveRows::memory), mover);
@@ -201,16 +201,16 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
         placeBytes = places.bytes();
     }
 
-    /** The part to add a row to. If the open parts have {@code freezeAfter} rows, seals them and requests their freeze. */
+    /** The part to add a row to. If the open parts have {@code mergeAfter} rows, seals them and requests their merge. */
     private LiveRows partFor(float[] vector) {
-        boolean full = open.stream().mapToInt(LiveRows::count).sum() >= freezeAfter;
+        boolean full = open.stream().mapToInt(LiveRows::count).sum() >= mergeAfter;
         for (LiveRows part : open) {
             if (!full && part.hasRoomFor(vector)) {
                 return part;
             }
         }
         limit().admit(name(), this::bytesWithAnotherPart);
-        LiveRows next = LiveRows.empty(options.metric(), vector, freezeAfter);
+        LiveRows next = LiveRows.empty(options.metric(), vector, mergeAfter);
         List<LiveRows> more = new ArrayList<>(parts);
         more.add(next);
         List<LiveRows> all = List.copyOf(more);
@@ -221,14 +221,14 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
         open.add(next);
         parts = all;
         if (full) {
-            freeze.request();
+            merges.request();
         }
         return next;
     }
 
-    /** Rows that are not frozen yet count as the bytes of their future graph, which must fit into the limit too. */
+    /** Rows that are in no graph yet count as the bytes of their future graph, which must fit into the limit too. */
     private long bytesWithAnotherPart() {
-        return options.bytesOf(freezeAfter, dimension()) + bytesOf(parts) + places.bytes();
+        return options.bytesOf(mergeAfter, dimension()) + bytesOf(parts) + places.bytes();
     }
 
     private long bytesOf(List<LiveRows> some) {
@@ -249,7 +249,7 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
         LiveRows part = places.part(place);
         part.remove(RowPlaces.row(place));
         if (part.asPart().hasManyTombstones()) {
-            freeze.request();
+            merges.request();
         }
     }
 
@@ -258,7 +258,7 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
      * the successor if it afterwards searches all rows added meanwhile, in any part; it repeats this until no row has been
      * added. If the parts already searched are still the first of the list, all rows not yet searched are at the ends of these parts,
      * or in parts after them, and the search continues there. Otherwise rows already searched may have been moved to another
-     * part, and the search starts over; this is rare, once in {@code freezeAfter} changes. A search that sees several rows of one id,
+     * part, and the search starts over; this is rare, once in {@code mergeAfter} changes. A search that sees several rows of one id,
      * because one replaces another, searches again for more rows until it has k ids.
      */
     @SuppressWarnings("ReferenceEquality") // tests whether parts is still the same list object
@@ -313,34 +313,34 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
     }
 
     /**
-     * Freezes all rows, as {@link #startFreeze} does. Blocks, and ignores interrupts. Must not be called on a worker thread, which is
+     * Merges all rows, as {@link #startMerge} does. Blocks, and ignores interrupts. Must not be called on a worker thread, which is
      * needed for the work.
      *
      * @throws io.github.roost.core.TableClosedException if the table is closed
      * @throws io.github.roost.core.OrchestratorClosedException if the orchestrator is closed
      * @throws IllegalStateException if a graph cannot be built
      */
-    public void freeze() {
-        startFreeze().join();
+    public void merge() {
+        startMerge().join();
     }
 
     /**
-     * Starts to freeze all rows that the table has now: builds them into a graph, as batch work on the orchestrator's workers, until no
+     * Starts to merge all rows that the table has now: builds them into a graph, as batch work on the orchestrator's workers, until no
      * merge is due.
      *
-     * @return the running freeze. Its result is this table, once all these rows are in graphs; it fails with an
+     * @return the running merge. Its result is this table, once all these rows are in graphs; it fails with an
      *     {@link IllegalStateException} if a graph cannot be built, and with a
      *     {@link io.github.roost.core.TableClosedException} if the table is closed meanwhile. If it is cancelled, the merge under
      *     way ends, unless the table or another caller waits for it too, and its rows are searched one by one until the next merge
      * @throws io.github.roost.core.TableClosedException if the table is closed
      * @throws io.github.roost.core.OrchestratorClosedException if the orchestrator is closed
      */
-    public TableBuild<LiveTable> startFreeze() {
+    public TableBuild<LiveTable> startMerge() {
         synchronized (places) {
-            requireOpen("a freeze");
+            requireOpen("a merge");
             sealAll();
         }
-        return freeze.start();
+        return merges.start();
     }
 
     /** Does one merge that is due; returns false if none is. Run only by the background thread. */
@@ -361,7 +361,7 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
         // The build holds the table only row by row, so closing it, which cancels the build, need not wait for it.
         LiveRows built = alive.size() == 0
                 ? null
-                : LiveRows.frozen(new FrozenGraph(new GraphBuild(build, options).run(alive.ids(), alive)));
+                : LiveRows.withGraph(new FrozenGraph(new GraphBuild(build, options).run(alive.ids(), alive)));
         try (var _ = use()) {
             synchronized (places) {
                 replace(merged, built);
@@ -402,18 +402,18 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
 
     /** The parts, with the merged ones replaced by the new one; parts with a graph first. */
     private List<LiveRows> partsWith(@Nullable LiveRows built, Set<LiveRows> gone) {
-        List<LiveRows> frozen = new ArrayList<>();
+        List<LiveRows> withGraph = new ArrayList<>();
         List<LiveRows> added = new ArrayList<>();
         for (LiveRows part : parts) {
             if (!gone.contains(part)) {
-                (part.hasGraph() ? frozen : added).add(part);
+                (part.hasGraph() ? withGraph : added).add(part);
             }
         }
         if (built != null) {
-            frozen.add(built);
+            withGraph.add(built);
         }
-        frozen.addAll(added);
-        return List.copyOf(frozen);
+        withGraph.addAll(added);
+        return List.copyOf(withGraph);
     }
 
     /** For tests of failures. */
@@ -427,13 +427,13 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
     }
 
     /** {@return the number of parts that have a graph} */
-    public int frozenParts() {
+    public int graphParts() {
         return (int) parts.stream().filter(LiveRows::hasGraph).count();
     }
 
     /** The number of parts without a graph. */
-    int unfrozenParts() {
-        return parts.size() - frozenParts();
+    int scannedParts() {
+        return parts.size() - graphParts();
     }
 
     @Override
@@ -448,10 +448,10 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
     /**
      * Saves a snapshot of the table to a file, replacing any file of that name. The snapshot contains every change that had returned
      * before the call, and concurrent changes up to one point in time. Changes wait while the snapshot is taken, a few nanoseconds per row;
-     * while the file is written, changes, searches and freezes continue. The file is written under a temporary name, synced and
+     * while the file is written, changes, searches and merges continue. The file is written under a temporary name, synced and
      * renamed: if the process dies at any point, either the old or the new file is there, complete.
      *
-     * <p>The whole table is written each time, including rows of frozen parts that are tombstones; after a {@link #freeze()} these
+     * <p>The whole table is written each time, including rows of parts with a graph that are tombstones; after a {@link #merge()} these
      * are less than half of each part. The memory of the parts is kept until the file is written.
      *
      * @param file the file to write or replace
@@ -470,7 +470,7 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
             return new LiveTableFile(
                     options,
                     dimension(),
-                    freezeAfter,
+                    mergeAfter,
                     parts.stream()
                             .filter(part -> part.count() > 0)
                             .map(LiveRows::now)
@@ -480,10 +480,10 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
 
     /**
      * Opens a saved table, which can be changed again. It has the options it was built with; its graphs are mapped from the file,
-     * and rows that were not yet frozen are read into memory. The file is read once to verify its checksums. It must not be modified
+     * and rows that had no graph yet are read into memory. The file is read once to verify its checksums. It must not be modified
      * while the table is open, but may be replaced by {@link #save} or deleted.
      *
-     * @param orchestrator places the table, and freezes its rows
+     * @param orchestrator places the table, and merges its rows
      * @param name the table's name in reports
      * @param file a file written by {@link #save}
      * @return the table, to be closed
@@ -496,26 +496,26 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
             // Only the last part takes new rows: spare capacity in each could take far more memory than the file's
             // size.
             boolean last = parts.size() == saved.parts().size() - 1;
-            parts.add(LiveRows.of(part, last ? saved.freezeAfter() : part.rows()));
+            parts.add(LiveRows.of(part, last ? saved.mergeAfter() : part.rows()));
             if (!last) {
                 parts.getLast().seal();
             }
         }
         LiveTable table = new LiveTable(
-                orchestrator, name, saved.options(), saved.dimension(), saved.freezeAfter(), DomainMemory::migrate);
+                orchestrator, name, saved.options(), saved.dimension(), saved.mergeAfter(), DomainMemory::migrate);
         if (!table.begin(parts)) {
             table.close();
             throw new TableFileException(file, 0, "holds two rows of one id");
         }
-        // Resumes a freeze that was under way when the table was saved.
-        table.freeze.request();
+        // Resumes a merge that was under way when the table was saved.
+        table.merges.request();
         return table;
     }
 
     @Override
     public void close() {
         // Closed first, so that a merge that ends because the table closes is not reported as a failure.
-        freeze.close();
+        merges.close();
         super.close();
     }
 
@@ -535,35 +535,35 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
 
     /** Collects the options of a table. Not thread-safe. */
     public static final class Builder extends GraphTableBuilder<Builder> {
-        private int freezeAfter = 2_048;
+        private int mergeAfter = 2_048;
 
         private Builder() {
             super("live");
         }
 
         /**
-         * Sets the number of added rows after which they are frozen. Until then, searches scan them exhaustively.
+         * Sets the number of added rows after which they are merged. Until then, searches scan them exhaustively.
          *
          * @param value from 64 to 1,000,000; default 2,048
          * @return this builder
          */
-        public Builder freezeAfter(int value) {
-            Vectors.requireRange("freezeAfter", value, MIN_FREEZE_AFTER, MAX_FREEZE_AFTER);
-            this.freezeAfter = value;
+        public Builder mergeAfter(int value) {
+            Vectors.requireRange("mergeAfter", value, MIN_MERGE_AFTER, MAX_MERGE_AFTER);
+            this.mergeAfter = value;
             return this;
         }
 
         /**
          * Creates an empty table.
          *
-         * @param orchestrator places the table, and freezes its rows
+         * @param orchestrator places the table, and merges its rows
          * @param dimension components per vector, from 1 to 4,096
          * @return the table, to be closed
          */
         public LiveTable build(Orchestrator orchestrator, int dimension) {
             Vectors.requireRange("dimension", dimension, 1, Vectors.MAX_DIMENSIONS);
             return limited(
-                    new LiveTable(orchestrator, name(), options(), dimension, freezeAfter, mover()), memoryLimit());
+                    new LiveTable(orchestrator, name(), options(), dimension, mergeAfter, mover()), memoryLimit());
         }
 
         /**
@@ -581,8 +581,8 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
             Vectors.requireIds(ids, vectors.length);
             requireRoom(vectors.length, dimension);
             FrozenGraph graph = FrozenGraph.build(work(orchestrator), options(), ids, vectors);
-            LiveTable table = new LiveTable(orchestrator, name(), options(), dimension, freezeAfter, mover());
-            table.begin(List.of(LiveRows.frozen(graph)));
+            LiveTable table = new LiveTable(orchestrator, name(), options(), dimension, mergeAfter, mover());
+            table.begin(List.of(LiveRows.withGraph(graph)));
             return limited(table, memoryLimit());
         }
 
@@ -604,12 +604,12 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
             GraphOptions graph = options();
             String tableName = name();
             TableMemory.Mover tableMover = mover();
-            int rowsBeforeFreeze = freezeAfter;
+            int rowsBeforeMerge = mergeAfter;
             return work(orchestrator).start(work -> {
                 FrozenGraph built = new FrozenGraph(new GraphBuild(work, graph).run(ids, rows));
                 LiveTable table =
-                        new LiveTable(orchestrator, tableName, graph, rows.dimension(), rowsBeforeFreeze, tableMover);
-                table.begin(List.of(LiveRows.frozen(built)));
+                        new LiveTable(orchestrator, tableName, graph, rows.dimension(), rowsBeforeMerge, tableMover);
+                table.begin(List.of(LiveRows.withGraph(built)));
                 return limited(table, max);
             });
         }

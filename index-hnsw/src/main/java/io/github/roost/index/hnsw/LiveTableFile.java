@@ -24,7 +24,7 @@ import java.util.List;
  * The file format of a live table, all numbers little-endian:
  *
  * <pre>
- * head        magic, version, length of the front, metric, dimension, m, efConstruction, freezeAfter, parts,
+ * head        magic, version, length of the front, metric, dimension, m, efConstruction, mergeAfter, parts,
  *             element type, 0                                                                            48 bytes
  * directory   for each part: offset of its image, the image's length, number of rows, 0, bit set of live rows
  * checksum    of the front, which is everything above
@@ -35,10 +35,10 @@ import java.util.List;
  *
  * @param options the build options of its graphs
  * @param dimension components per vector
- * @param freezeAfter max rows of a part without a graph
+ * @param mergeAfter max rows of a part without a graph
  * @param parts older rows first, none empty
  */
-record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<RowsSnapshot> parts) {
+record LiveTableFile(GraphOptions options, int dimension, int mergeAfter, List<RowsSnapshot> parts) {
     /** "ROOSTLIV", little-endian. */
     private static final long MAGIC = TableFormat.LIVE_HNSW.magic();
 
@@ -58,7 +58,7 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
     private static final int AT_DIMENSION = 20;
     private static final int AT_M = 24;
     private static final int AT_EF_CONSTRUCTION = 28;
-    private static final int AT_FREEZE_AFTER = 32;
+    private static final int AT_MERGE_AFTER = 32;
     private static final int AT_PARTS = 36;
     private static final int AT_ELEMENT = 40;
     /** The element types' values in a file. */
@@ -95,7 +95,7 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
         ByteBuffer front = little((int) bytes - CHECKSUM_BYTES);
         front.putLong(MAGIC).putInt(VERSION).putInt((int) bytes);
         front.putInt(options.metric().ordinal()).putInt(dimension).putInt(options.m());
-        front.putInt(options.efConstruction()).putInt(freezeAfter).putInt(parts.size());
+        front.putInt(options.efConstruction()).putInt(mergeAfter).putInt(parts.size());
         front.putInt(options.elementType() == ElementType.INT8 ? CODES : FLOATS);
         return front.position(HEAD_BYTES);
     }
@@ -145,24 +145,24 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
                             front.getInt(AT_EF_CONSTRUCTION),
                             1,
                             GraphOptions.MAX_EF_CONSTRUCTION));
-            int freezeAfter = checks.requireRange(
-                    AT_FREEZE_AFTER,
-                    "freezeAfter",
-                    front.getInt(AT_FREEZE_AFTER),
-                    LiveTable.MIN_FREEZE_AFTER,
-                    LiveTable.MAX_FREEZE_AFTER);
+            int mergeAfter = checks.requireRange(
+                    AT_MERGE_AFTER,
+                    "mergeAfter",
+                    front.getInt(AT_MERGE_AFTER),
+                    LiveTable.MIN_MERGE_AFTER,
+                    LiveTable.MAX_MERGE_AFTER);
             int count = checks.requireRange(
                     AT_PARTS, "number of parts", front.getInt(AT_PARTS), 0, front.capacity() / ENTRY_BYTES);
             front.position(HEAD_BYTES);
             List<RowsSnapshot> parts = new ArrayList<>();
             long end = front.capacity();
             for (int i = 0; i < count; i++) {
-                end = readPart(front, end, freezeAfter, parts);
+                end = readPart(front, end, mergeAfter, parts);
                 requireShape(parts.getLast().image(), metric, dimension);
             }
             checks.requireEqual(front.position(), "checksum", front.position(), front.capacity() - CHECKSUM_BYTES);
             checks.requireEqual(end, "length", bytes, end);
-            return new LiveTableFile(options, dimension, freezeAfter, parts);
+            return new LiveTableFile(options, dimension, mergeAfter, parts);
         }
 
         private ByteBuffer front() throws IOException {
@@ -180,7 +180,7 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
         }
 
         /** Reads a part that begins on the first page boundary from {@code before}; returns its end offset. */
-        private long readPart(ByteBuffer front, long before, int freezeAfter, List<RowsSnapshot> parts)
+        private long readPart(ByteBuffer front, long before, int mergeAfter, List<RowsSnapshot> parts)
                 throws IOException {
             int entry = front.position();
             requireLeft(front, entry, ENTRY_BYTES);
@@ -198,7 +198,7 @@ record LiveTableFile(GraphOptions options, int dimension, int freezeAfter, List<
             GraphImage image = ImageFile.open(file, channel, at, length);
             checks.requireEqual(entry, "number of rows", rows, image.shape().rows());
             if (!LiveRows.hasGraph(image)) {
-                checks.requireRange(entry, "number of rows without a graph", rows, 1, freezeAfter);
+                checks.requireRange(entry, "number of rows without a graph", rows, 1, mergeAfter);
                 requirePlain(entry, image.shape());
             }
             parts.add(new RowsSnapshot(image, rows, alive));

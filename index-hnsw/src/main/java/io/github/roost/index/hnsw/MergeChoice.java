@@ -5,7 +5,7 @@ import java.util.List;
 
 /**
  * Chooses the parts of a live table to merge into one, as a pure function of their sizes. Chosen are all parts without a graph,
- * all parts that are mostly tombstones, and, from the newest to the oldest, frozen parts that are not much larger than the parts
+ * all parts that are mostly tombstones, and, from the newest to the oldest, parts with a graph that are not much larger than the parts
  * already chosen together. So the number of times that a row is built into a graph is logarithmic in the table's size.
  */
 final class MergeChoice {
@@ -19,13 +19,13 @@ final class MergeChoice {
     /**
      * The size of a part.
      *
-     * @param frozen whether it has a graph
+     * @param hasGraph whether it has a graph
      * @param rows number of rows, deleted ones included
      * @param alive number of live rows
      */
-    record Part(boolean frozen, int rows, int alive) {
+    record Part(boolean hasGraph, int rows, int alive) {
         boolean hasManyTombstones() {
-            return frozen && (long) alive * ROWS_PER_ALIVE <= rows;
+            return hasGraph && (long) alive * ROWS_PER_ALIVE <= rows;
         }
     }
 
@@ -39,7 +39,7 @@ final class MergeChoice {
         long merged = 0;
         boolean due = false;
         for (Part part : parts) {
-            if (!part.frozen() || part.hasManyTombstones()) {
+            if (!part.hasGraph() || part.hasManyTombstones()) {
                 merged += part.alive();
                 due = true;
             }
@@ -47,7 +47,7 @@ final class MergeChoice {
         List<Integer> chosen = new ArrayList<>();
         for (int i = parts.size() - 1; due && i >= 0; i--) {
             Part part = parts.get(i);
-            if (!part.frozen() || part.hasManyTombstones()) {
+            if (!part.hasGraph() || part.hasManyTombstones()) {
                 chosen.addFirst(i);
             } else if (part.alive() <= NOT_MUCH_LARGER * merged) {
                 chosen.addFirst(i);

@@ -31,7 +31,7 @@ record NodeLevels(int[] counts, int[] order) {
             order[other] = order[i];
             order[i] = node;
         }
-        // Consecutive rows are often similar: inserted in that order, they find their neighbours in the cache.
+        // Consecutive rows are often similar: inserted in that order, they find their neighbors in the cache.
         Arrays.sort(order, upper, nodes);
         return new NodeLevels(counts, order);
     }

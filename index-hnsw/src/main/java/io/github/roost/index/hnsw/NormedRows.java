@@ -4,9 +4,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows from which a graph is built. Maximum inner product search is reduced to nearest neighbours in L2 by one more dimension,
+ * The rows from which a graph is built. Maximum inner product search is reduced to nearest neighbors in L2 by one more dimension,
  * which gives all rows the same norm and is zero in queries (Bachrach et al., RecSys 2014): inner product is not a distance, and
- * graphs built on it lose most of their neighbours. Searches of the graph compute the inner product, which ranks in the same order.
+ * graphs built on it lose most of their neighbors. Searches of the graph compute the inner product, which ranks in the same order.
  * Under other metrics rows are unchanged. Immutable.
  *
  * @param dimension components per row

@@ -66,7 +66,7 @@ final class RegionRouter {
     }
 
     /**
-     * Returns a router for metrics under which a query's neighbours do not depend on its length: neither does its region. By distance all queries
+     * Returns a router for metrics under which a query's neighbors do not depend on its length: neither does its region. By distance all queries
      * much shorter than the rows would have the region of the shortest centroid.
      */
     RegionRouter byDirection() {

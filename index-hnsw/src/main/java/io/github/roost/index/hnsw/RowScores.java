@@ -95,7 +95,7 @@ final class RowScores implements BuildScoreProvider {
 
         @Override
         public float similarityTo(int other) {
-            // Depends on both rows: pruning a neighbour list compares the same few rows with each other for a long
+            // Depends on both rows: pruning a neighbor list compares the same few rows with each other for a long
             // time.
             if ((number + other) % DISTANCES_PER_YIELD == 0) {
                 yieldToSearches.run();

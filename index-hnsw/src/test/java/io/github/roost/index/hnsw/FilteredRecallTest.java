@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Rows in clusters, so that what a filter allows may lie far from the query; frozen and live. */
+/** Rows in clusters, so that what a filter allows may lie far from the query; fixed and live. */
 @Tag("stress")
 class FilteredRecallTest {
     private static final int CLUSTERS = 20;
@@ -36,7 +36,7 @@ class FilteredRecallTest {
     private static final float[][] MEANS = gaussian(CLUSTERS, DIMENSION, new Random(81));
     private static final float[][] VECTORS = clustered(ROWS, new Random(82));
     private static final float[][] QUERIES = clustered(100, new Random(83));
-    private static HnswTable frozen;
+    private static HnswTable fixed;
     private static LiveTable live;
 
     /** How the rows that are allowed lie. */
@@ -51,7 +51,7 @@ class FilteredRecallTest {
 
     /** Where filtered searches go. */
     enum Table {
-        FROZEN,
+        FIXED,
         LIVE
     }
 
@@ -68,13 +68,13 @@ class FilteredRecallTest {
 
     @BeforeAll
     static void build() throws InterruptedException {
-        frozen = HnswTable.builder().m(8).efConstruction(60).build(ORCHESTRATOR, VECTORS);
-        // A large part, a small one, rows that are not frozen, and dead ones in each.
+        fixed = HnswTable.builder().m(8).efConstruction(60).build(ORCHESTRATOR, VECTORS);
+        // A large part, a small one, rows without a graph, and dead ones in each.
         int first = ROWS / 2;
         live = LiveTable.builder()
                 .m(8)
                 .efConstruction(60)
-                .freezeAfter(1_000)
+                .mergeAfter(1_000)
                 .build(ORCHESTRATOR, LongStream.range(0, first).toArray(), Arrays.copyOf(VECTORS, first));
         for (int row = 0; row < first; row += 9) {
             live.remove(row);
@@ -83,7 +83,7 @@ class FilteredRecallTest {
         for (int row = first; row < ROWS; row++) {
             live.put(row, VECTORS[row]);
             if (row == ROWS - 500) {
-                live.freeze();
+                live.merge();
             }
         }
         for (int row = 0; row < first; row += 9) {
@@ -94,24 +94,24 @@ class FilteredRecallTest {
 
     @AfterAll
     static void close() {
-        frozen.close();
+        fixed.close();
         live.close();
         ORCHESTRATOR.close();
     }
 
     @ParameterizedTest
     @CsvSource({
-        "FROZEN, SCATTERED, .5",
-        "FROZEN, SCATTERED, .1",
-        "FROZEN, SCATTERED, .01",
-        "FROZEN, SCATTERED, .001",
-        "FROZEN, CLUSTERS, .5",
-        "FROZEN, CLUSTERS, .1",
-        "FROZEN, CLUSTERS, .01",
-        "FROZEN, CLUSTERS, .001",
-        "FROZEN, FAR, .5",
-        "FROZEN, FAR, .1",
-        "FROZEN, FAR, .01",
+        "FIXED, SCATTERED, .5",
+        "FIXED, SCATTERED, .1",
+        "FIXED, SCATTERED, .01",
+        "FIXED, SCATTERED, .001",
+        "FIXED, CLUSTERS, .5",
+        "FIXED, CLUSTERS, .1",
+        "FIXED, CLUSTERS, .01",
+        "FIXED, CLUSTERS, .001",
+        "FIXED, FAR, .5",
+        "FIXED, FAR, .1",
+        "FIXED, FAR, .01",
         "LIVE, SCATTERED, .5",
         "LIVE, SCATTERED, .1",
         "LIVE, SCATTERED, .01",
@@ -161,8 +161,8 @@ class FilteredRecallTest {
     }
 
     private static CompletableFuture<SearchResult> search(Table table, float[] query, IdFilter filter) {
-        return table == Table.FROZEN
-                ? frozen.search(SearchRequest.of(query, K).effort(EF).filter(filter))
+        return table == Table.FIXED
+                ? fixed.search(SearchRequest.of(query, K).effort(EF).filter(filter))
                 : live.search(SearchRequest.of(query, K).effort(EF).filter(filter));
     }
 }

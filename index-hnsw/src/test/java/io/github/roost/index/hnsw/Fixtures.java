@@ -34,7 +34,7 @@ final class Fixtures {
                         new CacheDomain(1, 0, List.of(0), 0, List.of(new Core(1, -1, List.of(1))))));
     }
 
-    /** The share of true neighbours that a table finds; it checks that each is at its true distance. */
+    /** The share of true neighbors that a table finds; it checks that each is at its true distance. */
     static double recall(HnswTable table, float[][] rows, float[][] queries, int k, int ef) {
         int hits = 0;
         for (float[] query : queries) {

@@ -50,7 +50,7 @@ class FuzzedFileTest {
     @SuppressWarnings("NullAway.Init")
     private static Path folder;
 
-    private static byte[] frozen = {};
+    private static byte[] fixed = {};
     private static byte[] scaled = {};
     private static byte[] coded = {};
     private static byte[] live = {};
@@ -75,7 +75,7 @@ class FuzzedFileTest {
         folder = Files.createTempDirectory("roost-fuzzed");
         float[][] rows = gaussian(ROWS, DIMENSION, new Random(5));
         Path file = folder.resolve("good");
-        frozen = saved(HnswTable.builder(), rows, file);
+        fixed = saved(HnswTable.builder(), rows, file);
         scaled = saved(HnswTable.builder().elementType(ElementType.INT8), rows, file);
         coded = saved(HnswTable.builder().layout(GraphLayout.NEIGHBOR_CODES), rows, file);
         long[] ids = new long[ROWS];
@@ -121,8 +121,8 @@ class FuzzedFileTest {
     }
 
     @Property(tries = 400)
-    void aFrozenTableIsRefusedOrSearched(@ForAll("edits") Edit one, @ForAll("edits") Edit other) throws IOException {
-        refusedOrSearched(edited(frozen, List.of(one, other)));
+    void aFixedTableIsRefusedOrSearched(@ForAll("edits") Edit one, @ForAll("edits") Edit other) throws IOException {
+        refusedOrSearched(edited(fixed, List.of(one, other)));
     }
 
     @Property(tries = 400)
@@ -171,13 +171,13 @@ class FuzzedFileTest {
 
     @Property(tries = 100)
     void aFileThatIsCutOrPaddedIsRefused(@ForAll double share) throws IOException {
-        int length = (int) (Math.abs(share) % 1.2 * frozen.length);
-        Path fuzzed = Files.write(folder.resolve("fuzzed"), Arrays.copyOf(frozen, length));
+        int length = (int) (Math.abs(share) % 1.2 * fixed.length);
+        Path fuzzed = Files.write(folder.resolve("fuzzed"), Arrays.copyOf(fixed, length));
         try (HnswTable table = HnswTable.open(orchestrator, "fuzzed", fuzzed)) {
-            assertThat(length).isEqualTo(frozen.length);
+            assertThat(length).isEqualTo(fixed.length);
             assertSearched(table);
         } catch (TableFileException refused) {
-            assertThat(length).isNotEqualTo(frozen.length);
+            assertThat(length).isNotEqualTo(fixed.length);
         }
     }
 

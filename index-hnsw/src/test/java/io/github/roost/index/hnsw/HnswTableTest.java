@@ -145,12 +145,12 @@ class HnswTableTest {
     private static float[][] clusters(int count, int size, int dimension, Random random) {
         float[][] rows = new float[count * size][];
         for (int cluster = 0; cluster < count; cluster++) {
-            float[] centre = new float[dimension];
+            float[] center = new float[dimension];
             for (int i = 0; i < dimension; i++) {
-                centre[i] = random.nextFloat();
+                center[i] = random.nextFloat();
             }
             for (int row = cluster; row < rows.length; row += count) {
-                rows[row] = sum(centre, .15f, random);
+                rows[row] = sum(center, .15f, random);
             }
         }
         return rows;

@@ -95,31 +95,31 @@ class HomeMemoryTest {
     }
 
     @Test
-    void whatALiveTableFreezesIsMovedHome() throws InterruptedException {
+    void whatALiveTableMergesIsMovedHome() throws InterruptedException {
         try (Orchestrator orchestrator = remaps.machine(1);
                 LiveTable table =
-                        LiveTable.builder().mover(recording).freezeAfter(64).build(orchestrator, DIMENSION)) {
+                        LiveTable.builder().mover(recording).mergeAfter(64).build(orchestrator, DIMENSION)) {
             int home = orchestrator.homes(table.mappingId()).getFirst();
             for (int row = 0; row < 32; row++) {
                 table.put(row, rows[row]);
             }
-            table.freeze();
+            table.merge();
 
-            Move frozen = awaitMoveOfFrozen(32);
-            assertThat(frozen.node()).isEqualTo(home);
+            Move merged = awaitMoveOfMerged(32);
+            assertThat(merged.node()).isEqualTo(home);
 
             remaps.move(orchestrator, table.mappingId(), 1 - home);
-            Move after = awaitMoveOfFrozen(32);
+            Move after = awaitMoveOfMerged(32);
             while (after.node() == home) {
                 // The table's begin, if it was looked after late, found the graph there as well.
-                after = awaitMoveOfFrozen(32);
+                after = awaitMoveOfMerged(32);
             }
-            assertThat(after).isEqualTo(new Move(frozen.bytes(), 1 - home));
+            assertThat(after).isEqualTo(new Move(merged.bytes(), 1 - home));
         }
     }
 
     /** A graph of so many rows; the room for rows to be added is for twice as many. */
-    private Move awaitMoveOfFrozen(long count) throws InterruptedException {
+    private Move awaitMoveOfMerged(long count) throws InterruptedException {
         Move move = moves.take();
         while (move.bytes() >= 2 * count * DIMENSION * Float.BYTES) {
             move = moves.take();
@@ -133,9 +133,9 @@ class HomeMemoryTest {
         Orchestrator orchestrator = remaps.machine(0);
         try (HnswTable table = cheap().mover(recording).build(orchestrator, rows);
                 LiveTable live =
-                        LiveTable.builder().mover(recording).freezeAfter(64).build(orchestrator, DIMENSION)) {
+                        LiveTable.builder().mover(recording).mergeAfter(64).build(orchestrator, DIMENSION)) {
             live.put(1, rows[1]);
-            live.freeze();
+            live.merge();
             remaps.move(orchestrator, table.mappingId(), 0);
             remaps.move(orchestrator, table.mappingId(), 1);
         }

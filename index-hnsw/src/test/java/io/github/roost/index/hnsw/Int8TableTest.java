@@ -264,18 +264,18 @@ class Int8TableTest {
     }
 
     @Test
-    void liveTablesFreezeIntoBytesToo() throws Exception {
+    void liveTablesMergeIntoBytesToo() throws Exception {
         Random random = new Random(74);
         float[][] rows = gaussian(1_500, 48, random);
         try (LiveTable table = LiveTable.builder()
                 .elementType(ElementType.INT8)
-                .freezeAfter(400)
+                .mergeAfter(400)
                 .efConstruction(60)
                 .build(ORCHESTRATOR, 48)) {
             for (int row = 0; row < rows.length; row++) {
                 table.put(row, rows[row]);
             }
-            table.freeze();
+            table.merge();
             for (int row = 0; row < rows.length; row += 2) {
                 table.remove(row);
             }

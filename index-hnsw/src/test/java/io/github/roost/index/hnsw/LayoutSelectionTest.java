@@ -65,7 +65,7 @@ class LayoutSelectionTest {
             table.save(file);
         }
         try (HnswTable loaded = HnswTable.load(ORCHESTRATOR, "loaded", file)) {
-            assertThat(loaded.layoutChoice()).isEqualTo(new LayoutChoice(GraphLayout.INT8, "it was saved so"));
+            assertThat(loaded.layoutChoice()).isEqualTo(new GraphLayout.Choice(GraphLayout.INT8, "it was saved so"));
             assertThat(loaded.vector(ROWS - 1)).isEqualTo(rows[ROWS - 1]);
         }
     }
@@ -74,7 +74,7 @@ class LayoutSelectionTest {
     void aLayoutThatIsAskedForIsTakenAndALimitOfMemoryKeepsVectors() {
         float[][] rows = nearSphere();
         try (HnswTable asked = builder().layout(GraphLayout.FLOAT32).build(ORCHESTRATOR, rows)) {
-            assertThat(asked.layoutChoice()).isEqualTo(new LayoutChoice(GraphLayout.FLOAT32, "it was asked for"));
+            assertThat(asked.layoutChoice()).isEqualTo(new GraphLayout.Choice(GraphLayout.FLOAT32, "it was asked for"));
             try (HnswTable limited =
                     builder().memoryLimit(asked.bytes() + 1_000).build(ORCHESTRATOR, rows)) {
                 assertThat(limited.layout()).isEqualTo(GraphLayout.FLOAT32);

@@ -38,7 +38,7 @@ class LiveTableContractTest extends MemoryTableContract<LiveTable> {
 
     @Override
     protected void reorganize(LiveTable table) {
-        table.freeze();
+        table.merge();
     }
 
     @Override

@@ -60,10 +60,10 @@ class LiveTableTest {
     }
 
     private static LiveTable.Builder small() {
-        return LiveTable.builder().m(8).efConstruction(40).freezeAfter(64);
+        return LiveTable.builder().m(8).efConstruction(40).mergeAfter(64);
     }
 
-    /** Searches so wide that every part is looked at whole: what is found is exact whatever was frozen when. */
+    /** Searches so wide that every part is looked at whole: what is found is exact whatever was merged when. */
     @ParameterizedTest
     @EnumSource(Metric.class)
     void everySearchSeesExactlyTheChangesBeforeIt(Metric metric) throws Exception {
@@ -85,10 +85,10 @@ class LiveTableTest {
                     float[] query = gaussian(1, 5, random)[0];
                     assertSame(table.search(query, 10, 1_000).join(), model, query, metric);
                 }
-                // Freezing goes on all the time; here some is known to be done, however busy the cores are.
+                // Merging goes on all the time; here some is known to be done, however busy the cores are.
                 if (change % 1_000 == 500) {
-                    table.freeze();
-                    assertThat(table.frozenParts()).isPositive();
+                    table.merge();
+                    assertThat(table.graphParts()).isPositive();
                 }
             }
         }
@@ -112,37 +112,37 @@ class LiveTableTest {
     }
 
     @Test
-    void freezingPutsAllRowsIntoGraphs() throws Exception {
+    void aMergePutsAllRowsIntoGraphs() throws Exception {
         float[][] rows = gaussian(1_000, 8, new Random(62));
         try (LiveTable table = small().build(ORCHESTRATOR, 8)) {
             for (int row = 0; row < rows.length; row++) {
                 table.put(row, rows[row]);
             }
-            table.freeze();
-            assertThat(table.frozenParts()).isBetween(1, 6);
+            table.merge();
+            assertThat(table.graphParts()).isBetween(1, 6);
             assertThat(table.size()).isEqualTo(1_000);
             for (int row = 0; row < 1_000; row += 2) {
                 table.remove(row);
             }
-            table.freeze();
+            table.merge();
             SearchResult found = table.search(rows[0], 1_000, 1_000).join();
             assertThat(found.size()).isEqualTo(500);
             assertThat(Arrays.stream(found.ids())).allMatch(id -> id % 2 == 1);
             for (int row = 1; row < 1_000; row += 2) {
                 table.remove(row);
             }
-            table.freeze();
-            assertThat(table.frozenParts()).isZero();
+            table.merge();
+            assertThat(table.graphParts()).isZero();
             assertThat(table.search(rows[0], 10, 10).join().size()).isZero();
         }
     }
 
     /** Its graph takes minutes: nothing here waits for it. */
-    private static LiveTable slowToFreeze(Orchestrator orchestrator) {
+    private static LiveTable slowToMerge(Orchestrator orchestrator) {
         LiveTable table = LiveTable.builder()
                 .name("slow")
                 .efConstruction(10_000)
-                .freezeAfter(1_000_000)
+                .mergeAfter(1_000_000)
                 .build(orchestrator, 16);
         float[][] rows = gaussian(20_000, 16, new Random(63));
         for (int row = 0; row < rows.length; row++) {
@@ -151,9 +151,9 @@ class LiveTableTest {
         return table;
     }
 
-    private static void awaitGraph(TableBuild<LiveTable> freeze) {
+    private static void awaitGraph(TableBuild<LiveTable> merge) {
         // By then the rows are read: it is the graph that is being built.
-        while (freeze.progress() < .05) {
+        while (merge.progress() < .05) {
             Thread.onSpinWait();
         }
     }
@@ -167,17 +167,17 @@ class LiveTableTest {
 
     @Test
     @Timeout(120)
-    void aFreezeThatIsCancelledEndsItsMergeAndTheRowsAreSearchedAsBefore() {
+    void aMergeThatIsCancelledEndsAndTheRowsAreSearchedAsBefore() {
         try (Orchestrator orchestrator =
                         Orchestrator.builder().topology(Fixtures.twoDomains()).build();
-                LiveTable table = slowToFreeze(orchestrator)) {
-            TableBuild<LiveTable> freeze = table.startFreeze();
-            awaitGraph(freeze);
-            assertThat(freeze.cancel()).isTrue();
-            assertThatThrownBy(freeze::join).isInstanceOf(CancellationException.class);
+                LiveTable table = slowToMerge(orchestrator)) {
+            TableBuild<LiveTable> merge = table.startMerge();
+            awaitGraph(merge);
+            assertThat(merge.cancel()).isTrue();
+            assertThatThrownBy(merge::join).isInstanceOf(CancellationException.class);
             awaitNoBuild(orchestrator);
-            assertThat(freeze.progress()).isLessThan(.9);
-            assertThat(table.frozenParts()).isZero();
+            assertThat(merge.progress()).isLessThan(.9);
+            assertThat(table.graphParts()).isZero();
             assertThat(table.search(Objects.requireNonNull(table.vector(777)), 1)
                             .join()
                             .ids())
@@ -190,14 +190,14 @@ class LiveTableTest {
     void closingATableEndsTheMergeUnderWay() {
         try (Orchestrator orchestrator =
                 Orchestrator.builder().topology(Fixtures.twoDomains()).build()) {
-            LiveTable table = slowToFreeze(orchestrator);
-            TableBuild<LiveTable> freeze = table.startFreeze();
-            awaitGraph(freeze);
+            LiveTable table = slowToMerge(orchestrator);
+            TableBuild<LiveTable> merge = table.startMerge();
+            awaitGraph(merge);
             table.close();
-            assertThatThrownBy(freeze::join).isInstanceOf(TableClosedException.class);
+            assertThatThrownBy(merge::join).isInstanceOf(TableClosedException.class);
             awaitNoBuild(orchestrator);
-            assertThat(freeze.progress()).isLessThan(.9);
-            assertThatThrownBy(table::startFreeze).isInstanceOf(TableClosedException.class);
+            assertThat(merge.progress()).isLessThan(.9);
+            assertThatThrownBy(table::startMerge).isInstanceOf(TableClosedException.class);
         }
     }
 
@@ -304,10 +304,10 @@ class LiveTableTest {
 
     @Test
     void partsThatAreAddedDuringASearchAreSearchedWithoutTheOthersAgain() throws Exception {
-        CountDownLatch freezingMayGoOn = new CountDownLatch(1);
+        CountDownLatch mergesMayGoOn = new CountDownLatch(1);
         try (Orchestrator busy = Fixtures.roundRobin();
                 LiveTable table = small().build(busy, 1)) {
-            Fixtures.keepWorkers(busy, table.mappingId(), freezingMayGoOn);
+            Fixtures.keepWorkers(busy, table.mappingId(), mergesMayGoOn);
             AtomicInteger touches = new AtomicInteger();
             AddsParts adding = new AddsParts(table, new AtomicInteger(), 30, false);
             adding.add();
@@ -316,7 +316,7 @@ class LiveTableTest {
                         touches.incrementAndGet();
                         adding.touched(nodes, bytes);
                     }));
-            freezingMayGoOn.countDown();
+            mergesMayGoOn.countDown();
             assertThat(found.size()).isEqualTo(30 * 64);
             assertThat(touches).hasValue(30);
         }
@@ -329,7 +329,7 @@ class LiveTableTest {
             adding.add();
             assertThatThrownBy(() -> table.searchFunction(10, 10).search(new float[1], adding))
                     .isInstanceOf(DeadlineExceededException.class);
-            table.freeze();
+            table.merge();
             assertThat(table.searchFunction(200, 200)
                             .search(new float[1], adding)
                             .size())
@@ -337,23 +337,23 @@ class LiveTableTest {
         }
     }
 
-    /** Floats from the smallest to the largest, neighbours as far from each other as they can be. */
+    /** Floats from the smallest to the largest, neighbors as far from each other as they can be. */
     @ParameterizedTest
     @CsvSource({"2, 2", "3, 3", "280, 15"})
     void rowsOfAnyMagnitudeTakeFewParts(int magnitudes, int maxParts) throws Exception {
-        CountDownLatch freezingMayGoOn = new CountDownLatch(1);
+        CountDownLatch mergesMayGoOn = new CountDownLatch(1);
         try (Orchestrator busy = Fixtures.roundRobin();
-                LiveTable table = LiveTable.builder().freezeAfter(1_000).build(busy, 1)) {
-            Fixtures.keepWorkers(busy, table.mappingId(), freezingMayGoOn);
+                LiveTable table = LiveTable.builder().mergeAfter(1_000).build(busy, 1)) {
+            Fixtures.keepWorkers(busy, table.mappingId(), mergesMayGoOn);
             for (int id = 0; id < 3_000; id++) {
                 int exponent = -149 + 276 * (id % magnitudes * 97 % magnitudes) / (magnitudes - 1);
                 table.put(id, new float[] {Math.scalb(1f, exponent)});
             }
-            // Three times as many rows as are frozen together.
-            assertThat(table.unfrozenParts()).isLessThanOrEqualTo(3 * maxParts);
+            // Three times as many rows as are merged together.
+            assertThat(table.scannedParts()).isLessThanOrEqualTo(3 * maxParts);
             SearchResult found = table.searchFunction(3_000, 3_000)
                     .search(new float[1], SearchContext.outside((nodes, bytes) -> {}));
-            freezingMayGoOn.countDown();
+            mergesMayGoOn.countDown();
             assertThat(found.size()).isEqualTo(3_000);
         }
     }
@@ -364,7 +364,7 @@ class LiveTableTest {
         try (LiveTable table = small().build(ORCHESTRATOR, 1)) {
             table.put(1, new float[] {1e-20f});
             table.put(2, new float[] {1e20f});
-            assertThat(table.unfrozenParts()).isEqualTo(2);
+            assertThat(table.scannedParts()).isEqualTo(2);
             AtomicInteger parts = new AtomicInteger();
             SearchContext moving = SearchContext.outside((nodes, bytes) -> {
                 if (parts.incrementAndGet() == 1) {
@@ -379,13 +379,13 @@ class LiveTableTest {
     /** Rows die between the moment a part's nearest are found and that at which their ids are read. */
     @ParameterizedTest
     @CsvSource({"true, FLOAT32", "true, INT8", "false, FLOAT32"})
-    void rowsThatDieWhileTheyAreSearchedTakeNoPlaces(boolean frozen, ElementType elementType) throws Exception {
+    void rowsThatDieWhileTheyAreSearchedTakeNoPlaces(boolean merged, ElementType elementType) throws Exception {
         try (LiveTable table = small().elementType(elementType).build(ORCHESTRATOR, 2)) {
             for (int id = 0; id < 60; id++) {
                 table.put(id, new float[] {id, 1});
             }
-            if (frozen) {
-                table.freeze();
+            if (merged) {
+                table.merge();
             }
             AtomicInteger deleted = new AtomicInteger();
             SearchContext deleting = SearchContext.outside((nodes, bytes) -> {
@@ -405,7 +405,7 @@ class LiveTableTest {
             for (int id = 0; id < 60; id++) {
                 table.put(id, new float[] {id});
             }
-            table.freeze();
+            table.merge();
             table.put(100, new float[] {100});
             table.put(110, new float[] {110});
             AtomicInteger parts = new AtomicInteger();
@@ -451,7 +451,7 @@ class LiveTableTest {
         LiveTable closed = small().build(ORCHESTRATOR, 3);
         closed.close();
         assertThatThrownBy(() -> closed.put(1, new float[3])).hasMessageContaining("is closed");
-        assertThatThrownBy(() -> LiveTable.builder().freezeAfter(10)).hasMessageContaining("freezeAfter");
+        assertThatThrownBy(() -> LiveTable.builder().mergeAfter(10)).hasMessageContaining("mergeAfter");
         assertThatThrownBy(() -> small().build(ORCHESTRATOR, 0)).hasMessageContaining("dimension must be between 1");
     }
 
@@ -476,7 +476,7 @@ class LiveTableTest {
     @Tag("stress")
     @ParameterizedTest
     @CsvSource({"300, 64", "20, 20000"})
-    void noSearchEverMissesARowThatIsBeingReplaced(int ids, int freezeAfter) throws Exception {
+    void noSearchEverMissesARowThatIsBeingReplaced(int ids, int mergeAfter) throws Exception {
         int changes = 60_000;
         float[][] places = gaussian(ids, 6, new Random(64));
         for (float[] place : places) {
@@ -486,7 +486,7 @@ class LiveTableTest {
         }
         AtomicBoolean done = new AtomicBoolean();
         try (LiveTable table =
-                        small().freezeAfter(freezeAfter).efConstruction(20).build(ORCHESTRATOR, 6);
+                        small().mergeAfter(mergeAfter).efConstruction(20).build(ORCHESTRATOR, 6);
                 ExecutorService threads = Executors.newFixedThreadPool(2)) {
             for (int id = 0; id < ids; id++) {
                 table.put(id, places[id]);
@@ -530,7 +530,7 @@ class LiveTableTest {
     @Tag("stress")
     @ParameterizedTest
     @ValueSource(ints = {64, 20_000})
-    void everyAnswerIsRightForAllThatNobodyChangesMeanwhile(int freezeAfter) throws Exception {
+    void everyAnswerIsRightForAllThatNobodyChangesMeanwhile(int mergeAfter) throws Exception {
         int ids = 40;
         AtomicLongArray changes = new AtomicLongArray(ids);
         AtomicReferenceArray<float[]> rows = new AtomicReferenceArray<>(ids);
@@ -538,7 +538,7 @@ class LiveTableTest {
             rows.set(id, new float[0]);
         }
         AtomicInteger writing = new AtomicInteger(2);
-        try (LiveTable table = small().freezeAfter(freezeAfter).build(ORCHESTRATOR, 2);
+        try (LiveTable table = small().mergeAfter(mergeAfter).build(ORCHESTRATOR, 2);
                 ExecutorService threads = Executors.newFixedThreadPool(4)) {
             List<Future<?>> running = new ArrayList<>();
             for (int thread = 0; thread < 2; thread++) {
@@ -623,7 +623,7 @@ class LiveTableTest {
         try (LiveTable table = LiveTable.builder()
                 .m(12)
                 .efConstruction(60)
-                .freezeAfter(256)
+                .mergeAfter(256)
                 .build(ORCHESTRATOR, LongStream.range(0, 4_000).toArray(), first)) {
             List<CompletableFuture<SearchResult>> searches = new ArrayList<>();
             for (int operation = 0; operation < 30_000; operation++) {
@@ -648,7 +648,7 @@ class LiveTableTest {
             Long[] ids = model.keySet().toArray(Long[]::new);
             float[][] rows = model.values().toArray(float[][]::new);
             assertThat(table.size()).isEqualTo(ids.length);
-            table.freeze();
+            table.merge();
             assertThat(everyId(table)).isEqualTo(List.of(ids));
             try (HnswTable fresh = HnswTable.builder().m(12).efConstruction(60).build(ORCHESTRATOR, rows)) {
                 int liveHits = 0;

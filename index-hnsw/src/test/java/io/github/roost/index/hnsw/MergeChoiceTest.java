@@ -8,7 +8,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class MergeChoiceTest {
-    private static Part frozen(int rows) {
+    private static Part withGraph(int rows) {
         return new Part(true, rows, rows);
     }
 
@@ -17,24 +17,24 @@ class MergeChoiceTest {
     }
 
     @Test
-    void nothingIsDueWhereAllIsFrozen() {
+    void nothingIsDueWhereAllIsMerged() {
         assertThat(MergeChoice.of(List.of())).isEmpty();
-        assertThat(MergeChoice.of(List.of(frozen(1_000), frozen(1_000)))).isEmpty();
+        assertThat(MergeChoice.of(List.of(withGraph(1_000), withGraph(1_000)))).isEmpty();
     }
 
     @Test
     void rowsWithoutAGraphAreMergedWithPartsNotMuchLarger() {
-        assertThat(MergeChoice.of(List.of(frozen(100_000), frozen(300), added(100), added(50))))
+        assertThat(MergeChoice.of(List.of(withGraph(100_000), withGraph(300), added(100), added(50))))
                 .containsExactly(1, 2, 3);
-        assertThat(MergeChoice.of(List.of(frozen(100_000), frozen(1_000), added(100))))
+        assertThat(MergeChoice.of(List.of(withGraph(100_000), withGraph(1_000), added(100))))
                 .containsExactly(2);
     }
 
     @Test
     void aPartWithManyTombstonesIsMerged() {
-        assertThat(MergeChoice.of(List.of(new Part(true, 1_000, 500), frozen(100_000))))
+        assertThat(MergeChoice.of(List.of(new Part(true, 1_000, 500), withGraph(100_000))))
                 .containsExactly(0);
-        assertThat(MergeChoice.of(List.of(new Part(true, 1_000, 501), frozen(100_000))))
+        assertThat(MergeChoice.of(List.of(new Part(true, 1_000, 501), withGraph(100_000))))
                 .isEmpty();
     }
 
@@ -48,7 +48,7 @@ class MergeChoiceTest {
             for (List<Integer> due = MergeChoice.of(parts); !due.isEmpty(); due = MergeChoice.of(parts)) {
                 int rows = due.stream().mapToInt(i -> parts.get(i).alive()).sum();
                 due.reversed().forEach(i -> parts.remove((int) i));
-                parts.add(frozen(rows));
+                parts.add(withGraph(rows));
                 built += rows;
             }
             max = Math.max(max, parts.size());

@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tables whose searches go by codes of neighbours, against exact search and against tables of floats. */
+/** Tables whose searches go by codes of neighbors, against exact search and against tables of floats. */
 class NeighborCodesTableTest {
     private static final int VERSION_AT = 8;
 
@@ -150,7 +150,7 @@ class NeighborCodesTableTest {
             table.save(file);
         }
         byte[] good = Files.readAllBytes(file);
-        // The first node's vector takes a cache line, the codes of its neighbours take another.
+        // The first node's vector takes a cache line, the codes of its neighbors take another.
         refused(file, good, 4_096 + 64 + 64, Float.floatToIntBits(Float.NaN), "factor of a node of NaN");
         refused(file, good, VERSION_AT, 2, "version");
         refused(file, good, 20, 40, "degree");

@@ -20,7 +20,7 @@ class RegionRouterTest {
             Orchestrator.builder().topology(Fixtures.twoDomains()).build();
     private final BuildWork work = new BuildWork(orchestrator, "regions");
     private final Random random = new Random(25);
-    private final float[][] centres = rows(CLUSTERS, 24, 10);
+    private final float[][] centers = rows(CLUSTERS, 24, 10);
 
     @AfterEach
     void close() {
@@ -38,7 +38,7 @@ class RegionRouterTest {
     }
 
     private float[] near(int cluster) {
-        float[] row = centres[cluster].clone();
+        float[] row = centers[cluster].clone();
         for (int d = 0; d < row.length; d++) {
             row[d] += (float) (.2 * random.nextGaussian());
         }

@@ -67,10 +67,10 @@ class SavedLiveTableTest {
     }
 
     private static LiveTable.Builder small() {
-        return LiveTable.builder().m(6).efConstruction(30).freezeAfter(64);
+        return LiveTable.builder().m(6).efConstruction(30).mergeAfter(64);
     }
 
-    /** A frozen part of 770 rows and 30 that are not frozen, of both a fifth removed. */
+    /** A part with a graph of 770 rows and 30 without one, of both a fifth removed. */
     private static LiveTable mixed(Metric metric, float[][] rows) {
         LiveTable table = small().metric(metric)
                 .build(ORCHESTRATOR, LongStream.range(0, 770).toArray(), Arrays.copyOf(rows, 770));
@@ -110,7 +110,7 @@ class SavedLiveTableTest {
                 assertThat(opened.size()).isEqualTo(640);
                 assertThat(opened.metric()).isEqualTo(metric);
                 assertThat(opened.dimension()).isEqualTo(7);
-                assertThat(opened.frozenParts()).isEqualTo(saved.frozenParts());
+                assertThat(opened.graphParts()).isEqualTo(saved.graphParts());
                 for (float[] query : gaussian(50, 7, new Random(72))) {
                     assertThat(opened.search(query, 10, 30).join())
                             .isEqualTo(saved.search(query, 10, 30).join());
@@ -133,7 +133,7 @@ class SavedLiveTableTest {
                         .isEqualTo(saved.snapshot().options());
                 assertThat(opened.search(rows[7], 10, 30).join())
                         .isEqualTo(saved.search(rows[7], 10, 30).join());
-                opened.freeze();
+                opened.merge();
                 opened.save(file);
             }
             try (LiveTable again = open()) {
@@ -160,35 +160,35 @@ class SavedLiveTableTest {
             assertThat(opened.put(3, more[3])).isFalse();
             assertThat(opened.remove(4)).isTrue();
             assertThat(opened.remove(5)).isFalse();
-            for (int freezes = 0; freezes < 2; freezes++) {
+            for (int merges = 0; merges < 2; merges++) {
                 for (float[] query : gaussian(20, 6, new Random(74))) {
                     SearchResult truth =
                             exact(more, query, 20, Metric.SQUARED_L2, id -> id != 4 && (id % 5 != 0 || id >= 800));
                     assertThat(opened.search(query, 20, 1_000).join().ids()).isEqualTo(truth.ids());
                 }
-                opened.freeze();
+                opened.merge();
             }
         }
     }
 
-    /** As when a table is saved that takes more rows than can be frozen. */
+    /** As when a table is saved that takes more rows than can be merged. */
     @Test
-    void rowsThatWaitToBeFrozenAreSavedToo() throws Exception {
+    void rowsThatWaitForAMergeAreSavedToo() throws Exception {
         float[][] rows = gaussian(300, 4, new Random(75));
-        CountDownLatch freezingMayGoOn = new CountDownLatch(1);
+        CountDownLatch mergesMayGoOn = new CountDownLatch(1);
         try (Orchestrator busy = Fixtures.roundRobin();
                 LiveTable table = small().build(busy, 4)) {
-            Fixtures.keepWorkers(busy, table.mappingId(), freezingMayGoOn);
+            Fixtures.keepWorkers(busy, table.mappingId(), mergesMayGoOn);
             for (int row = 0; row < rows.length; row++) {
                 table.put(row, rows[row]);
             }
             table.save(file);
-            assertThat(table.frozenParts()).isZero();
-            freezingMayGoOn.countDown();
+            assertThat(table.graphParts()).isZero();
+            mergesMayGoOn.countDown();
         }
         try (LiveTable opened = open()) {
             assertThat(ids(opened)).isEqualTo(LongStream.range(0, 300).boxed().toList());
-            opened.freeze();
+            opened.merge();
             assertThat(ids(opened)).isEqualTo(LongStream.range(0, 300).boxed().toList());
         }
     }
@@ -380,7 +380,7 @@ class SavedLiveTableTest {
         "20, 6, has a part of 5 under",
         "24, 1, m of 1",
         "28, 0, efConstruction of 0",
-        "32, 2, freezeAfter of 2",
+        "32, 2, mergeAfter of 2",
         "36, -1, parts of -1",
         "40, 2, element type of 2",
         "36, 1, checksum of",
@@ -457,7 +457,7 @@ class SavedLiveTableTest {
         return new LiveRows.RowsSnapshot(image, values.length, new long[] {(1L << values.length) - 1});
     }
 
-    /** At the next freeze its scale would be that of all rows it is built with, whose distances would become nothing. */
+    /** At the next merge its scale would be that of all rows it is built with, whose distances would become nothing. */
     @Test
     void aRowThatIsNoNumberIsRefused() throws Exception {
         GraphOptions options = new GraphOptions(Metric.SQUARED_L2, ElementType.FLOAT32, 6, 30);
@@ -467,17 +467,17 @@ class SavedLiveTableTest {
                 .hasMessageContaining("value of a node of NaN");
     }
 
-    /** It has no length to be divided by: frozen it would be no number, and the table saved with it could not be opened. */
+    /** It has no length to be divided by: merged it would be no number, and the table saved with it could not be opened. */
     @Test
-    void aRowWithoutACosineIsNotFrozen() throws Exception {
+    void aRowWithoutACosineIsNotMerged() throws Exception {
         GraphOptions options = new GraphOptions(Metric.COSINE, ElementType.INT8, 6, 30);
         new LiveTableFile(options, 1, 64, List.of(plain(Metric.COSINE, 5, 1, 0, -1))).save(file);
         try (LiveTable opened = open()) {
-            assertThatThrownBy(opened::freeze)
+            assertThatThrownBy(opened::merge)
                     .isInstanceOf(IllegalStateException.class)
                     .hasStackTraceContaining("row of id 6 must not be zero");
             opened.remove(6);
-            opened.freeze();
+            opened.merge();
             opened.save(file);
         }
         try (LiveTable again = open()) {
@@ -485,29 +485,29 @@ class SavedLiveTableTest {
         }
     }
 
-    /** There may be many of them, and each would take room for as many as may be added before they are frozen. */
+    /** There may be many of them, and each would take room for as many as may be added before they are merged. */
     @Test
     void onlyTheLastPartHasRoomForMoreRows() throws Exception {
         GraphOptions options = new GraphOptions(Metric.SQUARED_L2, ElementType.FLOAT32, 6, 30);
         new LiveTableFile(
                         options,
                         1,
-                        LiveTable.MAX_FREEZE_AFTER,
+                        LiveTable.MAX_MERGE_AFTER,
                         List.of(
                                 plain(Metric.SQUARED_L2, 1, 1, 2),
                                 plain(Metric.SQUARED_L2, 3, 3),
                                 plain(Metric.SQUARED_L2, 4, 4)))
                 .save(file);
-        CountDownLatch freezingMayGoOn = new CountDownLatch(1);
+        CountDownLatch mergesMayGoOn = new CountDownLatch(1);
         try (Orchestrator busy = Fixtures.roundRobin();
                 LiveTable other = small().build(busy, 1)) {
-            Fixtures.keepWorkers(busy, other.mappingId(), freezingMayGoOn);
+            Fixtures.keepWorkers(busy, other.mappingId(), mergesMayGoOn);
             try (LiveTable opened = LiveTable.open(busy, "opened", file)) {
                 assertThat(opened.snapshot().parts())
                         .extracting(part -> part.image().shape().rows())
-                        .containsExactly(2, 1, LiveTable.MAX_FREEZE_AFTER);
+                        .containsExactly(2, 1, LiveTable.MAX_MERGE_AFTER);
             } finally {
-                freezingMayGoOn.countDown();
+                mergesMayGoOn.countDown();
             }
         }
     }
@@ -539,8 +539,8 @@ class SavedLiveTableTest {
     void foreignFilesAreRefused() throws Exception {
         Files.write(file, new byte[10_000]);
         assertThatThrownBy(this::open).hasMessageContaining("it begins with 0000");
-        try (HnswTable frozen = HnswTable.builder().build(ORCHESTRATOR, gaussian(20, 3, new Random(78)))) {
-            frozen.save(file);
+        try (HnswTable fixed = HnswTable.builder().build(ORCHESTRATOR, gaussian(20, 3, new Random(78)))) {
+            fixed.save(file);
         }
         assertThatThrownBy(this::open)
                 .hasMessageContaining("is an HNSW table, not a live HNSW table: use HnswTable.open");

@@ -160,8 +160,8 @@ class SavedTableTest {
         "100, -1, largest power of two of -1",
         "100, 31, largest power of two of 31",
         "144, 0, nodes of layer 1",
-        "4116, 200, neighbour 200",
-        "4116, -2, neighbour -2"
+        "4116, 200, neighbor 200",
+        "4116, -2, neighbor -2"
     })
     void forgedNumbersAreRefused(int at, int value, String message) throws IOException {
         saveSmall();

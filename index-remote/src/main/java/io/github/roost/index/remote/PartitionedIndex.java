@@ -3,7 +3,7 @@ package io.github.roost.index.remote;
 import static io.github.roost.index.remote.format.Bytes.LONG;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.index.hnsw.HnswGraph;
+import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.index.remote.build.NeighborRanks;
 import io.github.roost.index.remote.build.Partitioner;
 import io.github.roost.index.remote.build.VisitedChoice;
@@ -498,9 +498,9 @@ public final class PartitionedIndex {
         private long writePair(int pair, long at, Arena arena) throws IOException {
             int even = 2 * pair;
             boolean hasOdd = even + 1 < count;
-            CompletableFuture<@Nullable HnswGraph> other =
+            CompletableFuture<@Nullable Graph> other =
                     hasOdd ? inOtherThread(even + 1) : CompletableFuture.completedFuture(null);
-            HnswGraph evenGraph;
+            Graph evenGraph;
             try {
                 evenGraph = graph(even);
             } catch (RuntimeException | Error failed) {
@@ -508,7 +508,7 @@ public final class PartitionedIndex {
                 other.cancel(false);
                 throw failed;
             }
-            HnswGraph oddGraph = join(other);
+            Graph oddGraph = join(other);
             measure(even, evenGraph);
             measure(even + 1, oddGraph);
             long evenBytes = ImageHeader.imageBytes(evenGraph);
@@ -525,14 +525,14 @@ public final class PartitionedIndex {
             return Bytes.aligned(oddAt + oddBytes, PAGE);
         }
 
-        private void measure(int partition, @Nullable HnswGraph graph) {
+        private void measure(int partition, @Nullable Graph graph) {
             if (ranks != null && graph != null) {
                 ranks.add(work.part("partition " + partition + " (recall)"), partition, graph);
             }
         }
 
-        private CompletableFuture<@Nullable HnswGraph> inOtherThread(int partition) {
-            CompletableFuture<@Nullable HnswGraph> built = new CompletableFuture<>();
+        private CompletableFuture<@Nullable Graph> inOtherThread(int partition) {
+            CompletableFuture<@Nullable Graph> built = new CompletableFuture<>();
             Thread.ofVirtual().name("roost-build").start(() -> {
                 try {
                     built.complete(graph(partition));
@@ -543,7 +543,7 @@ public final class PartitionedIndex {
             return built;
         }
 
-        private static @Nullable HnswGraph join(CompletableFuture<@Nullable HnswGraph> built) {
+        private static @Nullable Graph join(CompletableFuture<@Nullable Graph> built) {
             try {
                 return built.join();
             } catch (CompletionException failed) {
@@ -554,13 +554,13 @@ public final class PartitionedIndex {
             }
         }
 
-        private @Nullable HnswGraph graph(int partition) {
+        private @Nullable Graph graph(int partition) {
             int[] members = found.members()[partition];
             if (members.length == 0) {
                 return null;
             }
             long[] memberIds = Arrays.stream(members).mapToLong(row -> ids[row]).toArray();
-            return HnswGraph.build(
+            return Graph.build(
                     work.part("partition " + partition + " (build)"),
                     metric,
                     m,
@@ -569,7 +569,7 @@ public final class PartitionedIndex {
                     new SomeRows(rows, members));
         }
 
-        private void put(long at, MemorySegment header, @Nullable HnswGraph graph) throws IOException {
+        private void put(long at, MemorySegment header, @Nullable Graph graph) throws IOException {
             put(at, header);
             if (graph != null) {
                 put(at + header.byteSize(), graph.memory());

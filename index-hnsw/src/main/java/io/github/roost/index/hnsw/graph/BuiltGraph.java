@@ -28,12 +28,12 @@ public interface BuiltGraph {
     int[] rows(int level);
 
     /**
-     * Copies the neighbours of a row in a layer, nearest first.
+     * Copies the neighbors of a row in a layer, nearest first.
      *
      * @param level from 0 to {@link #levels()}
      * @param row a row of the layer
      * @param into the destination, with room for the degree that the graph is written with
-     * @return the number of neighbours
+     * @return the number of neighbors
      */
     int neighbors(int level, int row, int[] into);
 }

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * filters identify it (in Lucene, the ordinal of a vector and its document).
  */
 public final class CodedGraph {
-    /** Max neighbours of a node in layer 0. */
+    /** Max neighbors of a node in layer 0. */
     public static final int MAX_NEIGHBORS = GraphImage.MAX_NEIGHBORS;
 
     /** Codes misorder candidates at the end of the list, so a search without a width is a little wider than k. */
@@ -56,7 +56,7 @@ public final class CodedGraph {
      * Creates a graph in memory, to be searched there or written.
      *
      * @param links the graph over the rows
-     * @param degree max neighbours of a row in layer 0 of {@code links}, from 1. The graph keeps the nearest, at most {@link
+     * @param degree max neighbors of a row in layer 0 of {@code links}, from 1. The graph keeps the nearest, at most {@link
      *     #MAX_NEIGHBORS}, and half as many in upper layers
      * @param rows the codes of the rows; may be freed afterwards
      * @param ordinals maps a row to its ordinal, 0 or more
@@ -136,7 +136,7 @@ public final class CodedGraph {
 
     /**
      * Opens a graph in place. Its head is validated against the memory's size and the expected metric, dimension and number of nodes.
-     * Neighbours and labels are bounds-checked when a search reads them, ordinals when they are returned.
+     * Neighbors and labels are bounds-checked when a search reads them, ordinals when they are returned.
      *
      * @param name the graph's name in messages
      * @param memory exactly the graph's bytes, aligned to 8 bytes; must stay accessible and unchanged while the graph is searched
@@ -189,7 +189,7 @@ public final class CodedGraph {
     }
 
     /**
-     * Max neighbours of a node in a layer.
+     * Max neighbors of a node in a layer.
      *
      * @param level from 0 to {@link #levels()}
      * @return from 1 to {@link #MAX_NEIGHBORS}
@@ -199,13 +199,13 @@ public final class CodedGraph {
     }
 
     /**
-     * A neighbour of a node.
+     * A neighbor of a node.
      *
      * @param level from 0 to {@link #levels()}
      * @param node a node of the layer
-     * @param i rank of the neighbour, from 0 to {@link #degree} exclusive
-     * @return a node of the layer, or -1 if the node has at most {@code i} neighbours
-     * @throws TableFileException if the neighbour is not a node of the layer
+     * @param i rank of the neighbor, from 0 to {@link #degree} exclusive
+     * @return a node of the layer, or -1 if the node has at most {@code i} neighbors
+     * @throws TableFileException if the neighbor is not a node of the layer
      */
     public int neighbor(int level, int node, int i) throws TableFileException {
         int neighbor = image.neighbor(level, node, i);
@@ -213,7 +213,7 @@ public final class CodedGraph {
             throw new TableFileException(
                     name,
                     image.neighborAt(level, node, i),
-                    "has neighbour " + neighbor + " of node " + node + " in layer " + level + ", which has "
+                    "has neighbor " + neighbor + " of node " + node + " in layer " + level + ", which has "
                             + image.nodes(level) + " nodes");
         }
         return Math.max(neighbor, -1);

@@ -6,7 +6,7 @@ import java.io.IOException;
 
 /**
  * SQ8 codes of vectors: a byte per component, which divides the range between the min and max value of the dimension into 256 even
- * steps (scalar quantisation; Jayant and Noll, 1984). Off-heap, one byte per component, with each row padded to a multiple of 64
+ * steps (scalar quantization; Jayant and Noll, 1984). Off-heap, one byte per component, with each row padded to a multiple of 64
  * bytes. Thread-safe until it is closed.
  */
 public final class CodedRows implements AutoCloseable {

@@ -64,7 +64,7 @@ public final class GraphSearch implements AutoCloseable {
             through = SEARCHER.searchOn(image, scratch(), width, width, allowed, (int) tiles * GraphSearcher.TILE);
         } catch (DamagedImageException damaged) {
             TableFileException named =
-                    new TableFileException(graph.name(), 0, "names a neighbour or a label that does not exist");
+                    new TableFileException(graph.name(), 0, "names a neighbor or a label that does not exist");
             named.initCause(damaged);
             throw named;
         }

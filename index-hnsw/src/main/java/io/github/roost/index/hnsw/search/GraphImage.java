@@ -17,8 +17,8 @@ import java.nio.file.Path;
 import java.util.Arrays;
 
 /**
- * A frozen graph in one off-heap memory segment: a head with offsets and sizes, one record per node (its vector and its
- * neighbours, so that a visit reads one place), the neighbour lists of the upper layers, and the external ids of each node's rows.
+ * A graph in one off-heap memory segment: a head with offsets and sizes, one record per node (its vector and its
+ * neighbors, so that a visit reads one place), the neighbor lists of the upper layers, and the external ids of each node's rows.
  * In a coded image a record has the vector's codes (see {@link ScalarQuantizer}) instead, which are all that the graph search reads; the vectors, used to
  * rerank its best results, are at the end of the image or elsewhere. Nodes are numbered from the top layer down, so the position
  * of an upper layer's list is computed from the node's number. C reads the head as {@code struct image}. Written by
@@ -27,7 +27,7 @@ import java.util.Arrays;
 public final class GraphImage {
     /** Max number of layers above layer 0. */
     public static final int MAX_LEVELS = 64;
-    /** Max neighbours of a node. */
+    /** Max neighbors of a node. */
     public static final int MAX_NEIGHBORS = 512;
     /** Size of the head: a page, so that the records are page-aligned. */
     static final int HEAD_BYTES = 4096;
@@ -35,7 +35,7 @@ public final class GraphImage {
     static final long MAGIC = TableFormat.HNSW.magic();
 
     static final int VERSION = 2;
-    /** Version of an image with neighbour codes, which version 2 readers cannot read. */
+    /** Version of an image with neighbor codes, which version 2 readers cannot read. */
     static final int VERSION_OF_NEIGHBOR_CODES = 3;
 
     private static final int CACHE_LINE = 64;
@@ -83,7 +83,7 @@ public final class GraphImage {
     private final long upperAt;
     private final long idsAt;
     private final long groupsAt;
-    /** Offset of each upper layer's neighbour lists, layer 1 first. */
+    /** Offset of each upper layer's neighbor lists, layer 1 first. */
     private final long[] layerAt;
 
     /** The forms in which an image stores vectors. Files contain the ordinals of these constants, so their order must not change. */
@@ -94,7 +94,7 @@ public final class GraphImage {
         CODES_AND_VECTORS,
         /** Codes only. Each node is one row, and its id consists of an ordinal and a label. */
         CODES,
-        /** Vectors, and {@link io.github.roost.index.hnsw.search.NeighborCodes} of each node's neighbours, which steer graph searches. */
+        /** Vectors, and {@link io.github.roost.index.hnsw.search.NeighborCodes} of each node's neighbors, which steer graph searches. */
         NEIGHBOR_CODES
     }
 
@@ -104,8 +104,8 @@ public final class GraphImage {
      * @param metric the metric
      * @param content the form of the vectors
      * @param dimension components per vector
-     * @param degree max neighbours of a node in layer 0; 0 for rows without a graph
-     * @param upperDegree max neighbours of a node in an upper layer
+     * @param degree max neighbors of a node in layer 0; 0 for rows without a graph
+     * @param upperDegree max neighbors of a node in an upper layer
      * @param nodes number of nodes
      * @param rows number of external ids, at least {@code nodes}; more if nodes stand for several equal rows
      * @param exponent the rows were multiplied by two to this power
@@ -153,7 +153,7 @@ public final class GraphImage {
             return with(Content.CODES_AND_VECTORS, degree);
         }
 
-        /** The shape of a graph of the same vectors and links, with neighbour codes. */
+        /** The shape of a graph of the same vectors and links, with neighbor codes. */
         public Shape withNeighborCodes() {
             return with(Content.NEIGHBOR_CODES, NeighborCodes.degree(degree));
         }
@@ -167,7 +167,7 @@ public final class GraphImage {
             return content == Content.CODES_AND_VECTORS || content == Content.CODES;
         }
 
-        /** Whether each record has the codes of the node's neighbours. */
+        /** Whether each record has the codes of the node's neighbors. */
         public boolean hasNeighborCodes() {
             return content == Content.NEIGHBOR_CODES;
         }
@@ -183,7 +183,7 @@ public final class GraphImage {
             return content == Content.VECTORS ? padded(bytes) : aligned(bytes, CACHE_LINE);
         }
 
-        /** Offset of the neighbour list in a record. */
+        /** Offset of the neighbor list in a record. */
         long linksIn() {
             return switch (content) {
                 case VECTORS -> (long) dimension * Float.BYTES;
@@ -192,7 +192,7 @@ public final class GraphImage {
             };
         }
 
-        /** Offset of the neighbour codes in a record, if it has any. */
+        /** Offset of the neighbor codes in a record, if it has any. */
         long blocksIn() {
             return aligned((long) dimension * Float.BYTES, CACHE_LINE);
         }
@@ -488,7 +488,7 @@ public final class GraphImage {
     }
 
     /**
-     * Copies a node's neighbours in every layer, its first row and its rows' ids from another image.
+     * Copies a node's neighbors in every layer, its first row and its rows' ids from another image.
      *
      * @param from an image with the same numbers of nodes, rows and layers
      * @param room scratch space for {@code from}'s degree
@@ -516,7 +516,7 @@ public final class GraphImage {
         return blockAt(node, block + 1) - 2L * NeighborCodes.BLOCK * Float.BYTES;
     }
 
-    /** Writes a block of a node's neighbour codes, with the addends and multipliers of their estimates. */
+    /** Writes a block of a node's neighbor codes, with the addends and multipliers of their estimates. */
     void setBlock(int node, int block, byte[] codes, float[] add, float[] multiply) {
         MemorySegment.copy(codes, 0, memory, JAVA_BYTE, blockAt(node, block), codes.length);
         long at = factorsAt(node, block);
@@ -530,17 +530,17 @@ public final class GraphImage {
         return memory.asSlice(at, factorsAt(node, block) - at).toArray(JAVA_BYTE);
     }
 
-    /** The addend in the estimate of neighbour {@code i} of a block. */
+    /** The addend in the estimate of neighbor {@code i} of a block. */
     float added(int node, int block, int i) {
         return memory.get(FLOAT_ANYWHERE, factorAt(node, block, i));
     }
 
-    /** The multiplier of the product in the estimate of neighbour {@code i} of a block. */
+    /** The multiplier of the product in the estimate of neighbor {@code i} of a block. */
     float multiplier(int node, int block, int i) {
         return memory.get(FLOAT_ANYWHERE, factorAt(node, block, NeighborCodes.BLOCK + i));
     }
 
-    /** Offset of factor {@code i} of a block: first the addends of all its neighbours, then the multipliers. */
+    /** Offset of factor {@code i} of a block: first the addends of all its neighbors, then the multipliers. */
     long factorAt(int node, int block, int i) {
         return factorsAt(node, block) + (long) i * Float.BYTES;
     }
@@ -583,7 +583,7 @@ public final class GraphImage {
     }
 
     /**
-     * Writes the first {@code count} elements of an array as a node's neighbours in a layer.
+     * Writes the first {@code count} elements of an array as a node's neighbors in a layer.
      *
      * @throws IllegalArgumentException if there are more than {@link #degree}
      */
@@ -591,7 +591,7 @@ public final class GraphImage {
         int max = degree(layer);
         if (count > max) {
             throw new IllegalArgumentException(
-                    "a node of layer " + layer + " must have at most " + max + " neighbours, got " + count);
+                    "a node of layer " + layer + " must have at most " + max + " neighbors, got " + count);
         }
         long at = neighborAt(layer, node, 0);
         MemorySegment.copy(neighbors, 0, memory, INT_ANYWHERE, at, count);
@@ -600,7 +600,7 @@ public final class GraphImage {
         }
     }
 
-    /** Max neighbours of a node in a layer. */
+    /** Max neighbors of a node in a layer. */
     public int degree(int layer) {
         return layer == 0 ? shape.degree() : shape.upperDegree();
     }
@@ -610,12 +610,12 @@ public final class GraphImage {
         return layer == 0 ? shape.nodes() : shape.levelCounts()[layer - 1];
     }
 
-    /** Offset of neighbour {@code i} of a node in a layer. */
+    /** Offset of neighbor {@code i} of a node in a layer. */
     public long neighborAt(int layer, int node, int i) {
         return (layer == 0 ? neighborsAt(node) : upperListAt(layer, node)) + (long) i * Integer.BYTES;
     }
 
-    /** Neighbour {@code i} of a node in a layer, or -1 after the last. */
+    /** Neighbor {@code i} of a node in a layer, or -1 after the last. */
     public int neighbor(int layer, int node, int i) {
         return memory.get(INT_ANYWHERE, neighborAt(layer, node, i));
     }

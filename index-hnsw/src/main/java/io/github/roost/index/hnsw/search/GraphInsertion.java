@@ -13,14 +13,14 @@ import java.util.stream.IntStream;
 
 /**
  * A graph under construction, into which several threads insert nodes concurrently, in C (Malkov and Yashunin, IEEE TPAMI 42(4),
- * 2020, algorithms 1 and 4). It is an image whose neighbour lists fill up. Distances are squared L2. All vectors are written
+ * 2020, algorithms 1 and 4). It is an image whose neighbor lists fill up. Distances are squared L2. All vectors are written
  * first; then nodes are inserted in the order of their numbers. Node 0, the entry point, must be inserted before all others. insert.h
- * explains how threads share neighbour lists.
+ * explains how threads share neighbor lists.
  *
- * <p>A full list is pruned by the heuristic: neighbours are considered nearest first, and a neighbour that is nearer to a kept
- * one than to the list's node is dropped. Remaining places are filled with dropped neighbours by a relaxed rule (as in Vamana;
- * Subramanya et al., DiskANN, NeurIPS 2019). The list remembers the neighbours that were kept by the strict rule, and all distances,
- * so the next pruning compares these neighbours only with new ones.
+ * <p>A full list is pruned by the heuristic: neighbors are considered nearest first, and a neighbor that is nearer to a kept
+ * one than to the list's node is dropped. Remaining places are filled with dropped neighbors by a relaxed rule (as in Vamana;
+ * Subramanya et al., DiskANN, NeurIPS 2019). The list remembers the neighbors that were kept by the strict rule, and all distances,
+ * so the next pruning compares these neighbors only with new ones.
  */
 public final class GraphInsertion implements AutoCloseable {
     /** {@code struct build} in insert.h. */
@@ -52,9 +52,9 @@ public final class GraphInsertion implements AutoCloseable {
      * Allocates an empty graph.
      *
      * @param dimension components per vector, from 1 to one more than the max of tables
-     * @param m max neighbours of a node in an upper layer, and half the max in layer 0; also the max that a new node links to
-     * @param width width of the searches for neighbours
-     * @param alpha factor of the relaxed rule: if there is room, a neighbour is dropped only if alpha times its squared distance to a
+     * @param m max neighbors of a node in an upper layer, and half the max in layer 0; also the max that a new node links to
+     * @param width width of the searches for neighbors
+     * @param alpha factor of the relaxed rule: if there is room, a neighbor is dropped only if alpha times its squared distance to a
      *     kept one is less than its squared distance to the list's node; at least 1
      * @param nodes number of nodes
      * @param levelCounts number of nodes of each upper layer, layer 1 first
@@ -101,7 +101,7 @@ public final class GraphInsertion implements AutoCloseable {
         LAYOUT.varHandle(groupElement(field)).set(build, 0L, address);
     }
 
-    /** Lists have a quarter more room than they keep, because pruning at each new neighbour would cost more than reading longer lists. */
+    /** Lists have a quarter more room than they keep, because pruning at each new neighbor would cost more than reading longer lists. */
     private static int room(int neighbors) {
         return neighbors + Math.max(1, neighbors / 4);
     }
@@ -111,7 +111,7 @@ public final class GraphInsertion implements AutoCloseable {
         return GraphSearchers.preferred() instanceof NativeSearch;
     }
 
-    /** Writes a node's vector and empties its neighbour lists. Threads may write different nodes concurrently. */
+    /** Writes a node's vector and empties its neighbor lists. Threads may write different nodes concurrently. */
     public void setVector(int node, float[] values) {
         image.setVector(node, values);
         image.setNeighbors(0, node, NO_NEIGHBORS, 0);
@@ -184,7 +184,7 @@ public final class GraphInsertion implements AutoCloseable {
             int count = 0;
             for (int neighbor = image.neighbor(level, node, 0); neighbor >= 0; ) {
                 float length = length(level, node, count);
-                // Neighbours appended since the last pruning are at the end, unsorted.
+                // Neighbors appended since the last pruning are at the end, unsorted.
                 long entry = SearchScratch.entry(length, neighbor);
                 int at = count;
                 for (; at > 0 && entries[at - 1] > entry; at--) {

@@ -12,10 +12,10 @@ public interface GraphLinks {
     int[] nodes(int level);
 
     /**
-     * Copies the neighbours of a node in a layer, nearest first, to an array.
+     * Copies the neighbors of a node in a layer, nearest first, to an array.
      *
      * @param into an array with room for all of them
-     * @return the number of neighbours
+     * @return the number of neighbors
      */
     int neighbors(int level, int node, int[] into);
 }

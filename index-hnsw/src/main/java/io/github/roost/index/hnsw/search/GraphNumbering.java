@@ -4,7 +4,7 @@ import java.util.Arrays;
 
 /**
  * The renumbering of a graph's nodes for an image: nodes of upper layers first, from the top down, then the others in breadth-first
- * order, so that neighbours are near each other in memory. Immutable.
+ * order, so that neighbors are near each other in memory. Immutable.
  */
 public final class GraphNumbering {
     /** The graph's number of each node of the image. */
@@ -17,7 +17,7 @@ public final class GraphNumbering {
 
     /**
      * @param nodes number of nodes
-     * @param degree max neighbours of a node in layer 0
+     * @param degree max neighbors of a node in layer 0
      * @param betweenNodes runs once per node
      */
     public GraphNumbering(GraphLinks links, int nodes, int degree, Runnable betweenNodes) {
@@ -68,9 +68,9 @@ public final class GraphNumbering {
     }
 
     /**
-     * Writes the neighbours of a node of the image in all its layers; only the nearest if the graph has more than fit.
+     * Writes the neighbors of a node of the image in all its layers; only the nearest if the graph has more than fit.
      *
-     * @param room scratch space for the max neighbours of a node of the graph
+     * @param room scratch space for the max neighbors of a node of the graph
      */
     public void writeNeighbors(GraphImage image, GraphLinks links, int node, int[] room) {
         writeNeighbors(image, links, 0, node, room);

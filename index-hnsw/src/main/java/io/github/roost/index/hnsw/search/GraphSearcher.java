@@ -36,7 +36,7 @@ public interface GraphSearcher {
      *     distances; from 1 to {@code width}. Other images return all found nodes
      * @param allowed the nodes that may be found; the search also traverses other nodes
      * @param budget number of distances, or equivalent work, before returning: a positive multiple of
-     *     {@link #TILE}. Exceeded by up to a quarter if a node has more new neighbours than are left
+     *     {@link #TILE}. Exceeded by up to a quarter if a node has more new neighbors than are left
      * @return whether the search is complete
      * @throws DamagedImageException if the image was modified after it was written
      */

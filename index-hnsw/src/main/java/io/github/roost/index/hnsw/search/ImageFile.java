@@ -98,7 +98,7 @@ public final class ImageFile {
 
     /**
      * Opens an image of {@link GraphImage.Content#CODES} in place, in memory that the caller has mapped. Validates only the head, and
-     * the zero points and scales of the codes; searches check the neighbours and labels that they read.
+     * the zero points and scales of the codes; searches check the neighbors and labels that they read.
      *
      * @param file the image's name in messages
      * @param memory exactly the image's bytes, aligned to 8 bytes
@@ -120,7 +120,7 @@ public final class ImageFile {
 
     /**
      * Opens an image in place, in memory whose checksum the caller has verified. Validates only the head; searches check the
-     * neighbours that they read.
+     * neighbors that they read.
      *
      * @param file the image's name in messages
      * @param memory exactly the image's bytes, aligned to 8 bytes
@@ -225,7 +225,7 @@ public final class ImageFile {
                         throw new TableFileException(
                                 file,
                                 image.neighborAt(layer, node, i),
-                                "has neighbour " + neighbor + " of node " + node + " in layer " + layer + ", which has "
+                                "has neighbor " + neighbor + " of node " + node + " in layer " + layer + ", which has "
                                         + nodes + " nodes");
                     }
                 }

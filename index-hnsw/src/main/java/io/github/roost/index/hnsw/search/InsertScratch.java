@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.lang.invoke.VarHandle;
 
-/** Scratch memory of one insertion: a search's scratch, and the neighbours picked in each layer. Used by one insertion at a time. */
+/** Scratch memory of one insertion: a search's scratch, and the neighbors picked in each layer. Used by one insertion at a time. */
 final class InsertScratch {
     /** {@code struct insert} in insert.h. */
     static final StructLayout LAYOUT = MemoryLayout.structLayout(
@@ -34,7 +34,7 @@ final class InsertScratch {
     final SearchScratch search = SearchScratch.take();
     /** The arguments of an insertion in C. */
     private final MemorySegment arguments = ScratchMemory.allocate(LAYOUT.byteSize());
-    /** Room for the number of picked neighbours and their entries, per layer. */
+    /** Room for the number of picked neighbors and their entries, per layer. */
     private MemorySegment picked = MemorySegment.NULL;
 
     private InsertScratch() {}

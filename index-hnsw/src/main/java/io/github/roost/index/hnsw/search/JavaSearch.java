@@ -175,7 +175,7 @@ final class JavaSearch implements GraphSearcher {
         private final NodeSet allowed;
         private final VectorMeasure vectors;
         private final Measure measure;
-        /** Estimates distances of neighbours; null if the image has no neighbour codes. */
+        /** Estimates distances of neighbors; null if the image has no neighbor codes. */
         private final NeighborCodes.@Nullable Query estimator;
 
         /** Expanded nodes in order, if there is an estimator. */
@@ -187,11 +187,11 @@ final class JavaSearch implements GraphSearcher {
         private long expanded;
 
         private Phase phase = Phase.DESCENDING;
-        /** Index of the next element in the phase's list: neighbours of {@link #from}, nodes, the log, or the found nodes. */
+        /** Index of the next element in the phase's list: neighbors of {@link #from}, nodes, the log, or the found nodes. */
         private int next;
         /** Exclusive end of the list, if it is of nodes or found nodes. */
         private int end;
-        /** The entry whose neighbours are compared. */
+        /** The entry whose neighbors are compared. */
         private long from;
         /** In the upper layers: the nearest entry so far. */
         private long nearest;
@@ -263,7 +263,7 @@ final class JavaSearch implements GraphSearcher {
             return SearchScratch.entry(measure.distance(node), node);
         }
 
-        /** The next neighbour of {@link #from} in a layer, or -1 after the last. */
+        /** The next neighbor of {@link #from} in a layer, or -1 after the last. */
         private int neighbor(int inLayer) {
             int neighbor = next < image.degree(inLayer) ? image.neighbor(inLayer, (int) from, next++) : -1;
             if (neighbor >= image.nodes(inLayer)) {

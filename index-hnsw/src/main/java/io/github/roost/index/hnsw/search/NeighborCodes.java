@@ -5,17 +5,17 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * Codes of a node's neighbours, one bit per component, stored in the node's record (Gao and Long, RaBitQ, SIGMOD 2024; Gou et al.,
- * SymphonyQG, SIGMOD 2025). Let c be the node's vector, x a neighbour's, r = x - c, and s the signs of r after a random rotation R.
+ * Codes of a node's neighbors, one bit per component, stored in the node's record (Gao and Long, RaBitQ, SIGMOD 2024; Gou et al.,
+ * SymphonyQG, SIGMOD 2025). Let c be the node's vector, x a neighbor's, r = x - c, and s the signs of r after a random rotation R.
  * The product of r and any y is about f s·Ry with f = |r|² / Σ|Rr|. So the squared distance of x from a query q,
  * |q - c|² + |r|² - 2 r·(q - c), is about the squared distance of c, plus |r|² + 2 f s·Rc, which is stored with the code, minus
- * 2 f s·Rq. For the negated inner product the summands are f s·Rc - r·c and -f s·Rq. The s·Rq of 32 neighbours are summed from a
+ * 2 f s·Rq. For the negated inner product the summands are f s·Rc - r·c and -f s·Rq. The s·Rq of 32 neighbors are summed from a
  * table of bytes (André et al., FastScan, VLDB 2015), which is filled once per query.
  *
  * <p>Performs the same steps as neighbor_codes.c and estimate_body.h, so that both get the same bits. Stateless.
  */
 public final class NeighborCodes {
-    /** Neighbours per block of codes. */
+    /** Neighbors per block of codes. */
     static final int BLOCK = 32;
 
     /** The number of coded components is padded to a multiple of this. */
@@ -36,7 +36,7 @@ public final class NeighborCodes {
         return (dimension + PADDED_TO - 1) / PADDED_TO * PADDED_TO;
     }
 
-    /** The degree in layer 0 of a graph with neighbour codes: {@code min} rounded up to whole blocks. */
+    /** The degree in layer 0 of a graph with neighbor codes: {@code min} rounded up to whole blocks. */
     static int degree(int min) {
         return (min + BLOCK - 1) / BLOCK * BLOCK;
     }
@@ -107,7 +107,7 @@ public final class NeighborCodes {
         }
     }
 
-    /** Writes the codes of a node's neighbours, from its list and the rotated vectors of all nodes. Used by one thread. */
+    /** Writes the codes of a node's neighbors, from its list and the rotated vectors of all nodes. Used by one thread. */
     public static final class Writer {
         private final GraphImage image;
         private final MemorySegment rotated;
@@ -115,7 +115,7 @@ public final class NeighborCodes {
         private final float[] neighbor;
 
         /**
-         * @param image with vectors and neighbours set
+         * @param image with vectors and neighbors set
          * @param rotated the vectors of all nodes after {@link #rotate}, {@link #length} floats per node
          */
         public Writer(GraphImage image, MemorySegment rotated) {
@@ -225,7 +225,7 @@ public final class NeighborCodes {
             }
         }
 
-        /** The estimated distances of a block's neighbours, given the node's distance. */
+        /** The estimated distances of a block's neighbors, given the node's distance. */
         float[] estimates(GraphImage image, int node, int block, float distance) {
             byte[] codes = image.blockCodes(node, block);
             float[] estimates = new float[BLOCK];

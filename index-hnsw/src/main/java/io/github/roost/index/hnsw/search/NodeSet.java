@@ -28,7 +28,7 @@ public final class NodeSet {
     private final int nodes;
     /** Written by the removing thread. */
     private volatile int size;
-    /** Incremented by all searches without synchronisation: an approximate count is enough. */
+    /** Incremented by all searches without synchronization: an approximate count is enough. */
     private int searches;
     /** The off-heap copy, once there is one. */
     private volatile @Nullable NodeSet copy;

@@ -9,7 +9,7 @@ public final class SearchPlan {
     private static final int EXACT_PER_EF = 4;
     /** Expected nodes that a graph search expands on the way to the ef nearest. */
     private static final int ON_THE_WAY = 16;
-    /** Max expected share of an expanded node's neighbours that have not been visited yet. */
+    /** Max expected share of an expanded node's neighbors that have not been visited yet. */
     private static final double NEW_NEIGHBORS = .75;
     /** Max expected ratio of the nodes that a search by estimates expands to the nodes that it looks for. */
     private static final int SEEMING_NEAR = 8;
@@ -35,7 +35,7 @@ public final class SearchPlan {
      * fewer nodes or an exhaustive scan of the allowed nodes is no more work.
      *
      * @param computed number of distances that the search computed
-     * @param degree max neighbours of a node
+     * @param degree max neighbors of a node
      */
     public static boolean wentFar(long computed, int nodes, int allowed, int ef, int degree) {
         double expanded = ef * (double) nodes / allowed + ON_THE_WAY;

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Graphs of exact neighbours over random vectors, against sorting. */
+/** Graphs of exact neighbors over random vectors, against sorting. */
 class CodedGraphTest {
     private static final int DIMENSION = 24;
     private static final int ROWS = 1_500;
@@ -302,7 +302,7 @@ class CodedGraphTest {
         return values;
     }
 
-    /** Half of the neighbours are the nearest rows of the layer, the others any rows of it. */
+    /** Half of the neighbors are the nearest rows of the layer, the others any rows of it. */
     private static final class Exact implements BuiltGraph {
         private final int[][][] lists = new int[3][ROWS][];
 

@@ -127,7 +127,7 @@ class GraphInsertionTest {
                     int other = graph.image.neighbor(level, node, i);
                     assertThat(other).isNotEqualTo(node).isLessThan(graph.image.nodes(level));
                     assertThat(graph.length(level, node, i))
-                            .describedAs("layer %d, node %d, neighbour %d", level, node, other)
+                            .describedAs("layer %d, node %d, neighbor %d", level, node, other)
                             .isEqualTo(JavaInsertion.distance(rows[node], rows[other]));
                     seen.add(other);
                 }

@@ -278,7 +278,7 @@ class GraphSearcherTest {
         return scratch;
     }
 
-    /** A graph of random neighbours: what a search finds in it is arbitrary, but the same for all. */
+    /** A graph of random neighbors: what a search finds in it is arbitrary, but the same for all. */
     private static GraphImage image(Metric metric, boolean coded, int dimension, int nodes, Random random) {
         int degree = 2 + random.nextInt(12);
         int upperDegree = 1 + random.nextInt(6);

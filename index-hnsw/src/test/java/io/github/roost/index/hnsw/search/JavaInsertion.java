@@ -130,7 +130,7 @@ final class JavaInsertion {
         }
     }
 
-    /** Neighbours nearest first, layer by layer. */
+    /** Neighbors nearest first, layer by layer. */
     List<List<Integer>> lists() {
         return links.stream()
                 .flatMap(List::stream)

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Every search by neighbours' codes against the one in Java, over random graphs; estimates against distances. */
+/** Every search by neighbors' codes against the one in Java, over random graphs; estimates against distances. */
 class NeighborCodesTest {
     private static final GraphSearcher ORACLE = GraphSearchers.available().getLast();
 
@@ -40,7 +40,7 @@ class NeighborCodesTest {
         return values;
     }
 
-    /** A graph of random neighbours, of one or two blocks. */
+    /** A graph of random neighbors, of one or two blocks. */
     private static GraphImage image(Metric metric, int dimension, int nodes, Random random) {
         int[] levelCounts = nodes < 20 ? new int[0] : new int[] {nodes / 5, nodes / 20};
         GraphImage image = GraphImage.allocate(new GraphImage.Shape(

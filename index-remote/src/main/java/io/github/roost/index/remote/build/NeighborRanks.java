@@ -1,7 +1,7 @@
 package io.github.roost.index.remote.build;
 
 import io.github.roost.core.SearchContext;
-import io.github.roost.index.hnsw.HnswGraph;
+import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.index.remote.format.RowDistance;
 import io.github.roost.index.remote.pool.Centroids;
 import io.github.roost.vector.IdFilter;
@@ -43,7 +43,7 @@ public final class NeighborRanks {
     }
 
     /** Compares the rows of a partition with the queries. */
-    public void add(BuildWork work, int partition, HnswGraph graph) {
+    public void add(BuildWork work, int partition, Graph graph) {
         work.run(queries.size(), STEP, (from, to) -> {
             List<SearchResult> found =
                     graph.scanTogether(queries.subList(from, to), K + 1, IdFilter.all(), IdFilter.all(), OUTSIDE);
@@ -73,7 +73,7 @@ public final class NeighborRanks {
     }
 
     /** For each query with neighbors, per true neighbor: the smallest rank, in the query's order of visits, of a partition that has it. */
-    public int[][] of(HnswGraph centroids, Metric metric) {
+    public int[][] of(Graph centroids, Metric metric) {
         List<int[]> ranks = new ArrayList<>();
         for (int query = 0; query < queries.size(); query++) {
             int[] rankOf = new int[centroids.rows()];

@@ -1,6 +1,6 @@
 package io.github.roost.index.remote.build;
 
-import io.github.roost.index.hnsw.HnswGraph;
+import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.index.remote.format.RowDistance;
 import io.github.roost.index.remote.pool.Centroids;
 import io.github.roost.vector.Metric;
@@ -64,7 +64,7 @@ public final class Partitioner {
      * @param centroids a graph of the centroids; their ids are the partitions' numbers
      * @param members the rows of each partition
      */
-    public record Partitions(HnswGraph centroids, int[][] members) {}
+    public record Partitions(Graph centroids, int[][] members) {}
 
     public Partitions run(double boundary) {
         float[][] trained = train();
@@ -74,7 +74,7 @@ public final class Partitioner {
     }
 
     /** Assigns a subset of the rows, numbered from 0, to partitions of nearly equal size. */
-    private int[][] assign(HnswGraph centroids, int count, IntFunction<float[]> vectors, double boundary) {
+    private int[][] assign(Graph centroids, int count, IntFunction<float[]> vectors, double boundary) {
         int near = Math.min(NEAR, partitions);
         int[] nearest = new int[Math.multiplyExact(count, near)];
         float[] distances = new float[nearest.length];
@@ -93,7 +93,7 @@ public final class Partitioner {
                 .assign(SLACK, boundary));
     }
 
-    private int[] all(HnswGraph centroids, float[] vector) {
+    private int[] all(Graph centroids, float[] vector) {
         return LongStream.of(Centroids.nearest(centroids, vector, partitions).ids())
                 .mapToInt(id -> (int) id)
                 .toArray();
@@ -123,8 +123,8 @@ public final class Partitioner {
         });
     }
 
-    private HnswGraph graph(float[][] centroids) {
-        return HnswGraph.build(
+    private Graph graph(float[][] centroids) {
+        return Graph.build(
                 graphWork.get(),
                 Metric.SQUARED_L2,
                 16,

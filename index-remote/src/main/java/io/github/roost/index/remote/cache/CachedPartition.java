@@ -1,6 +1,6 @@
 package io.github.roost.index.remote.cache;
 
-import io.github.roost.index.hnsw.HnswGraph;
+import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.index.remote.DamagedPartitionException;
 import io.github.roost.index.remote.RemoteRegion;
 import io.github.roost.index.remote.format.Directory;
@@ -39,7 +39,7 @@ public final class CachedPartition {
     @Nullable
     Memory memory;
 
-    private volatile @Nullable HnswGraph graph;
+    private volatile @Nullable Graph graph;
     private volatile PartitionLog log = PartitionLog.EMPTY;
 
     /** A piece of the cache's memory. Its fields are guarded by the cache. */
@@ -132,7 +132,7 @@ public final class CachedPartition {
 
     /** The graph, if it was verified; null before, and for a partition without rows. */
     @Nullable
-    public HnswGraph graph() {
+    public Graph graph() {
         return graph;
     }
 
@@ -171,7 +171,7 @@ public final class CachedPartition {
         if (changed != null) {
             return changed.vector().clone();
         }
-        HnswGraph rows = graph;
+        Graph rows = graph;
         int row = rows == null || upTo.hides(id) ? -1 : rows.row(id);
         return rows == null || row < 0 ? null : rows.vector(row);
     }
@@ -202,9 +202,9 @@ public final class CachedPartition {
         return -1;
     }
 
-    private HnswGraph open(String region, PoolHead pool, MemorySegment bytes) throws DamagedPartitionException {
+    private Graph open(String region, PoolHead pool, MemorySegment bytes) throws DamagedPartitionException {
         try {
-            HnswGraph opened = HnswGraph.open("partition " + key.partition(), bytes);
+            Graph opened = Graph.open("partition " + key.partition(), bytes);
             if (opened.rows() != place.rows()) {
                 throw new DamagedPartitionException(
                         region, key.partition(), "it has " + opened.rows() + " rows, not " + place.rows());

@@ -3,7 +3,7 @@ package io.github.roost.index.remote.format;
 import static io.github.roost.index.remote.format.Bytes.INT;
 import static io.github.roost.index.remote.format.Bytes.LONG;
 
-import io.github.roost.index.hnsw.HnswGraph;
+import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.index.remote.DamagedPartitionException;
 import io.github.roost.vector.file.Checksum;
 import java.lang.foreign.Arena;
@@ -41,16 +41,16 @@ public final class ImageHeader {
     }
 
     /** Bytes of header and graph, rounded up to cache lines; the graph is null for a partition without rows. */
-    public static long imageBytes(@Nullable HnswGraph graph) {
+    public static long imageBytes(@Nullable Graph graph) {
         return graph == null ? BYTES : imageBytes(graph.memory().byteSize());
     }
 
-    public static int rowsOf(@Nullable HnswGraph graph) {
+    public static int rowsOf(@Nullable Graph graph) {
         return graph == null ? 0 : graph.rows();
     }
 
     /** The header of a graph, null for a partition without rows. */
-    public static MemorySegment of(int partition, int generation, @Nullable HnswGraph graph, Arena arena) {
+    public static MemorySegment of(int partition, int generation, @Nullable Graph graph, Arena arena) {
         MemorySegment bytes = graph == null ? MemorySegment.NULL : graph.memory();
         MemorySegment header = arena.allocate(bytes(bytes.byteSize()), CACHE_LINE);
         write(header, partition, rowsOf(graph), generation, bytes);

@@ -1,7 +1,7 @@
 package io.github.roost.index.remote.pool;
 
 import io.github.roost.core.SearchContext;
-import io.github.roost.index.hnsw.HnswGraph;
+import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.SearchResult;
 import java.util.List;
@@ -16,7 +16,7 @@ public final class Centroids {
     private Centroids() {}
 
     /** The nearest centroids; their ids are the partitions' numbers. */
-    public static SearchResult nearest(HnswGraph centroids, float[] vector, int count) {
+    public static SearchResult nearest(Graph centroids, float[] vector, int count) {
         if (centroids.rows() <= MAX_SCANNED) {
             return centroids
                     .scanTogether(List.of(vector), count, IdFilter.all(), IdFilter.all(), OUTSIDE)

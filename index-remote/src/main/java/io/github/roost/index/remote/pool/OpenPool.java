@@ -2,7 +2,7 @@ package io.github.roost.index.remote.pool;
 
 import static io.github.roost.index.remote.format.Bytes.LONG;
 
-import io.github.roost.index.hnsw.HnswGraph;
+import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.index.remote.RemoteMemoryException;
 import io.github.roost.index.remote.RemoteRegion;
 import io.github.roost.index.remote.format.Bytes;
@@ -46,7 +46,7 @@ public final class OpenPool implements AutoCloseable {
     private final ConcurrentLinkedQueue<MemorySegment> wordBuffers = new ConcurrentLinkedQueue<>();
     private final long timeoutNanos;
     private final PoolHead head;
-    private final HnswGraph centroids;
+    private final Graph centroids;
     private final float[][] sample;
     private final NodeWatch watch;
     private volatile int rows;
@@ -105,10 +105,10 @@ public final class OpenPool implements AutoCloseable {
         }
     }
 
-    private HnswGraph centroids(MemorySegment meta) throws RemoteMemoryException {
-        HnswGraph graph;
+    private Graph centroids(MemorySegment meta) throws RemoteMemoryException {
+        Graph graph;
         try {
-            graph = HnswGraph.open("centroids", meta.asSlice(0, head.metaBytes()));
+            graph = Graph.open("centroids", meta.asSlice(0, head.metaBytes()));
         } catch (TableFileException wrong) {
             throw new RemoteMemoryException(region.name(), "has no graph of centroids", wrong);
         }

@@ -4,7 +4,7 @@ import io.github.roost.core.SearchContext;
 import io.github.roost.core.spi.GroupSearch;
 import io.github.roost.core.spi.Pending;
 import io.github.roost.core.spi.Step;
-import io.github.roost.index.hnsw.HnswGraph;
+import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.index.remote.DamagedPartitionException;
 import io.github.roost.index.remote.RemoteMemoryException;
 import io.github.roost.index.remote.cache.CachedPartition;
@@ -222,7 +222,7 @@ final class PartitionSearch implements GroupSearch<QueryState, PartitionResult> 
         /** Searches for the next queries; queries with the same filter and k share a scan if that is less work. */
         private void searchSome(
                 CachedPartition image, PartitionLog log, PartitionResult.@Nullable Seen seen, SearchContext context) {
-            HnswGraph graph = image.graph();
+            Graph graph = image.graph();
             long left = NANOS_PER_SLICE;
             for (int index = next; index < group.size() && left > 0; index++) {
                 if (isOver(index)) {
@@ -254,7 +254,7 @@ final class PartitionSearch implements GroupSearch<QueryState, PartitionResult> 
         }
 
         /** The query and later ones that can share a scan with it; none if its visit limit does not allow a scan. */
-        private int[] alike(int first, HnswGraph graph) {
+        private int[] alike(int first, Graph graph) {
             SearchRequest request = group.query(first).request();
             return IntStream.range(first, group.size())
                     .filter(index -> !isOver(index))
@@ -270,7 +270,7 @@ final class PartitionSearch implements GroupSearch<QueryState, PartitionResult> 
 
         private void scan(
                 int[] indices,
-                HnswGraph graph,
+                Graph graph,
                 PartitionLog log,
                 PartitionResult.@Nullable Seen seen,
                 SearchContext context) {
@@ -329,7 +329,7 @@ final class PartitionSearch implements GroupSearch<QueryState, PartitionResult> 
         }
     }
 
-    private SearchResult find(@Nullable HnswGraph graph, PartitionLog log, QueryState query, SearchContext context) {
+    private SearchResult find(@Nullable Graph graph, PartitionLog log, QueryState query, SearchContext context) {
         SearchRequest request = query.request();
         SearchResult ofGraph = graph == null
                 ? NOTHING

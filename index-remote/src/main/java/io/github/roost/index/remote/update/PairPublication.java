@@ -2,7 +2,7 @@ package io.github.roost.index.remote.update;
 
 import static io.github.roost.index.remote.format.Bytes.LONG;
 
-import io.github.roost.index.hnsw.HnswGraph;
+import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.index.remote.RemoteMemoryException;
 import io.github.roost.index.remote.RemoteRegion;
 import io.github.roost.index.remote.format.Bytes;
@@ -49,8 +49,8 @@ final class PairPublication {
     record Built(
             int pair,
             LogTails upTo,
-            @Nullable HnswGraph even,
-            @Nullable HnswGraph odd) {}
+            @Nullable Graph even,
+            @Nullable Graph odd) {}
 
     /** The outcome of a publication. */
     sealed interface Published {
@@ -261,7 +261,7 @@ final class PairPublication {
                     record.moved());
         }
 
-        private void writeImage(long at, int partition, @Nullable HnswGraph graph) throws RemoteMemoryException {
+        private void writeImage(long at, int partition, @Nullable Graph graph) throws RemoteMemoryException {
             MemorySegment header = ImageHeader.of(partition, generation, graph, Arena.ofAuto());
             put(at, header);
             if (graph != null) {

@@ -1,6 +1,6 @@
 package io.github.roost.index.remote.update;
 
-import io.github.roost.index.hnsw.HnswGraph;
+import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.index.remote.RemoteMemoryException;
 import io.github.roost.index.remote.format.Directory;
 import io.github.roost.index.remote.format.LogRecord;
@@ -122,7 +122,7 @@ public final class PairRebuild {
         WholePartition whole = WholePartition.read(pool, directory, partition, tails.of(partition), buffer);
         List<Long> ids = new ArrayList<>();
         List<float[]> vectors = new ArrayList<>();
-        HnswGraph graph = whole.graph();
+        Graph graph = whole.graph();
         if (graph != null) {
             for (int row = 0; row < graph.rows(); row++) {
                 if (!whole.log().hides(graph.id(row))) {
@@ -139,14 +139,14 @@ public final class PairRebuild {
     }
 
     /** @param share the progress of the rebuild when the graph is built */
-    private @Nullable HnswGraph build(BuildWork work, double share, int partition, Rows rows) {
+    private @Nullable Graph build(BuildWork work, double share, int partition, Rows rows) {
         BuildWork part = work.part("partition " + partition + " (build)");
         work.phase(share, part);
         if (rows.ids().length == 0) {
             return null;
         }
         PoolHead head = pool.head();
-        return HnswGraph.build(
+        return Graph.build(
                 part, head.metric(), head.m(), head.efConstruction(), rows.ids(), VectorSource.of(rows.vectors()));
     }
 }

@@ -1,6 +1,6 @@
 package io.github.roost.index.remote.update;
 
-import io.github.roost.index.hnsw.HnswGraph;
+import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.index.remote.RemoteMemoryException;
 import io.github.roost.index.remote.cache.CachedPartition;
 import io.github.roost.index.remote.format.Directory;
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param graph its rows, or null if it was built without rows
  * @param log the changes since
  */
-record WholePartition(@Nullable HnswGraph graph, PartitionLog log) {
+record WholePartition(@Nullable Graph graph, PartitionLog log) {
     /** Receives rows. */
     interface Rows {
         /**

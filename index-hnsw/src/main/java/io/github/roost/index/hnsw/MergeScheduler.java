@@ -22,8 +22,8 @@ import org.slf4j.LoggerFactory;
  * has none.
  *
  * <p>A run repeats a step until the step finds nothing to do. It serves all that was asked for before it began: the requests of the
- * table itself, and freezes, which callers wait for and may cancel. What is asked for meanwhile is served by the next run, since
- * the present one may have passed the rows concerned. A run is cancelled when the last freeze that it serves is, unless the table
+ * table itself, and merges, which callers wait for and may cancel. What is asked for meanwhile is served by the next run, since
+ * the present one may have passed the rows concerned. A run is cancelled when the last merge that it serves is, unless the table
  * itself has asked for it too, and when the table is closed.
  *
  * <p>{@link #close} ends every run: it sets {@code closed} and cancels the run under way, both under the lock, and a run begins
@@ -34,8 +34,8 @@ import org.slf4j.LoggerFactory;
  *
  * @param <T> the type of the table
  */
-final class BackgroundFreeze<T extends VectorTable> implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(BackgroundFreeze.class);
+final class MergeScheduler<T extends VectorTable> implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(MergeScheduler.class);
 
     private final ThreadFactory threads;
     private final T table;
@@ -51,24 +51,24 @@ final class BackgroundFreeze<T extends VectorTable> implements AutoCloseable {
     private boolean closed;
 
     /**
-     * @param table the result of a freeze; need not be complete yet
+     * @param table the result of a merge; need not be complete yet
      * @param name of the table
      * @param works makes the work of a run
      * @param step does one merge that is due, with the work of the run; returns false if none is
      */
-    BackgroundFreeze(T table, String name, Supplier<BuildWork> works, Predicate<BuildWork> step) {
+    MergeScheduler(T table, String name, Supplier<BuildWork> works, Predicate<BuildWork> step) {
         this.table = table;
         this.name = name;
         this.works = works;
         this.step = step;
         this.threads = new ProcessMaskThreadFactory(
-                Thread.ofPlatform().daemon().name("roost-freeze-" + name).factory());
+                Thread.ofPlatform().daemon().name("roost-merge-" + name).factory());
     }
 
     private final class Run {
         final BuildWork work = works.get();
         /** Does not change once the run has ended. */
-        final List<Freeze> freezes = new ArrayList<>();
+        final List<Merge> merges = new ArrayList<>();
         /** Whether the table itself has asked for it. */
         boolean isRequested;
 
@@ -88,7 +88,7 @@ final class BackgroundFreeze<T extends VectorTable> implements AutoCloseable {
         }
     }
 
-    /** Asks for all merges that are due now. Does not throw: the change that asks succeeds even if its rows cannot be frozen yet. */
+    /** Asks for all merges that are due now. Does not throw: the change that asks succeeds even if its rows cannot be merged yet. */
     @SuppressWarnings("IllegalCatch")
     void request() {
         try {
@@ -115,10 +115,10 @@ final class BackgroundFreeze<T extends VectorTable> implements AutoCloseable {
             throw new TableClosedException(name);
         }
         Run run = next();
-        Freeze freeze = new Freeze(run);
-        run.freezes.add(freeze);
+        Merge merge = new Merge(run);
+        run.merges.add(merge);
         startThread();
-        return freeze;
+        return merge;
     }
 
     private Run next() {
@@ -185,12 +185,12 @@ final class BackgroundFreeze<T extends VectorTable> implements AutoCloseable {
     /** Called once, without the lock, after the run has ended. */
     @SuppressWarnings("IllegalCatch")
     private void complete(Run run) {
-        for (int i = 0; i < run.freezes.size(); i++) {
+        for (int i = 0; i < run.merges.size(); i++) {
             try {
-                run.freezes.get(i).complete(run.failure);
+                run.merges.get(i).complete(run.failure);
             } catch (Throwable noMemory) {
                 // The others are told all the same, and the thread lives on.
-                LOG.debug("a freeze of {} has no report", name);
+                LOG.debug("a merge of {} has no report", name);
             }
         }
     }
@@ -201,7 +201,7 @@ final class BackgroundFreeze<T extends VectorTable> implements AutoCloseable {
         try {
             if (!isOfClosedOrchestrator(failed)) {
                 LOG.warn(
-                        "Rows of table {} cannot be frozen, they are searched one by one: {}", name, failed.toString());
+                        "Rows of table {} cannot be merged, they are searched one by one: {}", name, failed.toString());
             }
         } catch (Throwable unheard) {
             // Callers have been told already, so an error while logging (out of memory) can be ignored.
@@ -242,12 +242,12 @@ final class BackgroundFreeze<T extends VectorTable> implements AutoCloseable {
     }
 
     /** A caller's share in a run. */
-    private final class Freeze implements TableBuild<T> {
+    private final class Merge implements TableBuild<T> {
         private final Run run;
         private final CompletableFuture<T> outcome = new CompletableFuture<>();
         private boolean cancelled;
 
-        Freeze(Run run) {
+        Merge(Run run) {
             this.run = run;
         }
 
@@ -258,7 +258,7 @@ final class BackgroundFreeze<T extends VectorTable> implements AutoCloseable {
                     outcome.completeExceptionally(failure);
                 default ->
                     outcome.completeExceptionally(
-                            new IllegalStateException("table " + name + " cannot be frozen", failure));
+                            new IllegalStateException("table " + name + " cannot be merged", failure));
             }
         }
 
@@ -274,17 +274,17 @@ final class BackgroundFreeze<T extends VectorTable> implements AutoCloseable {
 
         @Override
         public boolean cancel() {
-            synchronized (BackgroundFreeze.this) {
+            synchronized (MergeScheduler.this) {
                 if (cancelled || run.hasEnded) {
                     return cancelled || run.failure != null;
                 }
                 cancelled = true;
-                run.freezes.remove(this);
-                if (run.freezes.isEmpty() && !run.isRequested) {
+                run.merges.remove(this);
+                if (run.merges.isEmpty() && !run.isRequested) {
                     drop(run);
                 }
             }
-            outcome.completeExceptionally(new CancellationException("freeze of table " + name + " was cancelled"));
+            outcome.completeExceptionally(new CancellationException("merge of table " + name + " was cancelled"));
             return true;
         }
     }

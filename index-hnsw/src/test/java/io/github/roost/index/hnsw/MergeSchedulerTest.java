@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-class BackgroundFreezeTest {
+class MergeSchedulerTest {
     private final Orchestrator orchestrator =
             Orchestrator.builder().topology(Fixtures.twoDomains()).build();
     private final LiveTable table = LiveTable.builder().build(orchestrator, 1);
@@ -30,8 +30,8 @@ class BackgroundFreezeTest {
         orchestrator.close();
     }
 
-    private BackgroundFreeze<LiveTable> freeze(Predicate<BuildWork> step) {
-        return new BackgroundFreeze<>(table, "test", () -> new BuildWork(orchestrator, "test"), step);
+    private MergeScheduler<LiveTable> merge(Predicate<BuildWork> step) {
+        return new MergeScheduler<>(table, "test", () -> new BuildWork(orchestrator, "test"), step);
     }
 
     /** A step that goes on until the work of its run is cancelled or it is let go on. */
@@ -58,14 +58,14 @@ class BackgroundFreezeTest {
 
     @Test
     @Timeout(60)
-    void aRunIsCancelledWithTheLastFreezeThatItServes() {
+    void aRunIsCancelledWithTheLastMergeThatItServes() {
         Endless step = new Endless();
-        try (BackgroundFreeze<LiveTable> freeze = freeze(step)) {
-            TableBuild<LiveTable> first = freeze.start();
+        try (MergeScheduler<LiveTable> merge = merge(step)) {
+            TableBuild<LiveTable> first = merge.start();
             step.begun.acquireUninterruptibly();
             // Both are served by the next run.
-            TableBuild<LiveTable> second = freeze.start();
-            TableBuild<LiveTable> third = freeze.start();
+            TableBuild<LiveTable> second = merge.start();
+            TableBuild<LiveTable> third = merge.start();
             assertThat(first.cancel()).isTrue();
             step.cancelled.acquireUninterruptibly();
             assertThatThrownBy(first::join).isInstanceOf(CancellationException.class);
@@ -84,20 +84,20 @@ class BackgroundFreezeTest {
 
     @Test
     @Timeout(60)
-    void aRunThatTheTableHasAskedForOutlivesAFreezeThatIsCancelled() {
+    void aRunThatTheTableHasAskedForOutlivesAMergeThatIsCancelled() {
         Endless step = new Endless();
-        try (BackgroundFreeze<LiveTable> freeze = freeze(step)) {
-            freeze.request();
+        try (MergeScheduler<LiveTable> merge = merge(step)) {
+            merge.request();
             step.begun.acquireUninterruptibly();
-            freeze.request();
-            TableBuild<LiveTable> cancelled = freeze.start();
+            merge.request();
+            TableBuild<LiveTable> cancelled = merge.start();
             step.ends.release();
             step.begun.acquireUninterruptibly();
             assertThat(cancelled.cancel()).isTrue();
-            TableBuild<LiveTable> unbegun = freeze.start();
+            TableBuild<LiveTable> unbegun = merge.start();
             assertThat(unbegun.cancel()).isTrue();
             step.ends.release();
-            TableBuild<LiveTable> last = freeze.start();
+            TableBuild<LiveTable> last = merge.start();
             step.begun.acquireUninterruptibly();
             step.ends.release();
             assertThat(last.join()).isSameAs(table);
@@ -110,16 +110,16 @@ class BackgroundFreezeTest {
     @Timeout(60)
     void closingEndsTheRunUnderWayAndNoneBeginsAfterwards() {
         Endless step = new Endless();
-        BackgroundFreeze<LiveTable> freeze = freeze(step);
-        TableBuild<LiveTable> first = freeze.start();
+        MergeScheduler<LiveTable> merge = merge(step);
+        TableBuild<LiveTable> first = merge.start();
         step.begun.acquireUninterruptibly();
-        TableBuild<LiveTable> second = freeze.start();
-        freeze.close();
+        TableBuild<LiveTable> second = merge.start();
+        merge.close();
         assertThatThrownBy(first::join).isInstanceOf(TableClosedException.class);
         assertThatThrownBy(second::join).isInstanceOf(TableClosedException.class);
-        assertThatThrownBy(freeze::start).isInstanceOf(TableClosedException.class);
+        assertThatThrownBy(merge::start).isInstanceOf(TableClosedException.class);
         step.cancelled.acquireUninterruptibly();
-        freeze.request();
+        merge.request();
         assertThat(step.begun.availablePermits()).isZero();
     }
 
@@ -128,16 +128,16 @@ class BackgroundFreezeTest {
     void anErrorIsToldToThoseWhoWaitAndTheNextRequestIsServed() throws Exception {
         Error error = new OutOfMemoryError("for this test");
         AtomicInteger steps = new AtomicInteger();
-        try (BackgroundFreeze<LiveTable> freeze = freeze(work -> {
+        try (MergeScheduler<LiveTable> merge = merge(work -> {
             if (steps.incrementAndGet() == 1) {
                 throw error;
             }
             return false;
         })) {
-            assertThatThrownBy(() -> freeze.start().join())
+            assertThatThrownBy(() -> merge.start().join())
                     .isInstanceOf(IllegalStateException.class)
                     .hasCause(error);
-            freeze.start().join();
+            merge.start().join();
             assertThat(steps).hasValue(2);
         }
     }
@@ -157,15 +157,15 @@ class BackgroundFreezeTest {
         CountDownLatch ended = new CountDownLatch(1);
         Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
         Thread.setDefaultUncaughtExceptionHandler((thread, uncaught) -> ended.countDown());
-        try (BackgroundFreeze<LiveTable> freeze = freeze(work -> {
+        try (MergeScheduler<LiveTable> merge = merge(work -> {
             if (steps.incrementAndGet() == 1) {
                 throw error;
             }
             return false;
         })) {
-            assertThatThrownBy(() -> freeze.start().join()).isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(() -> merge.start().join()).isInstanceOf(IllegalStateException.class);
             // A thread that died has come to this, or is still on its way.
-            freeze.start().join();
+            merge.start().join();
             assertThat(steps).hasValue(2);
             assertThat(ended.getCount()).isOne();
         } finally {
@@ -198,16 +198,16 @@ class BackgroundFreezeTest {
         ByteArrayOutputStream logged = new ByteArrayOutputStream();
         System.setErr(new PrintStream(logged, true, StandardCharsets.UTF_8));
         AtomicInteger steps = new AtomicInteger();
-        try (BackgroundFreeze<LiveTable> freeze = freeze(work -> {
+        try (MergeScheduler<LiveTable> merge = merge(work -> {
             if (steps.incrementAndGet() == 1) {
                 failing.run();
             }
             return false;
         })) {
-            assertThatThrownBy(() -> freeze.start().join())
+            assertThatThrownBy(() -> merge.start().join())
                     .isInstanceOfAny(IllegalStateException.class, OrchestratorClosedException.class);
             // The thread logs before it looks for the next request.
-            freeze.start().join();
+            merge.start().join();
         } finally {
             System.setErr(err);
         }

@@ -10,7 +10,7 @@ import io.github.roost.vector.spi.BuildWork;
  * Copies a finished graph into an off-heap image and renumbers its nodes. Used once. All steps are batch work on the workers
  * of an orchestrator, which make the writes of one step visible to the next.
  */
-final class GraphFreezer {
+final class ImageWriter {
     /** Nodes written per step of batch work. */
     private static final int RUN = 64;
 
@@ -28,7 +28,7 @@ final class GraphFreezer {
         void read(int node, float[] into);
     }
 
-    GraphFreezer(BuildWork work, GraphLinks links, DistinctRows rows, NodeVectors vectors) {
+    ImageWriter(BuildWork work, GraphLinks links, DistinctRows rows, NodeVectors vectors) {
         this.work = work;
         this.links = links;
         this.rows = rows;
@@ -36,7 +36,7 @@ final class GraphFreezer {
         this.firstRow = new int[rows.nodes() + 1];
     }
 
-    GraphImage freeze(GraphSpace space, int dimension, GraphOptions options) {
+    GraphImage write(GraphSpace space, int dimension, GraphOptions options) {
         GraphNumbering numbering = work.once(() -> number(2 * options.m()));
         GraphImage image = GraphImage.allocate(new GraphImage.Shape(
                 space.metric(),
