@@ -1,4 +1,5 @@
 /** HNSW tables whose searches run on Roost's workers. */
+@SuppressWarnings("module") // the modules that the graph is exported to are built later
 module io.github.roost.index.hnsw {
     requires transitive io.github.roost.vector;
     requires io.github.roost.neighborhash;
@@ -6,5 +7,7 @@ module io.github.roost.index.hnsw {
     requires org.slf4j;
 
     exports io.github.roost.index.hnsw;
-    exports io.github.roost.index.hnsw.graph;
+    exports io.github.roost.index.hnsw.graph to
+            io.github.roost.index.remote,
+            io.github.roost.lucene;
 }

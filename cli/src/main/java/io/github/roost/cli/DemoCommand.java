@@ -1,5 +1,6 @@
 package io.github.roost.cli;
 
+import io.github.roost.simulator.options.RoostHome;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.cli.demo.Demo;

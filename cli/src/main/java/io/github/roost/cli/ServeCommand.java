@@ -1,5 +1,6 @@
 package io.github.roost.cli;
 
+import io.github.roost.simulator.options.RoostHome;
 import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.server.ServeSettings;

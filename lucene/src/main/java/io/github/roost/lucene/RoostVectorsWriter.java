@@ -1,7 +1,7 @@
 package io.github.roost.lucene;
 
-import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.index.hnsw.graph.CodedRows;
+import io.github.roost.index.hnsw.graph.Graph;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
@@ -146,8 +146,7 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
             FieldInfo field, FlatVectorsReader flat, KnnVectorValues values, @Nullable MergeState mergeState)
             throws IOException {
         try (Arena arena = Arena.ofShared()) {
-            Graph graph =
-                    builds.run(betweenPieces -> build(field, flat, values, mergeState, arena, betweenPieces));
+            Graph graph = builds.run(betweenPieces -> build(field, flat, values, mergeState, arena, betweenPieces));
             // In the calling thread: Lucene lets only a merge's own thread wait for its turn to write.
             return graph.write(new ByteOutput(graphs)::write);
         }

@@ -45,11 +45,7 @@ final class SegmentSearch {
     private @Nullable SparseFixedBitSet collected;
 
     SegmentSearch(
-            @Nullable Graph graph,
-            RandomVectorScorer scorer,
-            int maxDoc,
-            KnnCollector collector,
-            AcceptDocs acceptDocs)
+            @Nullable Graph graph, RandomVectorScorer scorer, int maxDoc, KnnCollector collector, AcceptDocs acceptDocs)
             throws IOException {
         this.graph = graph;
         this.scorer = scorer;

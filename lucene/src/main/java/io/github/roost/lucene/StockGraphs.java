@@ -1,7 +1,7 @@
 package io.github.roost.lucene;
 
-import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.index.hnsw.graph.CodedRows;
+import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.vector.TableFileException;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -3,8 +3,8 @@ package io.github.roost.lucene;
 import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.index.hnsw.graph.CodedRows;
+import io.github.roost.index.hnsw.graph.Graph;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;

@@ -216,7 +216,7 @@ class BoundariesTest {
     @ArchTest
     static final ArchRule thePackagesOfIndexRemoteAreBehindIt = noClasses()
             .that()
-            .resideOutsideOfPackage(REMOTE)
+            .resideOutsideOfPackage(in("index.remote"))
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage(INSIDE_REMOTE);

@@ -15,5 +15,13 @@ public enum GraphLayout {
      * so 32 neighbors, it takes 8 bytes per component plus 384 bytes per row. Slower than {@link #FLOAT32} if the table fits in
      * the cache.
      */
-    NEIGHBOR_CODES
+    NEIGHBOR_CODES;
+
+    /**
+     * The layout of a table and the reason for it.
+     *
+     * @param layout the layout
+     * @param reason the reason, as text for people
+     */
+    public record Choice(GraphLayout layout, String reason) {}
 }

@@ -7,6 +7,8 @@ import io.github.roost.core.Registration;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.core.SubmitOptions;
+import io.github.roost.index.hnsw.graph.Graph;
+import io.github.roost.index.hnsw.graph.GraphVisit;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.MemoryLimited;
@@ -20,50 +22,32 @@ import io.github.roost.vector.spi.RecallSample;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The search side of graph tables: one query is one task. A search checks at least every 50 us whether its deadline has passed or
  * its future was cancelled; then it ends with a {@link io.github.roost.core.DeadlineExceededException}. Thread-safe.
  */
 abstract sealed class GraphTable extends AbstractVectorTable implements MemoryLimited permits HnswTable, LiveTable {
-    private static final int MIN_DEFAULT_EF = 100;
-
     /** The context of sample searches, which do not count as traffic of the table. */
     private static final SearchContext UNCOUNTED = SearchContext.outside((nodes, bytes) -> {});
 
     private final MemoryLimit limit = new MemoryLimit();
-    private final SearchFunction<SearchRequest, SearchResult> search = this::find;
+    private final TableSearch search;
 
     GraphTable(
             Orchestrator orchestrator,
             Registration registration,
             Metric metric,
             ElementType elementType,
-            int dimension) {
+            int dimension,
+            TableSearch search) {
         super(orchestrator, registration, metric, elementType, dimension);
-    }
-
-    /** Finds the k nearest rows that a filter allows; the arguments have been checked. The visit has the cost. */
-    abstract SearchResult find(float[] query, int k, int ef, IdFilter filter, GraphVisit visit);
-
-    /** Finds the k nearest rows by an exhaustive scan. */
-    abstract SearchResult exact(float[] query, int k, GraphVisit visit);
-
-    /** The vector of a row, numbered in memory order, or null if the row is deleted. */
-    abstract float @Nullable [] vectorAt(int row);
-
-    /** The number of rows, deleted ones included. */
-    abstract int rows();
-
-    static void requireWidth(int k, int ef) {
-        Vectors.requireRange("k", k, 1, Vectors.MAX_NEIGHBORS);
-        Vectors.requireRange("ef", ef, k, Vectors.MAX_EF);
+        this.search = search;
     }
 
     @Override
     protected int defaultEffort(int k) {
-        return Math.max(MIN_DEFAULT_EF, 2 * k);
+        return TableSearch.defaultEf(k);
     }
 
     @Override
@@ -98,13 +82,6 @@ abstract sealed class GraphTable extends AbstractVectorTable implements MemoryLi
         return new Part<>(search, request, mappingId(request.query()));
     }
 
-    private SearchResult find(SearchRequest request, SearchContext context) {
-        GraphVisit visit = new GraphVisit(context, request.visitLimit());
-        return find(request.query(), request.k(), effort(request), request.filter(), visit)
-                .within(request.radius())
-                .with(visit.cost(), visit.isCutShort());
-    }
-
     /**
      * Returns a search function for {@link Orchestrator#submit}, with the results of {@link #search(float[], int, int)}. It is submitted under an
      * id of {@link #registration()}, alone or in a fan-out, or called in a thread that is not a worker, with a {@link SearchContext#outside}
@@ -128,13 +105,13 @@ abstract sealed class GraphTable extends AbstractVectorTable implements MemoryLi
      * @return the function to submit
      */
     public SearchFunction<float[], SearchResult> searchFunction(int k, int ef, IdFilter filter) {
-        requireWidth(k, ef);
+        Graph.requireWidth(k, ef);
         return (query, context) -> {
             requireQuery("query", query);
             GraphVisit visit = new GraphVisit(context);
             // The function may run outside a task of this table, so it holds the table itself.
             try (var _ = registration().use().holdFromInside()) {
-                return find(query, k, ef, filter, visit).with(visit.cost(), visit.isCutShort());
+                return search.find(query, k, ef, filter, visit).with(visit.cost(), visit.isCutShort());
             }
         };
     }
@@ -142,13 +119,13 @@ abstract sealed class GraphTable extends AbstractVectorTable implements MemoryLi
     @Override
     protected int measureEffort(double recall, int k, float[][] sample) {
         RecallSample measured = new RecallSample(
-                sample, query -> inBatch((same, context) -> exact(same, k, new GraphVisit(UNCOUNTED)), query));
+                sample, query -> inBatch((same, context) -> search.exact(same, k, new GraphVisit(UNCOUNTED)), query));
         return measured.minEffort(
                 k,
                 Vectors.MAX_EF,
                 recall,
                 ef -> query -> inBatch(
-                        (same, context) -> find(same, k, ef, IdFilter.all(), new GraphVisit(UNCOUNTED)), query));
+                        (same, context) -> search.find(same, k, ef, IdFilter.all(), new GraphVisit(UNCOUNTED)), query));
     }
 
     private CompletableFuture<SearchResult> inBatch(SearchFunction<float[], SearchResult> sampled, float[] query) {
@@ -157,8 +134,8 @@ abstract sealed class GraphTable extends AbstractVectorTable implements MemoryLi
 
     @Override
     protected float[][] sampleRows(int count, Random random) {
-        return chooseRows(rows(), count, random)
-                .mapToObj(this::vectorAt)
+        return chooseRows(search.rows(), count, random)
+                .mapToObj(search::vector)
                 .filter(Objects::nonNull)
                 .toArray(float[][]::new);
     }

@@ -1,12 +1,12 @@
 package io.github.roost.index.hnsw;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.index.hnsw.graph.GraphOptions;
 import io.github.roost.index.hnsw.search.GraphImage;
 import io.github.roost.topology.DomainMemory;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.MemoryLimited;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.VectorTable;
 import io.github.roost.vector.spi.BuildWork;
 import io.github.roost.vector.spi.MemoryLimit;
 import io.github.roost.vector.spi.TableMemory;

@@ -3,15 +3,17 @@ package io.github.roost.index.hnsw;
 import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.TableClosedException;
+import io.github.roost.index.hnsw.graph.Graph;
+import io.github.roost.index.hnsw.graph.GraphBuild;
+import io.github.roost.index.hnsw.graph.GraphOptions;
+import io.github.roost.index.hnsw.graph.NeighborCoding;
 import io.github.roost.index.hnsw.search.GraphImage;
 import io.github.roost.index.hnsw.search.ImageFile;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.DomainMemory;
 import io.github.roost.topology.Topology;
 import io.github.roost.vector.ElementType;
-import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.TableBuild;
 import io.github.roost.vector.TableStats;
 import io.github.roost.vector.VectorSource;
@@ -47,14 +49,13 @@ public final class HnswTable extends GraphTable {
 
     private static final long REGIONS_SEED = 25;
 
-    /** Each search reads this field once, so it sees one graph even if {@link #swap} replaces it meanwhile. */
-    private volatile FrozenGraph graph;
+    private final FixedRows rows;
 
     private volatile GraphLayout.Choice choice;
     private final TableMemory memory;
     private final RegionRouter regions;
 
-    HnswTable(Orchestrator orchestrator, String name, FrozenGraph graph, TableMemory.Mover mover) {
+    HnswTable(Orchestrator orchestrator, String name, Graph graph, TableMemory.Mover mover) {
         this(orchestrator, name, new LayoutSelection.Selected(graph, asked(graph)), mover);
     }
 
@@ -63,8 +64,7 @@ public final class HnswTable extends GraphTable {
         this(orchestrator, name, selected, mover, regions(orchestrator, name, selected.graph()));
     }
 
-    HnswTable(
-            Orchestrator orchestrator, String name, FrozenGraph graph, TableMemory.Mover mover, RegionRouter regions) {
+    HnswTable(Orchestrator orchestrator, String name, Graph graph, TableMemory.Mover mover, RegionRouter regions) {
         this(orchestrator, name, new LayoutSelection.Selected(graph, asked(graph)), mover, regions);
     }
 
@@ -74,15 +74,17 @@ public final class HnswTable extends GraphTable {
             LayoutSelection.Selected selected,
             TableMemory.Mover mover,
             RegionRouter regions) {
-        FrozenGraph graph = selected.graph();
+        Graph graph = selected.graph();
         GraphImage.Shape shape = graph.image().shape();
+        FixedRows rows = new FixedRows(graph);
         super(
                 orchestrator,
                 orchestrator.register(name, regions.regions()),
                 shape.metric(),
                 elementType(graph),
-                shape.dimension());
-        this.graph = graph;
+                shape.dimension(),
+                rows);
+        this.rows = rows;
         this.choice = selected.choice();
         this.regions = regions;
         this.memory = TableMemory.keepAtHome(
@@ -92,20 +94,20 @@ public final class HnswTable extends GraphTable {
                 // home.
                 index -> regions.regions() > 1
                         ? Stream.empty()
-                        : Stream.of(this.graph.image().memory()),
+                        : Stream.of(rows.graph().image().memory()),
                 mover);
     }
 
-    private static GraphLayout.Choice asked(FrozenGraph graph) {
+    private static GraphLayout.Choice asked(Graph graph) {
         return new GraphLayout.Choice(layout(graph), "it was asked for");
     }
 
     private static LayoutSelection.Selected saved(GraphImage image) {
-        FrozenGraph graph = new FrozenGraph(image);
+        Graph graph = new Graph(image);
         return new LayoutSelection.Selected(graph, new GraphLayout.Choice(layout(graph), "it was saved so"));
     }
 
-    private static RegionRouter regions(Orchestrator orchestrator, String name, FrozenGraph graph) {
+    private static RegionRouter regions(Orchestrator orchestrator, String name, Graph graph) {
         Topology topology = orchestrator.topology();
         long cacheBytes = topology.domains().stream()
                 .mapToLong(CacheDomain::cacheBytes)
@@ -117,12 +119,12 @@ public final class HnswTable extends GraphTable {
     }
 
     /** Finds the regions from a random sample of the rows. */
-    static RegionRouter regions(BuildWork work, FrozenGraph graph, int count) {
+    static RegionRouter regions(BuildWork work, Graph graph, int count) {
         float[][] sample = new Random(REGIONS_SEED)
                 .ints(0, graph.rows())
                 .distinct()
                 .limit(Math.min(graph.rows(), (long) count * ROWS_PER_REGION))
-                .mapToObj(graph::vectorOfRow)
+                .mapToObj(graph::vector)
                 .toArray(float[][]::new);
         RegionRouter regions = RegionRouter.of(work, sample, count);
         return graph.image().shape().metric() == Metric.SQUARED_L2 ? regions : regions.byDirection();
@@ -138,31 +140,6 @@ public final class HnswTable extends GraphTable {
         return new Builder();
     }
 
-    @Override
-    SearchResult find(float[] query, int k, int ef, IdFilter filter, GraphVisit visit) {
-        FrozenGraph searched = graph;
-        return searched.search(query, k, ef, AllowedRows.ALL, searched.allowed(filter, visit), visit);
-    }
-
-    @Override
-    SearchResult exact(float[] query, int k, GraphVisit visit) {
-        FrozenGraph searched = graph;
-        int nodes = searched.image().shape().nodes();
-        return searched.scan(query, k, AllowedRows.ALL, AllowedRows.ALL, 0, nodes, visit);
-    }
-
-    @Override
-    float[] vectorAt(int row) {
-        FrozenGraph read = graph;
-        // A swap after the row was chosen may have left fewer rows.
-        return read.vectorOfRow(Math.min(row, read.rows() - 1));
-    }
-
-    @Override
-    int rows() {
-        return graph.rows();
-    }
-
     /**
      * The access trace of a search, for studies of locality: the nodes of layer 0 that it computes distances to, in that order.
      * Nodes are numbered from 0 in their order in memory. Runs in the calling thread, many times slower than a search.
@@ -173,10 +150,10 @@ public final class HnswTable extends GraphTable {
      * @return node numbers
      */
     int[] visits(float[] query, int k, int ef) {
-        requireWidth(k, ef);
+        Graph.requireWidth(k, ef);
         requireQuery("query", query);
         try (var _ = use()) {
-            return graph.visits(query, k, ef);
+            return rows.graph().searcher().visits(query, k, ef);
         }
     }
 
@@ -184,20 +161,20 @@ public final class HnswTable extends GraphTable {
     @Override
     public float @Nullable [] vector(long id) {
         try (var _ = use()) {
-            FrozenGraph read = graph;
+            Graph read = rows.graph();
             int row = read.row(id);
-            return row < 0 ? null : read.vectorOfRow(row);
+            return row < 0 ? null : read.vector(row);
         }
     }
 
     @Override
     public int size() {
-        return graph.rows();
+        return rows.rows();
     }
 
     /** {@return the form of the vectors that searches of this table read} */
     public GraphLayout layout() {
-        return layout(graph);
+        return layout(rows.graph());
     }
 
     /** {@return the table's layout and the reason for it: set in the builder, chosen by the builder, or read from a file} */
@@ -208,14 +185,14 @@ public final class HnswTable extends GraphTable {
     /** The type of the rows in force: a {@link #swap} may change it. */
     @Override
     public ElementType elementType() {
-        return elementType(graph);
+        return elementType(rows.graph());
     }
 
-    private static ElementType elementType(FrozenGraph graph) {
+    private static ElementType elementType(Graph graph) {
         return graph.image().shape().coded() ? ElementType.INT8 : ElementType.FLOAT32;
     }
 
-    private static GraphLayout layout(FrozenGraph graph) {
+    private static GraphLayout layout(Graph graph) {
         GraphImage.Shape shape = graph.image().shape();
         if (shape.hasNeighborCodes()) {
             return GraphLayout.NEIGHBOR_CODES;
@@ -225,7 +202,7 @@ public final class HnswTable extends GraphTable {
 
     @Override
     public TableStats stats() {
-        FrozenGraph now = graph;
+        Graph now = rows.graph();
         GraphImage image = now.image();
         long bytes = registration().isOpen() ? image.bytes() : 0;
         return new TableStats(name(), "hnsw", image.shape().rows(), dimension(), metric(), elementType(now), 1, bytes);
@@ -241,7 +218,7 @@ public final class HnswTable extends GraphTable {
     @Override
     public void save(Path file) throws IOException {
         try (var _ = use()) {
-            ImageFile.save(graph.image(), file);
+            ImageFile.save(rows.graph().image(), file);
         }
     }
 
@@ -296,13 +273,13 @@ public final class HnswTable extends GraphTable {
                     + " dimensions and metric " + next.metric());
         }
         try (var _ = use()) {
-            FrozenGraph taken = next.graph;
+            Graph taken = next.rows.graph();
             limit().admit(name(), taken.image()::bytes);
             // Its memory is this table's now.
             if (!orchestrator().indexing().closeTable(next.registration(), () -> {})) {
                 throw new TableClosedException(next.name());
             }
-            graph = taken;
+            rows.replace(taken);
             choice = next.choice;
             forgetEfforts();
             memory.allIsNew();
@@ -311,7 +288,7 @@ public final class HnswTable extends GraphTable {
 
     @Override
     protected void free() {
-        DomainMemory.release(graph.image().memory());
+        DomainMemory.release(rows.graph().image().memory());
     }
 
     /** Collects the options of a table. Not thread-safe. */
@@ -450,8 +427,7 @@ public final class HnswTable extends GraphTable {
             if (layout == null) {
                 return LayoutSelection.of(work, name, image, recall, memoryLimit);
             }
-            FrozenGraph graph =
-                    new FrozenGraph(layout == GraphLayout.NEIGHBOR_CODES ? NeighborCoding.of(work, image) : image);
+            Graph graph = new Graph(layout == GraphLayout.NEIGHBOR_CODES ? NeighborCoding.of(work, image) : image);
             return new LayoutSelection.Selected(graph, asked(graph));
         }
     }

@@ -1,6 +1,9 @@
 package io.github.roost.index.hnsw;
 
 import io.github.roost.core.SearchContext;
+import io.github.roost.index.hnsw.graph.AllowedRows;
+import io.github.roost.index.hnsw.graph.Graph;
+import io.github.roost.index.hnsw.graph.GraphVisit;
 import io.github.roost.index.hnsw.search.GraphImage;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.spi.BuildWork;
@@ -27,16 +30,16 @@ final class LayoutSample {
 
     private final int truths;
 
-    LayoutSample(BuildWork work, FrozenGraph graph) {
+    LayoutSample(BuildWork work, Graph graph) {
         this.work = work;
         this.queries = new Random(SEED)
                 .ints(0, graph.rows())
                 .distinct()
                 .limit(Math.min(QUERIES, graph.rows()))
-                .mapToObj(graph::vectorOfRow)
+                .mapToObj(graph::vector)
                 .toList();
-        List<SearchResult> exact =
-                work.once(() -> graph.scanTogether(queries, K + 1, AllowedRows.ALL, AllowedRows.ALL, yielding(work)));
+        List<SearchResult> exact = work.once(
+                () -> graph.searcher().scanTogether(queries, K + 1, AllowedRows.ALL, AllowedRows.ALL, yielding(work)));
         this.reach = new float[queries.size()];
         int all = 0;
         for (int query = 0; query < reach.length; query++) {
@@ -48,7 +51,7 @@ final class LayoutSample {
     }
 
     /** The cost of the sample searches in one layout, at the smallest tried ef that reaches the target recall. */
-    LayoutRule.Cost cost(FrozenGraph graph, double target) {
+    LayoutRule.Cost cost(Graph graph, double target) {
         LayoutRule.Cost cost = costAt(graph, K + 1);
         while (cost.recall() < target && cost.ef() < MAX_EF) {
             cost = costAt(graph, Math.min(MAX_EF, cost.ef() + Math.max(1, cost.ef() / 4)));
@@ -56,12 +59,13 @@ final class LayoutSample {
         return cost;
     }
 
-    private LayoutRule.Cost costAt(FrozenGraph graph, int ef) {
+    private LayoutRule.Cost costAt(Graph graph, int ef) {
         LongAdder hits = new LongAdder();
         LongAdder compared = new LongAdder();
         work.forEach(queries.size(), 1, query -> {
             GraphVisit visit = yielding(work);
-            SearchResult found = graph.search(queries.get(query), K + 1, ef, AllowedRows.ALL, AllowedRows.ALL, visit);
+            SearchResult found =
+                    graph.searcher().search(queries.get(query), K + 1, ef, AllowedRows.ALL, AllowedRows.ALL, visit);
             for (float distance : found.distances()) {
                 hits.add(distance <= reach[query] ? 1 : 0);
             }
@@ -70,7 +74,7 @@ final class LayoutSample {
         // Each query finds itself at every ef, so these hits are not counted.
         int self = queries.size();
         double recall = truths <= self ? 1 : (hits.sum() - self) / (double) (truths - self);
-        int again = graph.comparedAgain(K + 1, ef);
+        int again = graph.searcher().comparedAgain(K + 1, ef);
         GraphImage.Shape shape = graph.image().shape();
         long vectorBytes = (long) shape.dimension() * Float.BYTES;
         return new LayoutRule.Cost(

@@ -1,5 +1,6 @@
 package io.github.roost.index.hnsw;
 
+import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.index.hnsw.search.GraphImage;
 import io.github.roost.topology.DomainMemory;
 import io.github.roost.vector.spi.BuildWork;
@@ -20,7 +21,7 @@ final class LayoutSelection {
     private LayoutSelection() {}
 
     /** A graph, and its layout with the reason for it. */
-    record Selected(FrozenGraph graph, GraphLayout.Choice choice) {}
+    record Selected(Graph graph, GraphLayout.Choice choice) {}
 
     /**
      * Chooses the layout.
@@ -32,7 +33,7 @@ final class LayoutSelection {
      */
     static Selected of(BuildWork work, String name, GraphImage plain, double target, long memoryLimit) {
         GraphImage.Shape shape = plain.shape();
-        FrozenGraph floats = new FrozenGraph(plain);
+        Graph floats = new Graph(plain);
         Optional<GraphLayout.Choice> told = LayoutRule.withoutSample(
                 shape.dimension(), shape.nodes(), shape.withCodes().bytes(), memoryLimit);
         if (told.isPresent()) {
@@ -44,10 +45,11 @@ final class LayoutSelection {
             return new Selected(floats, told.get());
         }
         work.phase(1, shape.nodes());
-        FrozenGraph codes = new FrozenGraph(coded(work, plain));
+        Graph codes = new Graph(coded(work, plain));
         LayoutSample sample = new LayoutSample(work, floats);
-        GraphLayout.Choice choice = LayoutRule.bySample(target, sample.cost(floats, target), sample.cost(codes, target));
-        FrozenGraph chosen = choice.layout() == GraphLayout.INT8 ? codes : floats;
+        GraphLayout.Choice choice =
+                LayoutRule.bySample(target, sample.cost(floats, target), sample.cost(codes, target));
+        Graph chosen = choice.layout() == GraphLayout.INT8 ? codes : floats;
         DomainMemory.release((chosen == codes ? floats : codes).image().memory());
         LOG.info("table {} is laid out as {}: {}", name, choice.layout(), choice.reason());
         return new Selected(chosen, choice);

@@ -1,5 +1,9 @@
 package io.github.roost.index.hnsw;
 
+import io.github.roost.index.hnsw.graph.AllowedRows;
+import io.github.roost.index.hnsw.graph.Graph;
+import io.github.roost.index.hnsw.graph.GraphSpace;
+import io.github.roost.index.hnsw.graph.GraphVisit;
 import io.github.roost.index.hnsw.search.GraphImage;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
@@ -18,7 +22,7 @@ import java.util.List;
  * clears one bit (see {@code NodeSet}); its memory is kept until the part is merged into another.
  */
 final class LiveRows {
-    private final FrozenGraph rows;
+    private final Graph rows;
     private final AllowedRows alive;
     private final boolean hasGraph;
     /** Rows added so far. Written by the adding thread. */
@@ -28,7 +32,7 @@ final class LiveRows {
     /** Assigned by {@link RowPlaces}; used only by the adding thread. */
     private int number;
 
-    private LiveRows(FrozenGraph rows, boolean hasGraph, int count) {
+    private LiveRows(Graph rows, boolean hasGraph, int count) {
         this.rows = rows;
         this.alive = AllowedRows.full(rows.image());
         this.hasGraph = hasGraph;
@@ -36,14 +40,14 @@ final class LiveRows {
         this.sealed = hasGraph;
     }
 
-    static LiveRows withGraph(FrozenGraph graph) {
+    static LiveRows withGraph(Graph graph) {
         return new LiveRows(graph, true, graph.rows());
     }
 
     /** An empty part with room for {@code capacity} rows, in a scale chosen by the first. */
     static LiveRows empty(Metric metric, float[] first, int capacity) {
         GraphSpace space = GraphSpace.around(first, metric);
-        return new LiveRows(new FrozenGraph(roomFor(capacity, first.length, space)), false, 0);
+        return new LiveRows(new Graph(roomFor(capacity, first.length, space)), false, 0);
     }
 
     private static GraphImage roomFor(int rows, int dimension, GraphSpace space) {
@@ -100,7 +104,7 @@ final class LiveRows {
     static LiveRows of(RowsSnapshot snapshot, int capacity) {
         boolean hasGraph = hasGraph(snapshot.image());
         GraphImage image = hasGraph ? snapshot.image() : copy(snapshot.image(), snapshot.rows(), capacity);
-        LiveRows part = new LiveRows(new FrozenGraph(image), hasGraph, snapshot.rows());
+        LiveRows part = new LiveRows(new Graph(image), hasGraph, snapshot.rows());
         for (int row = 0; row < snapshot.rows(); row++) {
             if (!snapshot.isAlive(row)) {
                 part.remove(row);
@@ -188,13 +192,13 @@ final class LiveRows {
 
     /** A copy of a row's vector, in the caller's scale. */
     float[] vector(int row) {
-        return rows.vectorOfRow(row);
+        return rows.vector(row);
     }
 
     /** Finds the k nearest live rows by an exhaustive scan. */
     SearchResult exact(float[] query, int k, GraphVisit visit) {
         int nodes = hasGraph ? rows.image().shape().nodes() : count;
-        return rows.scan(query, k, alive, AllowedRows.ALL, 0, nodes, visit);
+        return rows.searcher().scan(query, k, alive, AllowedRows.ALL, 0, nodes, visit);
     }
 
     /**
@@ -221,11 +225,15 @@ final class LiveRows {
     int search(float[] query, int k, int ef, IdFilter filter, int from, GraphVisit visit, List<SearchResult> found) {
         int end = count;
         if (hasGraph) {
-            found.add(rows.search(query, k, ef, alive, rows.allowed(filter, visit), visit));
+            found.add(
+                    rows.searcher().search(query, k, ef, alive, rows.searcher().allowed(filter, visit), visit));
         } else {
-            AllowedRows wanted = rows.allowedAmong(filter, end, visit);
+            AllowedRows wanted = rows.searcher().allowedAmong(filter, end, visit);
             int last = visit.lastOf(from, end);
-            found.add(last == from ? SearchResult.EMPTY : rows.scan(query, k, alive, wanted, from, last, visit));
+            found.add(
+                    last == from
+                            ? SearchResult.EMPTY
+                            : rows.searcher().scan(query, k, alive, wanted, from, last, visit));
         }
         // If a row was seen as removed here, later reads see the successor that was added before the removal.
         VarHandle.acquireFence();

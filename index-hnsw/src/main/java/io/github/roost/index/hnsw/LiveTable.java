@@ -2,10 +2,11 @@ package io.github.roost.index.hnsw;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.LiveRows.RowsSnapshot;
+import io.github.roost.index.hnsw.graph.Graph;
+import io.github.roost.index.hnsw.graph.GraphBuild;
+import io.github.roost.index.hnsw.graph.GraphOptions;
 import io.github.roost.topology.DomainMemory;
-import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.MutableVectorTable;
-import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.TableBuild;
 import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.TableStats;
@@ -17,7 +18,6 @@ import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -49,11 +49,8 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
     private final int mergeAfter;
     private final MergeScheduler<LiveTable> merges;
 
-    /**
-     * All parts: the parts with a graph, then the parts without, older ones first. Replaced only under the lock. {@link
-     * #find(float[], int, int, IdFilter, GraphVisit)} explains why concurrent searches miss no row.
-     */
-    private volatile List<LiveRows> parts = List.of();
+    /** All parts. Replaced only under the lock. */
+    private final LiveParts parts;
 
     /**
      * The parts that rows are added to, at most {@code mergeAfter} rows in all. There are several if rows differ so much in magnitude
@@ -82,13 +79,15 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
             int dimension,
             int mergeAfter,
             TableMemory.Mover mover) {
-        super(orchestrator, orchestrator.register(name), options.metric(), options.elementType(), dimension);
+        LiveParts parts = new LiveParts();
+        super(orchestrator, orchestrator.register(name), options.metric(), options.elementType(), dimension, parts);
+        this.parts = parts;
         this.options = options;
         this.mergeAfter = mergeAfter;
-        this.merges = new MergeScheduler<>(
-                this, name, () -> new BuildWork(orchestrator, name + " (build)"), this::mergeOnce);
+        this.merges =
+                new MergeScheduler<>(this, name, () -> new BuildWork(orchestrator, name + " (build)"), this::mergeOnce);
         this.memory = TableMemory.keepAtHome(
-                orchestrator, registration(), index -> parts.stream().map(LiveRows::memory), mover);
+                orchestrator, registration(), index -> parts.all().stream().map(LiveRows::memory), mover);
     }
 
     /** Sets the initial parts; returns false if two live rows have the same id. */
@@ -102,7 +101,7 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
                     }
                 }
             }
-            parts = List.copyOf(first);
+            parts.replace(List.copyOf(first));
             first.stream().filter(part -> !part.isSealed()).forEach(open::add);
             count();
         }
@@ -127,7 +126,7 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
     private boolean putHeld(long id, float[] vector) {
         synchronized (places) {
             if (places.bytesWithAnother() > places.bytes() && places.get(id) == RowPlaces.NOWHERE) {
-                limit().admit(name(), () -> bytesOf(parts) + places.bytesWithAnother());
+                limit().admit(name(), () -> bytesOf(parts.all()) + places.bytesWithAnother());
             }
             LiveRows part = partFor(vector);
             int row = part.add(id, vector);
@@ -171,30 +170,6 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
         }
     }
 
-    @Override
-    float @Nullable [] vectorAt(int row) {
-        int left = row;
-        for (LiveRows part : parts) {
-            int count = part.count();
-            if (left < count) {
-                return part.isAlive(left) ? part.vector(left) : null;
-            }
-            left -= count;
-        }
-        return null;
-    }
-
-    @Override
-    int rows() {
-        return parts.stream().mapToInt(LiveRows::count).sum();
-    }
-
-    @Override
-    SearchResult exact(float[] query, int k, GraphVisit visit) {
-        return NewestOfEach.merge(
-                parts.stream().map(part -> part.exact(query, k, visit)).toList(), k);
-    }
-
     /** Publishes the size and bytes of the places to readers without the lock; called under the lock. */
     private void count() {
         size = places.size();
@@ -211,7 +186,7 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
         }
         limit().admit(name(), this::bytesWithAnotherPart);
         LiveRows next = LiveRows.empty(options.metric(), vector, mergeAfter);
-        List<LiveRows> more = new ArrayList<>(parts);
+        List<LiveRows> more = new ArrayList<>(parts.all());
         more.add(next);
         List<LiveRows> all = List.copyOf(more);
         places.enter(next);
@@ -219,7 +194,7 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
             sealAll();
         }
         open.add(next);
-        parts = all;
+        parts.replace(all);
         if (full) {
             merges.request();
         }
@@ -228,7 +203,7 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
 
     /** Rows that are in no graph yet count as the bytes of their future graph, which must fit into the limit too. */
     private long bytesWithAnotherPart() {
-        return options.bytesOf(mergeAfter, dimension()) + bytesOf(parts) + places.bytes();
+        return options.bytesOf(mergeAfter, dimension()) + bytesOf(parts.all()) + places.bytes();
     }
 
     private long bytesOf(List<LiveRows> some) {
@@ -251,65 +226,6 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
         if (part.asPart().hasManyTombstones()) {
             merges.request();
         }
-    }
-
-    /**
-     * Searches all parts. A replaced row is removed only after its successor has been added. So a search that skips a removed row finds
-     * the successor if it afterwards searches all rows added meanwhile, in any part; it repeats this until no row has been
-     * added. If the parts already searched are still the first of the list, all rows not yet searched are at the ends of these parts,
-     * or in parts after them, and the search continues there. Otherwise rows already searched may have been moved to another
-     * part, and the search starts over; this is rare, once in {@code mergeAfter} changes. A search that sees several rows of one id,
-     * because one replaces another, searches again for more rows until it has k ids.
-     */
-    @SuppressWarnings("ReferenceEquality") // tests whether parts is still the same list object
-    @Override
-    SearchResult find(float[] query, int k, int ef, IdFilter filter, GraphVisit visit) {
-        List<SearchResult> found = new ArrayList<>();
-        List<LiveRows> searched = List.of();
-        // The number of rows searched so far in each part.
-        int[] rows = {};
-        for (int wanted = k; true; visit.requireWanted()) {
-            List<LiveRows> all = parts;
-            if (!beginsWith(all, searched)) {
-                found.clear();
-                rows = new int[0];
-            }
-            rows = Arrays.copyOf(rows, all.size());
-            searched = all;
-            for (int i = 0; i < rows.length; i++) {
-                LiveRows part = all.get(i);
-                if (rows[i] < part.count()) {
-                    if (!found.isEmpty()) {
-                        visit.requireWanted();
-                    }
-                    rows[i] = part.search(query, wanted, Math.max(ef, wanted), filter, rows[i], visit, found);
-                }
-            }
-            if (all == parts && isUpTo(all, rows)) {
-                SearchResult merged = NewestOfEach.merge(found, k);
-                int maxRows = all.stream().mapToInt(LiveRows::count).max().orElse(0);
-                if (visit.isCutShort() || !NewestOfEach.isShort(merged, found, k, wanted, maxRows)) {
-                    return merged;
-                }
-                wanted = (int) Math.min(2L * wanted, maxRows);
-                found.clear();
-                rows = new int[0];
-            }
-        }
-    }
-
-    /** Whether all rows of the parts have been searched. */
-    private static boolean isUpTo(List<LiveRows> all, int[] rows) {
-        for (int i = 0; i < rows.length; i++) {
-            if (all.get(i).count() > rows[i]) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private static boolean beginsWith(List<LiveRows> all, List<LiveRows> first) {
-        return first.size() <= all.size() && all.subList(0, first.size()).equals(first);
     }
 
     /**
@@ -347,7 +263,8 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
     private boolean mergeOnce(BuildWork work) {
         List<LiveRows> merged;
         synchronized (places) {
-            List<LiveRows> sealed = parts.stream().filter(LiveRows::isSealed).toList();
+            List<LiveRows> sealed =
+                    parts.all().stream().filter(LiveRows::isSealed).toList();
             merged = MergeChoice.of(sealed.stream().map(LiveRows::asPart).toList()).stream()
                     .map(sealed::get)
                     .toList();
@@ -361,7 +278,7 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
         // The build holds the table only row by row, so closing it, which cancels the build, need not wait for it.
         LiveRows built = alive.size() == 0
                 ? null
-                : LiveRows.withGraph(new FrozenGraph(new GraphBuild(build, options).run(alive.ids(), alive)));
+                : LiveRows.withGraph(new Graph(new GraphBuild(build, options).run(alive.ids(), alive)));
         try (var _ = use()) {
             synchronized (places) {
                 replace(merged, built);
@@ -397,14 +314,14 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
         for (LiveRows part : merged) {
             places.leave(part);
         }
-        parts = left;
+        parts.replace(left);
     }
 
     /** The parts, with the merged ones replaced by the new one; parts with a graph first. */
     private List<LiveRows> partsWith(@Nullable LiveRows built, Set<LiveRows> gone) {
         List<LiveRows> withGraph = new ArrayList<>();
         List<LiveRows> added = new ArrayList<>();
-        for (LiveRows part : parts) {
+        for (LiveRows part : parts.all()) {
             if (!gone.contains(part)) {
                 (part.hasGraph() ? withGraph : added).add(part);
             }
@@ -428,17 +345,17 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
 
     /** {@return the number of parts that have a graph} */
     public int graphParts() {
-        return (int) parts.stream().filter(LiveRows::hasGraph).count();
+        return (int) parts.all().stream().filter(LiveRows::hasGraph).count();
     }
 
     /** The number of parts without a graph. */
     int scannedParts() {
-        return parts.size() - graphParts();
+        return parts.all().size() - graphParts();
     }
 
     @Override
     public TableStats stats() {
-        List<LiveRows> all = parts;
+        List<LiveRows> all = parts.all();
         long bytes = registration().isOpen()
                 ? all.stream().mapToLong(LiveRows::bytes).sum() + placeBytes
                 : 0;
@@ -471,7 +388,7 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
                     options,
                     dimension(),
                     mergeAfter,
-                    parts.stream()
+                    parts.all().stream()
                             .filter(part -> part.count() > 0)
                             .map(LiveRows::now)
                             .toList());
@@ -523,7 +440,7 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
     protected void free() {
         synchronized (places) {
             places.close();
-            parts.forEach(part -> DomainMemory.release(part.memory()));
+            parts.all().forEach(part -> DomainMemory.release(part.memory()));
             for (WeakReference<LiveRows> reference : replaced) {
                 LiveRows part = reference.get();
                 if (part != null) {
@@ -580,7 +497,7 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
             int dimension = Vectors.requireTable(vectors, options().metric());
             Vectors.requireIds(ids, vectors.length);
             requireRoom(vectors.length, dimension);
-            FrozenGraph graph = FrozenGraph.build(work(orchestrator), options(), ids, vectors);
+            Graph graph = new Graph(new GraphBuild(work(orchestrator), options()).run(ids, VectorSource.of(vectors)));
             LiveTable table = new LiveTable(orchestrator, name(), options(), dimension, mergeAfter, mover());
             table.begin(List.of(LiveRows.withGraph(graph)));
             return limited(table, memoryLimit());
@@ -606,7 +523,7 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
             TableMemory.Mover tableMover = mover();
             int rowsBeforeMerge = mergeAfter;
             return work(orchestrator).start(work -> {
-                FrozenGraph built = new FrozenGraph(new GraphBuild(work, graph).run(ids, rows));
+                Graph built = new Graph(new GraphBuild(work, graph).run(ids, rows));
                 LiveTable table =
                         new LiveTable(orchestrator, tableName, graph, rows.dimension(), rowsBeforeMerge, tableMover);
                 table.begin(List.of(LiveRows.withGraph(built)));

@@ -1,6 +1,7 @@
 package io.github.roost.index.hnsw;
 
 import io.github.roost.index.hnsw.LiveRows.RowsSnapshot;
+import io.github.roost.index.hnsw.graph.GraphOptions;
 import io.github.roost.index.hnsw.search.GraphImage;
 import io.github.roost.index.hnsw.search.ImageFile;
 import io.github.roost.vector.ElementType;

@@ -4,6 +4,7 @@ import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.index.hnsw.search.ImageFile;
 import io.github.roost.testkit.Remaps;
 import io.github.roost.topology.MemoryResult;
@@ -86,7 +87,7 @@ class HomeMemoryTest {
                 cheap().mover((memory, home) -> new MemoryResult(true, "")).build(orchestrator, rows)) {
             table.save(file);
         }
-        HnswTable opened = new HnswTable(orchestrator, "opened", new FrozenGraph(ImageFile.open(file)), recording);
+        HnswTable opened = new HnswTable(orchestrator, "opened", new Graph(ImageFile.open(file)), recording);
         remaps.move(orchestrator, opened.mappingId(), 1);
         remaps.move(orchestrator, opened.mappingId(), 0);
         orchestrator.close();

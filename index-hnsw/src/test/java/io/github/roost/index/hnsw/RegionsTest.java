@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.index.hnsw.search.ImageFile;
 import io.github.roost.topology.DomainMemory;
 import io.github.roost.vector.Metric;
@@ -33,7 +34,7 @@ class RegionsTest {
                 HnswTable whole = HnswTable.builder().name("whole").build(orchestrator, rows)) {
             assertThat(whole.registration().size()).as("a small table").isEqualTo(1);
             whole.save(file);
-            FrozenGraph graph = new FrozenGraph(ImageFile.open(file));
+            Graph graph = new Graph(ImageFile.open(file));
             RegionRouter regions = HnswTable.regions(new BuildWork(orchestrator, "regions"), graph, REGIONS);
             try (HnswTable divided = new HnswTable(orchestrator, "divided", graph, DomainMemory::migrate, regions)) {
                 assertThat(divided.registration().size()).isEqualTo(REGIONS);
@@ -42,8 +43,7 @@ class RegionsTest {
                 for (float[] query : gaussian(200, 16, random)) {
                     assertThat(divided.search(query, 10).join())
                             .isEqualTo(whole.search(query, 10).join());
-                    assertThat(divided.search(SearchRequest.of(query, 10))
-                                    .join())
+                    assertThat(divided.search(SearchRequest.of(query, 10)).join())
                             .isEqualTo(whole.search(query, 10).join());
                     MappingId id = divided.mappingId(query);
                     assertThat(id).isEqualTo(divided.registration().id(regions.region(query)));
@@ -70,8 +70,8 @@ class RegionsTest {
                 HnswTable table =
                         HnswTable.builder().name("rows").metric(metric).build(orchestrator, rows)) {
             table.save(file);
-            RegionRouter regions = HnswTable.regions(
-                    new BuildWork(orchestrator, "regions"), new FrozenGraph(ImageFile.open(file)), REGIONS);
+            RegionRouter regions =
+                    HnswTable.regions(new BuildWork(orchestrator, "regions"), new Graph(ImageFile.open(file)), REGIONS);
             Set<Integer> found = new HashSet<>();
             for (float[] query : gaussian(200, 16, random)) {
                 int region = regions.region(query);

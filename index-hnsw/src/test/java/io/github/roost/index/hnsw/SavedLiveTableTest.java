@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.index.hnsw.graph.GraphOptions;
 import io.github.roost.index.hnsw.search.GraphImage;
 import io.github.roost.testkit.Effort;
 import io.github.roost.testkit.OtherJvm;

@@ -11,13 +11,13 @@ import io.github.roost.vector.TableFileException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A search of a {@link CodedGraph} that runs in pieces, so that the caller can check for cancellation between them. The result
+ * A search of a {@link Graph} that runs in pieces, so that the caller can check for cancellation between them. The result
  * does not depend on the size of the pieces. Used by one thread.
  */
 public final class GraphSearch implements AutoCloseable {
     private static final GraphSearcher SEARCHER = GraphSearchers.preferred();
 
-    private final CodedGraph graph;
+    private final Graph graph;
     private final GraphImage image;
     private final int width;
     private final NodeSet allowed;
@@ -26,9 +26,9 @@ public final class GraphSearch implements AutoCloseable {
     private boolean begun;
     private boolean through;
 
-    GraphSearch(CodedGraph graph, GraphImage image, float[] query, int width, long @Nullable [] allowed, int labels) {
+    GraphSearch(Graph graph, float[] query, int width, long @Nullable [] allowed, int labels) {
         this.graph = graph;
-        this.image = image;
+        this.image = graph.image();
         this.width = width;
         this.piece = SEARCHER.budget(image.shape().dimension());
         SearchScratch taken = SearchScratch.take();

@@ -1,7 +1,6 @@
 /**
- * Graphs stored in another system's files, next to its vectors. A graph is written with SQ8 codes of the
- * vectors, opened in place in the mapped file, and searched by Roost's graph search, which returns the ordinals of the vectors to
- * rerank.
+ * Graphs: their build, their image in memory or in another system's file, and their searches. Used by the tables of this module, by the
+ * partitions of remote tables, and by the segments of Lucene.
  */
 @NullMarked
 package io.github.roost.index.hnsw.graph;

@@ -562,7 +562,7 @@ public final class GraphImage {
     }
 
     /** Writes the meaning of the codes. */
-    void setQuantizer(ScalarQuantizer quantizer) {
+    public void setQuantizer(ScalarQuantizer quantizer) {
         float[] zeroPoints = quantizer.zeroPoints();
         MemorySegment.copy(zeroPoints, 0, memory, FLOAT_ANYWHERE, shape.quantizerAt(), zeroPoints.length);
         MemorySegment.copy(

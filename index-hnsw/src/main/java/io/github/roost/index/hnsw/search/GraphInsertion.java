@@ -9,7 +9,6 @@ import io.github.roost.vector.Metric;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
-import java.util.stream.IntStream;
 
 /**
  * A graph under construction, into which several threads insert nodes concurrently, in C (Malkov and Yashunin, IEEE TPAMI 42(4),
@@ -157,48 +156,40 @@ public final class GraphInsertion implements AutoCloseable {
         insertion.trim(this, node);
     }
 
-    /** The finished graph, after all nodes are inserted and trimmed. */
-    public GraphLinks links() {
-        return new Links();
+    /** Layers above layer 0. */
+    public int levels() {
+        return image.levels();
     }
 
-    private final class Links implements GraphLinks {
-        @Override
-        public int levels() {
-            return image.levels();
-        }
+    /** Number of nodes of a layer, which have the lowest numbers. */
+    public int nodes(int level) {
+        return image.nodes(level);
+    }
 
-        @Override
-        public int entry() {
-            return 0;
-        }
-
-        @Override
-        public int[] nodes(int level) {
-            return IntStream.range(0, image.nodes(level)).toArray();
-        }
-
-        @Override
-        public int neighbors(int level, int node, int[] into) {
-            long[] entries = new long[image.degree(level)];
-            int count = 0;
-            for (int neighbor = image.neighbor(level, node, 0); neighbor >= 0; ) {
-                float length = length(level, node, count);
-                // Neighbors appended since the last pruning are at the end, unsorted.
-                long entry = SearchScratch.entry(length, neighbor);
-                int at = count;
-                for (; at > 0 && entries[at - 1] > entry; at--) {
-                    entries[at] = entries[at - 1];
-                }
-                entries[at] = entry;
-                count++;
-                neighbor = count < entries.length ? image.neighbor(level, node, count) : -1;
+    /**
+     * Copies the neighbors of a node in a layer, nearest first, after all nodes are inserted and trimmed.
+     *
+     * @param into an array with room for all of them
+     * @return the number of neighbors
+     */
+    public int neighbors(int level, int node, int[] into) {
+        long[] entries = new long[image.degree(level)];
+        int count = 0;
+        for (int neighbor = image.neighbor(level, node, 0); neighbor >= 0; ) {
+            // Neighbors appended since the last pruning are at the end, unsorted.
+            long entry = SearchScratch.entry(length(level, node, count), neighbor);
+            int at = count;
+            for (; at > 0 && entries[at - 1] > entry; at--) {
+                entries[at] = entries[at - 1];
             }
-            for (int i = 0; i < count; i++) {
-                into[i] = (int) entries[i];
-            }
-            return count;
+            entries[at] = entry;
+            count++;
+            neighbor = count < entries.length ? image.neighbor(level, node, count) : -1;
         }
+        for (int i = 0; i < count; i++) {
+            into[i] = (int) entries[i];
+        }
+        return count;
     }
 
     /** The stored squared distance of a link. */

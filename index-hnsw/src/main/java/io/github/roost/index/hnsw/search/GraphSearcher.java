@@ -21,6 +21,25 @@ public interface GraphSearcher {
     /** A scan for several queries compares a query with a row this much faster than a search compares a row read from memory. */
     int PIECES_IN_ONE = 8;
 
+    /** The destination of a query's values, from which a graph search or a scan reads them. */
+    @FunctionalInterface
+    interface Query {
+        /** Writes the query: the first values of the array, as many as the image has dimensions. */
+        void setQuery(float[] values);
+    }
+
+    /** The nodes that a search has found, nearest first. */
+    interface Found {
+        /** Number of found nodes. */
+        int size();
+
+        /** The node at rank {@code i}, from 0. */
+        int node(int i);
+
+        /** The distance of the node at rank {@code i}, in the scale of the image; under inner product the negated product. */
+        float distance(int i);
+    }
+
     /** The name of the instruction set, or {@code java}. */
     String name();
 

@@ -133,7 +133,7 @@ public final class GroupScratch {
     }
 
     /** The destination for the values of a query. */
-    public QueryValues query(int query) {
+    public GraphSearcher.Query query(int query) {
         long at = (long) query * stride * Float.BYTES;
         return values -> MemorySegment.copy(values, 0, vectors, JAVA_FLOAT, at, dimension);
     }
@@ -169,14 +169,14 @@ public final class GroupScratch {
     }
 
     /** A copy of a query's found nodes. */
-    public FoundNodes found(int query) {
+    public GraphSearcher.Found found(int query) {
         long[] entries = new long[sizes.getAtIndex(INT, query)];
         MemorySegment.copy(found, LONG, (long) query * width * Long.BYTES, entries, 0, entries.length);
         Arrays.sort(entries);
         return new Entries(entries);
     }
 
-    private record Entries(long[] entries) implements FoundNodes {
+    private record Entries(long[] entries) implements GraphSearcher.Found {
         @Override
         public int size() {
             return entries.length;

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * Scratch memory of one search: the query, visited marks, heaps, and the found nodes. Off-heap, pooled across tables and threads. It
  * grows to the size of the largest table, but only touched pages take memory. Used by one search at a time.
  */
-public final class SearchScratch implements FoundNodes, QueryValues {
+public final class SearchScratch implements GraphSearcher.Found, GraphSearcher.Query {
     /** Lanes in which every implementation sums, so that all give the same bits. */
     static final int LANES = 16;
 

@@ -35,7 +35,7 @@ class CodedGraphTest {
     @ParameterizedTest
     @EnumSource(Metric.class)
     void aSearchFindsTheNearest(Metric metric) throws IOException {
-        CodedGraph graph = open(write(metric), metric);
+        Graph graph = open(write(metric), metric);
         Random random = new Random(6);
         int hits = 0;
         for (int i = 0; i < 100; i++) {
@@ -50,7 +50,7 @@ class CodedGraphTest {
 
     @Test
     void aFilterByLabelIsKept() throws IOException {
-        CodedGraph graph = open(write(Metric.SQUARED_L2), Metric.SQUARED_L2);
+        Graph graph = open(write(Metric.SQUARED_L2), Metric.SQUARED_L2);
         BitSet excluded = new BitSet();
         for (int row = 0; row < ROWS; row += 2) {
             excluded.set(row);
@@ -72,7 +72,7 @@ class CodedGraphTest {
 
     @Test
     void aSearchThatIsEndedGivesWhatItHasFound() throws IOException {
-        CodedGraph graph = open(write(Metric.SQUARED_L2), Metric.SQUARED_L2);
+        Graph graph = open(write(Metric.SQUARED_L2), Metric.SQUARED_L2);
         float[] query = vector(new Random(8));
         int all = search(graph, query, 500, null, Long.MAX_VALUE).size();
         for (int max = 1; max < 100; max += 7) {
@@ -84,7 +84,7 @@ class CodedGraphTest {
 
     @Test
     void aSearchThatWasEndedBeforeItBeganFindsNothing() throws IOException {
-        CodedGraph graph = open(write(Metric.SQUARED_L2), Metric.SQUARED_L2);
+        Graph graph = open(write(Metric.SQUARED_L2), Metric.SQUARED_L2);
         try (GraphSearch search = graph.search(vector(new Random(9)), 10, null, 0)) {
             search.end();
             assertThat(search.goOn(1)).isTrue();
@@ -109,14 +109,14 @@ class CodedGraphTest {
                 (row, into) -> System.arraycopy(bytes[row], 0, into, 0, DIMENSION))) {
             written = write(rows, new Exact(bytes));
         }
-        CodedGraph graph = open(written, Metric.SQUARED_L2);
+        Graph graph = open(written, Metric.SQUARED_L2);
         float[] query = bytes[17].clone();
         assertThat(search(graph, query, 20, null, Long.MAX_VALUE).getFirst()).isEqualTo(17);
     }
 
     @Test
     void theGraphIsTheOneThatWasWritten() throws IOException {
-        CodedGraph graph = open(write(Metric.SQUARED_L2), Metric.SQUARED_L2);
+        Graph graph = open(write(Metric.SQUARED_L2), Metric.SQUARED_L2);
         BuiltGraph links = EXACT;
         assertThat(graph.nodes()).isEqualTo(ROWS);
         assertThat(graph.levels()).isEqualTo(links.levels());
@@ -200,13 +200,13 @@ class CodedGraphTest {
     }
 
     private void assertNotOpened(MemorySegment memory, Metric metric, int dimension, int nodes, String message) {
-        assertThatThrownBy(() -> CodedGraph.open(NAME, memory, metric, dimension, nodes))
+        assertThatThrownBy(() -> Graph.open(NAME, memory, metric, dimension, nodes))
                 .isInstanceOf(TableFileException.class)
                 .hasMessageContaining(message);
     }
 
-    private static CodedGraph open(MemorySegment written, Metric metric) throws TableFileException {
-        return CodedGraph.open(NAME, written, metric, DIMENSION, ROWS);
+    private static Graph open(MemorySegment written, Metric metric) throws TableFileException {
+        return Graph.open(NAME, written, metric, DIMENSION, ROWS);
     }
 
     private @Nullable MemorySegment plain;
@@ -225,7 +225,7 @@ class CodedGraphTest {
 
     private static MemorySegment write(CodedRows rows, BuiltGraph links) throws IOException {
         ByteArrayOutputStream file = new ByteArrayOutputStream();
-        CodedGraph graph = CodedGraph.of(links, DEGREE, rows, row -> row, CodedGraphTest::label, Arena.ofAuto());
+        Graph graph = Graph.of(links, DEGREE, rows, row -> row, CodedGraphTest::label, Arena.ofAuto());
         long bytes = graph.write(piece -> {
             byte[] array = new byte[piece.remaining()];
             piece.get(array);
@@ -245,7 +245,7 @@ class CodedGraphTest {
     }
 
     /** The ordinals found, nearest first by code. */
-    private static List<Integer> search(CodedGraph graph, float[] query, int width, @Nullable BitSet allowed, long max)
+    private static List<Integer> search(Graph graph, float[] query, int width, @Nullable BitSet allowed, long max)
             throws TableFileException {
         long[] words = allowed == null ? null : Arrays.copyOf(allowed.toLongArray(), label(ROWS) / Long.SIZE + 1);
         try (GraphSearch search = graph.search(query, width, words, label(ROWS))) {

@@ -4,6 +4,7 @@ import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.roost.index.hnsw.graph.CodedRows;
 import io.github.roost.vector.Metric;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -150,9 +151,9 @@ class CodesOnlySearchTest {
         for (int node = 0; node < nodes; node++) {
             vectors[node] = gaussian(dimension, random);
         }
-        try (CodeTable codes = CodeTable.learn(
+        try (CodedRows codes = CodedRows.ofFloats(
                 metric, dimension, nodes, (row, into) -> System.arraycopy(vectors[row], 0, into, 0, dimension))) {
-            codes.copyMeaning(image);
+            codes.copyQuantizer(image);
             for (int node = 0; node < nodes; node++) {
                 codes.copy(node, image, node);
                 image.setOrdinalAndLabel(node, node, labelOf(node));

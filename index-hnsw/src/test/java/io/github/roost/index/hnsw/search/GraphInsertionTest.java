@@ -58,7 +58,7 @@ class GraphInsertionTest {
         for (int level = 0; level <= graph.image.levels(); level++) {
             int[] into = new int[graph.image.degree(level)];
             for (int node = 0; node < graph.image.nodes(level); node++) {
-                int count = graph.links().neighbors(level, node, into);
+                int count = graph.neighbors(level, node, into);
                 lists.add(Arrays.stream(into, 0, count).boxed().toList());
             }
         }

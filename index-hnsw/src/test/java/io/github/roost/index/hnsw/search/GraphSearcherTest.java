@@ -103,7 +103,7 @@ class GraphSearcherTest {
             int compared = searcher.scanTogether(image, group, allowed, () -> {});
             for (int query = 0; query < queries.length; query++) {
                 Hits expected = scan(ORACLE, image, queries[query], width, allowed, 0);
-                FoundNodes found = group.found(query);
+                GraphSearcher.Found found = group.found(query);
                 List<Integer> nodes = new ArrayList<>();
                 List<Float> distances = new ArrayList<>();
                 for (int i = 0; i < found.size(); i++) {

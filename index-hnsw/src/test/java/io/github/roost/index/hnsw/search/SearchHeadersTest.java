@@ -1,5 +1,6 @@
 package io.github.roost.index.hnsw.search;
 
+import io.github.roost.index.hnsw.graph.CodedRows;
 import io.github.roost.testkit.HeadersContract;
 import io.github.roost.vector.Vectors;
 import java.lang.foreign.FunctionDescriptor;
@@ -41,7 +42,7 @@ class SearchHeadersTest extends HeadersContract {
             case "GROUP_ENTRIES" -> "GROUP_BYTES";
             default -> "";
         }));
-        values.putAll(constants(CodeTable.class, name -> name.equals("LANES") ? "CODE_LANES" : ""));
+        values.putAll(constants(CodedRows.class, name -> name.equals("LANES") ? "CODE_LANES" : ""));
         values.putAll(layout("struct search", SearchArguments.LAYOUT));
         values.putAll(layout("struct group", GroupScratch.LAYOUT));
         values.putAll(layout("struct insert", InsertScratch.LAYOUT));

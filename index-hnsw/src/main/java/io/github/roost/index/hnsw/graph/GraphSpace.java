@@ -1,6 +1,6 @@
-package io.github.roost.index.hnsw;
+package io.github.roost.index.hnsw.graph;
 
-import io.github.roost.index.hnsw.search.QueryValues;
+import io.github.roost.index.hnsw.search.GraphSearcher;
 import io.github.roost.vector.Metric;
 
 /**
@@ -15,7 +15,7 @@ import io.github.roost.vector.Metric;
  * @param exponent every row has been multiplied by two to this power; 0 for cosine
  * @param largest binary exponent of the largest absolute value of the rows, after scaling
  */
-record GraphSpace(Metric metric, int exponent, int largest) {
+public record GraphSpace(Metric metric, int exponent, int largest) {
     /**
      * Binary exponent to which the largest value of a table is scaled, unless it is from 0 to this already. It leaves range below
      * for near neighbors and above for far queries.
@@ -60,7 +60,7 @@ record GraphSpace(Metric metric, int exponent, int largest) {
     }
 
     /** The space for a part that rows are appended to, chosen by its first row. */
-    static GraphSpace around(float[] first, Metric metric) {
+    public static GraphSpace around(float[] first, Metric metric) {
         float max = largestOf(first);
         return metric == Metric.COSINE || max == 0
                 ? new GraphSpace(metric, 0, 0)
@@ -68,7 +68,7 @@ record GraphSpace(Metric metric, int exponent, int largest) {
     }
 
     /** Whether a later row is in the range of magnitudes that this space can represent. */
-    boolean fits(float[] values) {
+    public boolean fits(float[] values) {
         float max = largestOf(values);
         int found = exponentOf(max) + exponent;
         return metric == Metric.COSINE || max == 0 || (found >= MIN_FITTING && found <= MAX_FITTING);
@@ -80,12 +80,12 @@ record GraphSpace(Metric metric, int exponent, int largest) {
     }
 
     /** A row scaled into this space; the same array if nothing changes. */
-    float[] row(float[] values) {
+    public float[] row(float[] values) {
         return metric == Metric.COSINE ? ofLengthOne(values) : scale(values, exponent);
     }
 
     /** Writes a scaled query where a graph search reads it. */
-    QueryScale write(float[] values, QueryValues into) {
+    QueryScale write(float[] values, GraphSearcher.Query into) {
         return switch (metric) {
             case SQUARED_L2 -> writeForL2(values, into);
             // The order by inner product does not depend on the query's norm, so the query is scaled to the rows'
@@ -95,7 +95,7 @@ record GraphSpace(Metric metric, int exponent, int largest) {
         };
     }
 
-    private QueryScale writeForL2(float[] values, QueryValues into) {
+    private QueryScale writeForL2(float[] values, GraphSearcher.Query into) {
         float[] scaled = scale(values, exponent);
         if (largestOf(scaled) <= MAX_IN_QUERY) {
             into.setQuery(scaled);
@@ -109,12 +109,12 @@ record GraphSpace(Metric metric, int exponent, int largest) {
         return new QueryScale(exponent, true, (float) squaredNorm(values));
     }
 
-    private static QueryScale writeScaled(float[] values, int exponent, QueryValues into) {
+    private static QueryScale writeScaled(float[] values, int exponent, GraphSearcher.Query into) {
         into.setQuery(scale(values, exponent));
         return new QueryScale(exponent, false, 0);
     }
 
-    private static QueryScale writeOfLengthOne(float[] values, QueryValues into) {
+    private static QueryScale writeOfLengthOne(float[] values, GraphSearcher.Query into) {
         into.setQuery(ofLengthOne(values));
         return new QueryScale(0, false, 0);
     }

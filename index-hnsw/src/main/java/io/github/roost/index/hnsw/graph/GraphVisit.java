@@ -1,23 +1,27 @@
-package io.github.roost.index.hnsw;
+package io.github.roost.index.hnsw.graph;
 
 import io.github.roost.core.DeadlineExceededException;
 import io.github.roost.core.SearchContext;
 import io.github.roost.vector.SearchCost;
 
 /** The state of one search across graphs: expiry check, visit limit and cost. Used by one thread at a time. */
-final class GraphVisit {
+public final class GraphVisit {
     private final SearchContext context;
     private final long limit;
     private boolean cutShort;
     private long visited;
     private long expanded;
 
-    GraphVisit(SearchContext context) {
+    public GraphVisit(SearchContext context) {
         this(context, Long.MAX_VALUE);
     }
 
-    /** @param limit max number of vectors to compare */
-    GraphVisit(SearchContext context, long limit) {
+    /**
+     * A visit with a limit.
+     *
+     * @param limit max number of vectors to compare
+     */
+    public GraphVisit(SearchContext context, long limit) {
         this.context = context;
         this.limit = limit;
     }
@@ -35,18 +39,18 @@ final class GraphVisit {
     }
 
     /** The exclusive end of the rows to scan from {@code from}: {@code end}, or less if the visit limit cuts the scan short. */
-    int lastOf(int from, int end) {
+    public int lastOf(int from, int end) {
         int last = (int) Math.min(end, from + Math.min(left(), Integer.MAX_VALUE));
         cutShort |= last < end;
         return last;
     }
 
-    boolean isCutShort() {
+    public boolean isCutShort() {
         return cutShort;
     }
 
     /** Throws if the search has expired; must be called at least every 50 us. */
-    void requireWanted() {
+    public void requireWanted() {
         if (context.expired()) {
             // If the search was cancelled, its future is already done and nobody sees this exception.
             throw new DeadlineExceededException();
@@ -66,7 +70,7 @@ final class GraphVisit {
         context.touched(vectors * queries, bytes);
     }
 
-    SearchCost cost() {
+    public SearchCost cost() {
         return new SearchCost(visited, expanded);
     }
 }

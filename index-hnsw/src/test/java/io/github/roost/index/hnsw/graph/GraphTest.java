@@ -1,4 +1,4 @@
-package io.github.roost.index.hnsw;
+package io.github.roost.index.hnsw.graph;
 
 import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -24,13 +24,13 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-class HnswGraphTest {
+class GraphTest {
     private static final int ROWS = 2_000;
     private static final int DIMENSION = 16;
 
     private static Orchestrator orchestrator;
     private static float[][] rows;
-    private static HnswGraph graph;
+    private static Graph graph;
 
     @BeforeAll
     static void build() {
@@ -38,7 +38,7 @@ class HnswGraphTest {
                 .topology(TopologyReader.synthetic("pack:1 l3:1 core:2 pu:1").read())
                 .build();
         rows = gaussian(ROWS, DIMENSION, new Random(5));
-        graph = HnswGraph.build(
+        graph = Graph.build(
                 new BuildWork(orchestrator, "graph"),
                 Metric.SQUARED_L2,
                 16,
@@ -52,7 +52,7 @@ class HnswGraphTest {
         orchestrator.close();
     }
 
-    private static SearchResult search(HnswGraph searched, float[] query, IdFilter alive, IdFilter wanted) {
+    private static SearchResult search(Graph searched, float[] query, IdFilter alive, IdFilter wanted) {
         return searched.search(
                 query, 5, 60, alive, wanted, Long.MAX_VALUE, SearchContext.outside((nodes, bytes) -> {}));
     }
@@ -62,7 +62,7 @@ class HnswGraphTest {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment copy = arena.allocate(graph.memory().byteSize(), 64);
             copy.copyFrom(graph.memory());
-            HnswGraph opened = HnswGraph.open("copy", copy);
+            Graph opened = Graph.open("copy", copy);
             for (int row = 0; row < 100; row++) {
                 SearchResult found = search(opened, rows[row], IdFilter.all(), IdFilter.all());
                 assertThat(found).isEqualTo(search(graph, rows[row], IdFilter.all(), IdFilter.all()));
@@ -119,7 +119,7 @@ class HnswGraphTest {
         for (int row = 0; row < equal.length; row++) {
             equal[row] = rows[row / 30].clone();
         }
-        HnswGraph grouped = HnswGraph.build(
+        Graph grouped = Graph.build(
                 new BuildWork(orchestrator, "equal rows"),
                 Metric.SQUARED_L2,
                 16,
@@ -152,14 +152,14 @@ class HnswGraphTest {
             MemorySegment copy = arena.allocate(graph.memory().byteSize(), 64);
             copy.copyFrom(graph.memory());
             MemorySegment shorter = copy.asSlice(0, copy.byteSize() - 8);
-            assertThatThrownBy(() -> HnswGraph.open("part 7", shorter))
+            assertThatThrownBy(() -> Graph.open("part 7", shorter))
                     .isInstanceOf(TableFileException.class)
                     .hasMessageStartingWith("part 7 ")
                     .hasMessageContaining("its head says " + copy.byteSize());
             copy.asSlice(0, 8).fill((byte) 0);
-            assertThatThrownBy(() -> HnswGraph.open("part 7", copy)).isInstanceOf(TableFileException.class);
+            assertThatThrownBy(() -> Graph.open("part 7", copy)).isInstanceOf(TableFileException.class);
         }
-        assertThatThrownBy(() -> HnswGraph.open("heap", MemorySegment.ofArray(new byte[8_192])))
+        assertThatThrownBy(() -> Graph.open("heap", MemorySegment.ofArray(new byte[8_192])))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 }

@@ -1,4 +1,4 @@
-package io.github.roost.index.hnsw;
+package io.github.roost.index.hnsw.graph;
 
 import io.github.roost.vector.spi.BuildWork;
 import java.util.Arrays;

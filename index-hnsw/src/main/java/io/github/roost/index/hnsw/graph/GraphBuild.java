@@ -1,5 +1,6 @@
-package io.github.roost.index.hnsw;
+package io.github.roost.index.hnsw.graph;
 
+import io.github.roost.index.hnsw.BuildMethod;
 import io.github.roost.index.hnsw.search.GraphImage;
 import io.github.roost.index.hnsw.search.GraphInsertion;
 import io.github.roost.index.hnsw.search.GraphSearchers;
@@ -7,11 +8,12 @@ import io.github.roost.vector.Metric;
 import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.kernel.VectorModule;
 import io.github.roost.vector.spi.BuildWork;
+import java.util.stream.IntStream;
 
 /**
  * Builds a table's graph on an orchestrator's workers, from the caller's rows to the image, yielding to searches. Used once.
  */
-final class GraphBuild {
+public final class GraphBuild {
     /** Progress of a build after its rows are read; the next three after they are inserted, copied into the image, and linked. */
     private static final double READ = .02;
 
@@ -34,7 +36,7 @@ final class GraphBuild {
     private final BuildWork work;
     private final GraphOptions options;
 
-    GraphBuild(BuildWork work, GraphOptions options) {
+    public GraphBuild(BuildWork work, GraphOptions options) {
         this.work = work;
         this.options = options;
     }
@@ -44,7 +46,7 @@ final class GraphBuild {
      *
      * @throws IllegalArgumentException if a row is not finite, or zero under cosine
      */
-    GraphImage run(long[] ids, VectorSource source) {
+    public GraphImage run(long[] ids, VectorSource source) {
         work.phase(READ, source.size());
         GraphImage image;
         boolean normsVary = false;
@@ -99,7 +101,8 @@ final class GraphBuild {
             work.forEach(count, ALONE, graph::trim);
             work.phase(progress(WRITTEN, normsVary), count);
             int dimension = rows.dimension();
-            return new ImageWriter(work, graph.links(), nodes, (node, into) -> graph.vector(node, into, dimension))
+            return new ImageWriter(
+                            work, new Inserted(graph), nodes, (node, into) -> graph.vector(node, into, dimension))
                     .write(rows.space(), dimension, options);
         }
     }
@@ -114,5 +117,28 @@ final class GraphBuild {
         work.phase(progress(WRITTEN, normsVary), all.length);
         return new ImageWriter(work, graph, nodes, (node, into) -> rows.vector(nodes.row(node), into))
                 .write(rows.space(), rows.dimension(), options);
+    }
+
+    /** The graph that insertion has built. */
+    private record Inserted(GraphInsertion graph) implements BuiltGraph {
+        @Override
+        public int levels() {
+            return graph.levels();
+        }
+
+        @Override
+        public int entry() {
+            return 0;
+        }
+
+        @Override
+        public int[] rows(int level) {
+            return IntStream.range(0, graph.nodes(level)).toArray();
+        }
+
+        @Override
+        public int neighbors(int level, int row, int[] into) {
+            return graph.neighbors(level, row, into);
+        }
     }
 }

@@ -1,5 +1,6 @@
-package io.github.roost.index.hnsw;
+package io.github.roost.index.hnsw.graph;
 
+import io.github.roost.index.hnsw.BuildMethod;
 import io.github.roost.index.hnsw.search.GraphImage;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
@@ -14,18 +15,18 @@ import io.github.roost.vector.Vectors;
  * @param efConstruction width of the searches that find a new node's neighbors, from 1 to 10,000
  * @param buildMethod the builder
  */
-record GraphOptions(Metric metric, ElementType elementType, int m, int efConstruction, BuildMethod buildMethod) {
-    static final int MAX_M = 256;
-    static final int MAX_EF_CONSTRUCTION = 10_000;
+public record GraphOptions(Metric metric, ElementType elementType, int m, int efConstruction, BuildMethod buildMethod) {
+    public static final int MAX_M = 256;
+    public static final int MAX_EF_CONSTRUCTION = 10_000;
 
-    static final GraphOptions DEFAULT = new GraphOptions(Metric.SQUARED_L2, ElementType.FLOAT32, 16, 200);
+    public static final GraphOptions DEFAULT = new GraphOptions(Metric.SQUARED_L2, ElementType.FLOAT32, 16, 200);
 
     /** Options with {@link BuildMethod#NATIVE}. */
-    GraphOptions(Metric metric, ElementType elementType, int m, int efConstruction) {
+    public GraphOptions(Metric metric, ElementType elementType, int m, int efConstruction) {
         this(metric, elementType, m, efConstruction, BuildMethod.NATIVE);
     }
 
-    GraphOptions {
+    public GraphOptions {
         if (elementType == ElementType.FLOAT16) {
             throw new IllegalArgumentException("the element type of a graph must be FLOAT32 or INT8, got FLOAT16");
         }
@@ -34,34 +35,34 @@ record GraphOptions(Metric metric, ElementType elementType, int m, int efConstru
     }
 
     /** Bytes, approximately, of a graph of this many distinct rows. */
-    long bytesOf(int rows, int dimension) {
+    public long bytesOf(int rows, int dimension) {
         return shapeOf(rows, dimension).bytes();
     }
 
     /** The shape, approximately, of a graph of this many distinct rows. */
-    GraphImage.Shape shapeOf(int rows, int dimension) {
+    public GraphImage.Shape shapeOf(int rows, int dimension) {
         int[] levels = {Math.max(1, rows / m)};
         boolean coded = elementType == ElementType.INT8;
         return new GraphImage.Shape(metric, coded, dimension, 2 * m, m, rows, rows, 0, 0, levels);
     }
 
-    GraphOptions withMetric(Metric value) {
+    public GraphOptions withMetric(Metric value) {
         return new GraphOptions(value, elementType, m, efConstruction, buildMethod);
     }
 
-    GraphOptions withElementType(ElementType value) {
+    public GraphOptions withElementType(ElementType value) {
         return new GraphOptions(metric, value, m, efConstruction, buildMethod);
     }
 
-    GraphOptions withM(int value) {
+    public GraphOptions withM(int value) {
         return new GraphOptions(metric, elementType, value, efConstruction, buildMethod);
     }
 
-    GraphOptions withEfConstruction(int value) {
+    public GraphOptions withEfConstruction(int value) {
         return new GraphOptions(metric, elementType, m, value, buildMethod);
     }
 
-    GraphOptions withBuildMethod(BuildMethod value) {
+    public GraphOptions withBuildMethod(BuildMethod value) {
         return new GraphOptions(metric, elementType, m, efConstruction, value);
     }
 }

@@ -1,4 +1,4 @@
-package io.github.roost.index.hnsw;
+package io.github.roost.index.hnsw.graph;
 
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 

@@ -1,4 +1,4 @@
-package io.github.roost.index.hnsw;
+package io.github.roost.index.hnsw.graph;
 
 import io.github.roost.index.hnsw.search.BuildMemory;
 import io.github.roost.index.hnsw.search.GraphImage;
@@ -13,14 +13,18 @@ import java.lang.foreign.ValueLayout;
  * steps are batch work on the workers of an orchestrator, which make the writes of one step visible to the next. During the
  * conversion both graphs and the rotated vectors are in memory; then the graph of vectors is freed. Stateless.
  */
-final class NeighborCoding {
+public final class NeighborCoding {
     /** Nodes written per step of batch work. */
     private static final int RUN = 64;
 
     private NeighborCoding() {}
 
-    /** @param plain must not be used afterwards */
-    static GraphImage of(BuildWork work, GraphImage plain) {
+    /**
+     * Makes a graph with neighbor codes.
+     *
+     * @param plain the graph of vectors; must not be used afterwards
+     */
+    public static GraphImage of(BuildWork work, GraphImage plain) {
         GraphImage coded = GraphImage.allocate(plain.shape().withNeighborCodes());
         int nodes = plain.shape().nodes();
         work.phase(1, 2L * nodes);

@@ -1,8 +1,6 @@
-package io.github.roost.index.hnsw;
+package io.github.roost.index.hnsw.graph;
 
 import io.github.roost.index.hnsw.search.GraphImage;
-import io.github.roost.index.hnsw.search.GraphLinks;
-import io.github.roost.index.hnsw.search.GraphNumbering;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.spi.BuildWork;
 
@@ -15,7 +13,7 @@ final class ImageWriter {
     private static final int RUN = 64;
 
     private final BuildWork work;
-    private final GraphLinks links;
+    private final BuiltGraph links;
     private final DistinctRows rows;
     private final NodeVectors vectors;
     /** The first row of each node of the image; the last element is the number of rows. */
@@ -28,7 +26,7 @@ final class ImageWriter {
         void read(int node, float[] into);
     }
 
-    ImageWriter(BuildWork work, GraphLinks links, DistinctRows rows, NodeVectors vectors) {
+    ImageWriter(BuildWork work, BuiltGraph links, DistinctRows rows, NodeVectors vectors) {
         this.work = work;
         this.links = links;
         this.rows = rows;

@@ -1,4 +1,4 @@
-package io.github.roost.index.hnsw;
+package io.github.roost.index.hnsw.graph;
 
 import io.github.roost.index.hnsw.search.GraphImage;
 import io.github.roost.index.hnsw.search.NodeSet;
@@ -9,21 +9,21 @@ import io.github.roost.index.hnsw.search.NodeSet;
  * @param nodes the nodes with at least one allowed row
  * @param rows the allowed rows; the same object as {@code nodes} if each node is one row
  */
-record AllowedRows(NodeSet nodes, NodeSet rows) {
-    static final AllowedRows ALL = new AllowedRows(NodeSet.ALL, NodeSet.ALL);
+public record AllowedRows(NodeSet nodes, NodeSet rows) {
+    public static final AllowedRows ALL = new AllowedRows(NodeSet.ALL, NodeSet.ALL);
 
     /** All rows of an image, as a set of its own that rows can be removed from. */
-    static AllowedRows full(GraphImage image) {
+    public static AllowedRows full(GraphImage image) {
         NodeSet rows = NodeSet.full(image.shape().rows());
         return new AllowedRows(image.hasGroups() ? NodeSet.full(image.shape().nodes()) : rows, rows);
     }
 
-    long bytes() {
+    public long bytes() {
         return rows == nodes ? rows.bytes() : rows.bytes() + nodes.bytes();
     }
 
     /** Removes a row, and its node if no other row of the node is left. One thread at a time. */
-    void remove(GraphImage image, int row) {
+    public void remove(GraphImage image, int row) {
         rows.remove(row);
         if (image.hasGroups()) {
             int node = image.nodeOf(row);

@@ -1,4 +1,4 @@
-package io.github.roost.index.hnsw;
+package io.github.roost.index.hnsw.graph;
 
 import io.github.roost.index.hnsw.search.GraphImage;
 import io.github.roost.index.hnsw.search.NodeSet;

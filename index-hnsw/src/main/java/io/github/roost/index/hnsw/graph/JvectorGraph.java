@@ -1,16 +1,15 @@
-package io.github.roost.index.hnsw;
+package io.github.roost.index.hnsw.graph;
 
 import io.github.jbellis.jvector.graph.GraphIndexBuilder;
 import io.github.jbellis.jvector.graph.NodesIterator;
 import io.github.jbellis.jvector.graph.OnHeapGraphIndex;
-import io.github.roost.index.hnsw.search.GraphLinks;
 import io.github.roost.vector.spi.BuildWork;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ForkJoinPool;
 
 /** A graph built by jvector, with neighbor lists trimmed to their max length. */
-record JvectorGraph(OnHeapGraphIndex graph) implements GraphLinks {
+record JvectorGraph(OnHeapGraphIndex graph) implements BuiltGraph {
     private static final float NEIGHBOR_OVERFLOW = 1.2f;
     private static final float ALPHA = 1.2f;
     /** Rows inserted per step of batch work. */
@@ -48,7 +47,7 @@ record JvectorGraph(OnHeapGraphIndex graph) implements GraphLinks {
     }
 
     @Override
-    public int[] nodes(int level) {
+    public int[] rows(int level) {
         NodesIterator nodes = graph.getNodes(level);
         int[] all = new int[nodes.size()];
         for (int i = 0; i < all.length; i++) {

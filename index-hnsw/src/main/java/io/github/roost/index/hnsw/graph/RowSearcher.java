@@ -1,7 +1,6 @@
-package io.github.roost.index.hnsw;
+package io.github.roost.index.hnsw.graph;
 
 import io.github.roost.core.DeadlineExceededException;
-import io.github.roost.index.hnsw.search.FoundNodes;
 import io.github.roost.index.hnsw.search.GraphImage;
 import io.github.roost.index.hnsw.search.GraphSearcher;
 import io.github.roost.index.hnsw.search.GraphSearchers;
@@ -12,17 +11,17 @@ import io.github.roost.index.hnsw.search.SearchScratch;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.SearchCost;
 import io.github.roost.vector.SearchResult;
-import io.github.roost.vector.VectorSource;
-import io.github.roost.vector.spi.BuildWork;
 import io.github.roost.vector.spi.NearestRows;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 
-/** A graph in off-heap memory, and its searches. Immutable; thread-safe. */
-final class FrozenGraph {
+/**
+ * The searches of a graph's rows: graph search, scan, or scan for several queries, over the rows that are in both of two sets.
+ * Thread-safe.
+ */
+public final class RowSearcher {
     /** Spare room for nodes tied with the k-th distance, among which the smallest ids are chosen. */
     private static final int MORE_FOR_TIES = 8;
 
@@ -30,67 +29,49 @@ final class FrozenGraph {
     private final GraphSpace space;
     private final GraphSearcher searcher = GraphSearchers.preferred();
     private final CompiledFilters filters;
-    /** Created on first use; if two threads create it at once, one copy is discarded. */
-    private volatile @Nullable RowsById byId;
 
-    FrozenGraph(GraphImage image) {
+    RowSearcher(GraphImage image, GraphSpace space) {
         this.image = image;
-        GraphImage.Shape shape = image.shape();
+        this.space = space;
         this.filters = new CompiledFilters(image);
-        this.space = new GraphSpace(shape.metric(), shape.exponent(), shape.largest());
-    }
-
-    /** Builds and merges a graph on the orchestrator's workers; blocks. Arguments have been checked. */
-    static FrozenGraph build(BuildWork work, GraphOptions options, long[] ids, float[][] vectors) {
-        return new FrozenGraph(new GraphBuild(work, options).run(ids, VectorSource.of(vectors)));
-    }
-
-    GraphImage image() {
-        return image;
-    }
-
-    int rows() {
-        return image.shape().rows();
-    }
-
-    /** The rows that a filter allows. */
-    AllowedRows allowed(IdFilter filter, GraphVisit visit) {
-        return filters.rowsOf(filter, visit::requireWanted);
-    }
-
-    /** The rows that a filter allows among the first {@code count} of an image that is still being filled. */
-    AllowedRows allowedAmong(IdFilter filter, int count, GraphVisit visit) {
-        return filters.rowsAmong(filter, count, visit::requireWanted);
-    }
-
-    /** The row of an external id, or -1; the first call sorts the ids. */
-    int row(long id) {
-        RowsById known = byId;
-        if (known == null) {
-            known = new RowsById(image);
-            byId = known;
-        }
-        return known.row(id);
-    }
-
-    /** A copy of the vector of a row, in the caller's scale. */
-    float[] vectorOfRow(int row) {
-        float[] vector = new float[image.shape().dimension()];
-        image.vector(image.nodeOf(row), vector);
-        return space.original(vector);
-    }
-
-    GraphSpace space() {
-        return space;
     }
 
     /**
-     * Searches for the k nearest rows that are in both of two sets, and reports the traffic to the context. The
-     * query has been checked.
+     * The rows that a filter allows; cached as long as the filter object lives.
      *
+     * @param filter the filter
+     * @param visit the search that asks
+     * @return the rows
+     */
+    public AllowedRows allowed(IdFilter filter, GraphVisit visit) {
+        return filters.rowsOf(filter, visit::requireWanted);
+    }
+
+    /**
+     * The rows that a filter allows among the first of an image that is still being filled.
+     *
+     * @param filter the filter
+     * @param count the number of rows to consider
+     * @param visit the search that asks
+     * @return the rows
+     */
+    public AllowedRows allowedAmong(IdFilter filter, int count, GraphVisit visit) {
+        return filters.rowsAmong(filter, count, visit::requireWanted);
+    }
+
+    /**
+     * Finds the k nearest rows that are in both of two sets, and reports the traffic to the context.
+     *
+     * @param query the query, checked
+     * @param k max number of rows
+     * @param ef width of the search
+     * @param alive the rows that are not deleted
+     * @param wanted the rows that may be found
+     * @param visit the state of the search
+     * @return the rows found
      * @throws DeadlineExceededException if the search expires meanwhile
      */
-    SearchResult search(float[] query, int k, int ef, AllowedRows alive, AllowedRows wanted, GraphVisit visit) {
+    public SearchResult search(float[] query, int k, int ef, AllowedRows alive, AllowedRows wanted, GraphVisit visit) {
         SearchScratch scratch = SearchScratch.take();
         try {
             return search(query, k, ef, alive, wanted, visit, scratch);
@@ -154,12 +135,19 @@ final class FrozenGraph {
      *
      * @param limit max number of nodes in the list
      */
-    private static boolean isCrowdedOut(SearchResult found, int k, FoundNodes nodes, int limit) {
+    private static boolean isCrowdedOut(SearchResult found, int k, GraphSearcher.Found nodes, int limit) {
         return found.size() < k && nodes.size() >= limit;
     }
 
-    /** The nodes of layer 0 that {@link #search} computes distances to, in that order. */
-    int[] visits(float[] query, int k, int ef) {
+    /**
+     * The nodes of layer 0 that a search computes distances to, in that order.
+     *
+     * @param query the query, checked
+     * @param k max number of rows
+     * @param ef width of the search
+     * @return node numbers
+     */
+    public int[] visits(float[] query, int k, int ef) {
         int nodes = image.shape().nodes();
         if (SearchPlan.scanIsShorter(nodes, nodes, ef)) {
             return IntStream.range(0, nodes).toArray();
@@ -173,8 +161,20 @@ final class FrozenGraph {
         }
     }
 
-    /** As {@link #search}, by scanning every node from {@code from} to {@code to} exclusive. */
-    SearchResult scan(float[] query, int k, AllowedRows alive, AllowedRows wanted, int from, int to, GraphVisit visit) {
+    /**
+     * Finds the k nearest rows that are in both of two sets, by scanning nodes.
+     *
+     * @param query the query, checked
+     * @param k max number of rows
+     * @param alive the rows that are not deleted
+     * @param wanted the rows that may be found
+     * @param from the first node
+     * @param to the node after the last
+     * @param visit the state of the search
+     * @return the rows found
+     */
+    public SearchResult scan(
+            float[] query, int k, AllowedRows alive, AllowedRows wanted, int from, int to, GraphVisit visit) {
         SearchScratch scratch = SearchScratch.take();
         try {
             return scan(query, k, k, alive, wanted, from, to, visit, scratch);
@@ -207,11 +207,15 @@ final class FrozenGraph {
 
     /**
      * Finds the exact k nearest rows of several queries that are in both of two sets; each node is read once for all queries.
-     * The queries have been checked.
      *
-     * @param queries at most {@link GroupScratch#MAX_QUERIES}
+     * @param queries the queries, checked; at most {@link GroupScratch#MAX_QUERIES}
+     * @param k max number of rows per query
+     * @param alive the rows that are not deleted
+     * @param wanted the rows that may be found
+     * @param visit the state of the searches
+     * @return the rows found and the cost, per query
      */
-    List<SearchResult> scanTogether(
+    public List<SearchResult> scanTogether(
             List<float[]> queries, int k, AllowedRows alive, AllowedRows wanted, GraphVisit visit) {
         int nodes = image.shape().nodes();
         int width = Math.min(nodes, k + MORE_FOR_TIES);
@@ -229,7 +233,7 @@ final class FrozenGraph {
                     compared, scales.length, (long) compared * image.shape().dimension() * Float.BYTES);
             List<SearchResult> results = new ArrayList<>(scales.length);
             for (int query = 0; query < scales.length; query++) {
-                FoundNodes found = group.found(query);
+                GraphSearcher.Found found = group.found(query);
                 SearchResult nearest = nearest(found, scales[query], k, alive.rows(), wanted.rows());
                 if (width < nodes && isCrowdedOut(nearest, k, found, width)) {
                     nearest = scan(queries.get(query), k, alive, wanted, 0, nodes, visit);
@@ -244,7 +248,7 @@ final class FrozenGraph {
     }
 
     /** The number of nodes found by codes that are reranked by their vectors. */
-    private int reranked(int k, int width) {
+    int reranked(int k, int width) {
         // With several rows per node, a node may have no wanted row; then the next node takes its place.
         if (!image.shape().coded() || image.hasGroups()) {
             return width;
@@ -252,8 +256,14 @@ final class FrozenGraph {
         return SearchPlan.reranked(k, width, image.shape().dimension());
     }
 
-    /** The number of distances that a search over codes computes from vectors, for the rerank. */
-    int comparedAgain(int k, int ef) {
+    /**
+     * The number of distances that a search over codes computes from vectors, for the rerank.
+     *
+     * @param k max number of rows
+     * @param ef width of the search
+     * @return 0 in a graph without codes
+     */
+    public int comparedAgain(int k, int ef) {
         return image.shape().coded() ? reranked(k, ef) : 0;
     }
 
@@ -277,7 +287,8 @@ final class FrozenGraph {
     }
 
     /** The k nearest rows of the found nodes that are in both sets, nearest first, ties by id. */
-    private SearchResult nearest(FoundNodes found, GraphSpace.QueryScale scale, int k, NodeSet alive, NodeSet wanted) {
+    private SearchResult nearest(
+            GraphSearcher.Found found, GraphSpace.QueryScale scale, int k, NodeSet alive, NodeSet wanted) {
         int nodes = found.size();
         long[] ids = new long[Math.min(k, nodes)];
         float[] distances = new float[ids.length];

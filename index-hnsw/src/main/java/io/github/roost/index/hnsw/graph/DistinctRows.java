@@ -1,4 +1,4 @@
-package io.github.roost.index.hnsw;
+package io.github.roost.index.hnsw.graph;
 
 import java.util.Arrays;
 

@@ -1,12 +1,13 @@
-package io.github.roost.index.hnsw.search;
+package io.github.roost.index.hnsw.graph;
 
+import io.github.roost.index.hnsw.search.GraphImage;
 import java.util.Arrays;
 
 /**
  * The renumbering of a graph's nodes for an image: nodes of upper layers first, from the top down, then the others in breadth-first
  * order, so that neighbors are near each other in memory. Immutable.
  */
-public final class GraphNumbering {
+final class GraphNumbering {
     /** The graph's number of each node of the image. */
     private final int[] oldNumber;
     /** The image's number of each node of the graph; -1 if not numbered yet. */
@@ -20,14 +21,14 @@ public final class GraphNumbering {
      * @param degree max neighbors of a node in layer 0
      * @param betweenNodes runs once per node
      */
-    public GraphNumbering(GraphLinks links, int nodes, int degree, Runnable betweenNodes) {
+    GraphNumbering(BuiltGraph links, int nodes, int degree, Runnable betweenNodes) {
         this.oldNumber = new int[nodes];
         this.newNumber = new int[nodes];
         this.levelCounts = new int[links.levels()];
         Arrays.fill(newNumber, -1);
         number(links.entry());
         for (int level = levelCounts.length; level > 0; level--) {
-            for (int node : links.nodes(level)) {
+            for (int node : links.rows(level)) {
                 betweenNodes.run();
                 number(node);
             }
@@ -44,7 +45,7 @@ public final class GraphNumbering {
     }
 
     /** The numbered nodes are the queue of the breadth-first search. Nodes that it does not reach are numbered last. */
-    private void numberBreadthFirst(GraphLinks links, int[] neighbors, Runnable betweenNodes) {
+    private void numberBreadthFirst(BuiltGraph links, int[] neighbors, Runnable betweenNodes) {
         for (int next = 0; next < numbered; next++) {
             betweenNodes.run();
             int count = links.neighbors(0, oldNumber[next], neighbors);
@@ -58,12 +59,12 @@ public final class GraphNumbering {
     }
 
     /** Number of nodes of each upper layer, layer 1 first. */
-    public int[] levelCounts() {
+    int[] levelCounts() {
         return levelCounts.clone();
     }
 
     /** The graph's number of a node of the image. */
-    public int inGraph(int node) {
+    int inGraph(int node) {
         return oldNumber[node];
     }
 
@@ -72,14 +73,14 @@ public final class GraphNumbering {
      *
      * @param room scratch space for the max neighbors of a node of the graph
      */
-    public void writeNeighbors(GraphImage image, GraphLinks links, int node, int[] room) {
+    void writeNeighbors(GraphImage image, BuiltGraph links, int node, int[] room) {
         writeNeighbors(image, links, 0, node, room);
         for (int level = 1; level <= levelCounts.length && node < levelCounts[level - 1]; level++) {
             writeNeighbors(image, links, level, node, room);
         }
     }
 
-    private void writeNeighbors(GraphImage image, GraphLinks links, int level, int node, int[] room) {
+    private void writeNeighbors(GraphImage image, BuiltGraph links, int level, int node, int[] room) {
         int count = links.neighbors(level, oldNumber[node], room);
         for (int i = 0; i < count; i++) {
             room[i] = newNumber[room[i]];
