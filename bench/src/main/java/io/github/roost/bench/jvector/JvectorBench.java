@@ -103,9 +103,9 @@ public final class JvectorBench implements Callable<Integer> {
                 tables, rows, dimension, K, ef, machine.domains().size(), machine.level());
         Map<String, List<Double>> rates = run(machine);
         List<Double> baseline = rates.getOrDefault(BASELINE, List.of());
-        print("             searches/s: median (min to max)    ratio to %s of the same round", BASELINE);
+        print("                        searches/s: median (min to max)    ratio to %s of the same round", BASELINE);
         rates.forEach((name, each) ->
-                print("%-10s %34s    %s", name, spread(each, "%.0f"), spread(ratios(each, baseline), "%.2f")));
+                print("%-15s %39s    %s", name, spread(each, "%.0f"), spread(ratios(each, baseline), "%.2f")));
         return 0;
     }
 

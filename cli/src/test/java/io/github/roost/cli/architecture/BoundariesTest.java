@@ -238,8 +238,7 @@ class BoundariesTest {
             .areNotEnums()
             .and()
             .areNotAssignableTo(Throwable.class)
-            .should()
-            .haveModifier(JavaModifier.FINAL);
+            .should(beFinalOrSealed());
 
     @ArchTest
     static final ArchRule nativeFunctionsAreBoundInOnePackageAModule = noClasses()
@@ -428,6 +427,13 @@ class BoundariesTest {
     private static boolean isPublic(JavaClass type) {
         return type.getModifiers().contains(JavaModifier.PUBLIC)
                 && type.getEnclosingClass().map(BoundariesTest::isPublic).orElse(true);
+    }
+
+    private static ArchCondition<JavaClass> beFinalOrSealed() {
+        return ArchCondition.from(DescribedPredicate.describe(
+                "be final or sealed",
+                type -> type.getModifiers().contains(JavaModifier.FINAL)
+                        || type.reflect().isSealed()));
     }
 
     private static ArchCondition<JavaMethod> nameNothingInternal() {

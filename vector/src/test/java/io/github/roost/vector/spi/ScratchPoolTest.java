@@ -67,6 +67,26 @@ class ScratchPoolTest {
     }
 
     @Test
+    void anOwnerOfAllObjectsCanCloseThem() {
+        List<AtomicBoolean> taken = new ArrayList<>();
+        for (int i = 0; i <= PLACES; i++) {
+            taken.add(pool.take());
+        }
+        List<AtomicBoolean> closed = new ArrayList<>();
+        for (AtomicBoolean each : taken) {
+            if (!pool.giveBack(each)) {
+                closed.add(each);
+            }
+        }
+        assertThat(closed).hasSize(1);
+        for (AtomicBoolean kept = pool.takeKept(); kept != null; kept = pool.takeKept()) {
+            closed.add(kept);
+        }
+        assertThat(closed).containsExactlyInAnyOrderElementsOf(taken);
+        assertThat(made).hasValue(PLACES + 1);
+    }
+
+    @Test
     void aPoolOfAPinnedThreadHasPlacesForEveryCpu() throws Exception {
         Topology live = TopologyReader.live().read();
         FutureTask<ScratchPool<Object>> create = new FutureTask<>(() -> {

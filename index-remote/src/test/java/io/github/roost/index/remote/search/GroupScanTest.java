@@ -24,13 +24,13 @@ class GroupScanTest {
     }
 
     @Test
-    void aPartitionOfManyRowsIsWalkedHoweverManyQueriesWait() {
+    void theGraphOfManyRowsIsSearchedHoweverManyQueriesWait() {
         assertThat(GroupScan.isLessWork(GroupScan.MAX_QUERIES, new GroupScan.Shape(1_000_000, 128, 64)))
                 .isFalse();
     }
 
     @Test
-    void aWiderWalkIsMoreWorkAndAScanIsNot() {
+    void aWiderGraphSearchIsMoreWorkAndAScanIsNot() {
         GroupScan.Shape narrow = new GroupScan.Shape(50_000, 128, 16);
         GroupScan.Shape wide = new GroupScan.Shape(50_000, 128, 1_000);
         assertThat(GroupScan.graphSearchNanos(wide)).isGreaterThan(GroupScan.graphSearchNanos(narrow));
