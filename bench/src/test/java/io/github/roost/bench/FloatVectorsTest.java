@@ -1,9 +1,9 @@
 package io.github.roost.bench;
 
-import io.github.roost.vector.VectorFileException;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.roost.vector.VectorFileException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

@@ -1,14 +1,14 @@
 package io.github.roost.cli;
 
 import io.github.jbellis.jvector.graph.GraphSearcher;
-import io.github.roost.simulator.options.CommandFailure;
-import io.github.roost.simulator.options.RoostHome;
 import io.github.roost.bench.report.Evidence;
-import io.github.roost.bench.report.RunPart;
 import io.github.roost.bench.report.Parts;
 import io.github.roost.bench.report.Provenance;
 import io.github.roost.bench.report.Results;
 import io.github.roost.bench.report.Run;
+import io.github.roost.bench.report.RunPart;
+import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.RoostHome;
 import io.github.roost.testkit.PeerPython;
 import io.github.roost.topology.Topology;
 import io.github.roost.topology.TopologyReader;

@@ -1,8 +1,8 @@
 package io.github.roost.cli;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.hnsw.GraphLayout;
+import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.vector.TableStats;
 import io.github.roost.vector.VectorTable;
 import java.nio.file.Path;

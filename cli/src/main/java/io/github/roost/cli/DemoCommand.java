@@ -1,11 +1,11 @@
 package io.github.roost.cli;
 
-import io.github.roost.simulator.options.RoostHome;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.github.roost.simulator.options.Options;
 import io.github.roost.cli.demo.Demo;
 import io.github.roost.cli.demo.DemoReport;
 import io.github.roost.cli.demo.DemoSettings;
+import io.github.roost.simulator.options.Options;
+import io.github.roost.simulator.options.RoostHome;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;

@@ -1,10 +1,10 @@
 package io.github.roost.cli;
 
-import io.github.roost.simulator.options.CommandFailure;
-import io.github.roost.simulator.options.Options;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.disk.DiskTable;
 import io.github.roost.io.BlockIo;
+import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.Options;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableBuild;
 import io.github.roost.vector.VectorSource;

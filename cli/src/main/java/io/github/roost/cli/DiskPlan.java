@@ -1,15 +1,15 @@
 package io.github.roost.cli;
 
-import io.github.roost.simulator.options.CommandFailure;
-import io.github.roost.simulator.options.Options;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.vector.Vectors;
 import io.github.roost.index.disk.DiskTable;
 import io.github.roost.io.BlockIo;
+import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.Options;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableBuild;
 import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.VectorTable;
+import io.github.roost.vector.Vectors;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

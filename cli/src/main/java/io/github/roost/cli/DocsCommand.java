@@ -1,7 +1,7 @@
 package io.github.roost.cli;
 
-import io.github.roost.simulator.options.RoostHome;
 import io.github.roost.cli.site.Site;
+import io.github.roost.simulator.options.RoostHome;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;

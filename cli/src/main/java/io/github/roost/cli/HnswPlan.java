@@ -1,9 +1,9 @@
 package io.github.roost.cli;
 
-import io.github.roost.simulator.options.Options;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.hnsw.LiveTable;
+import io.github.roost.simulator.options.Options;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableBuild;
 import io.github.roost.vector.TableFormat;

@@ -1,7 +1,7 @@
 package io.github.roost.cli;
 
-import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableBuild;
 import io.github.roost.vector.VectorSource;

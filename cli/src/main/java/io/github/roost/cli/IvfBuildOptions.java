@@ -1,11 +1,11 @@
 package io.github.roost.cli;
 
-import io.github.roost.simulator.options.CommandFailure;
-import io.github.roost.simulator.options.Options;
 import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.index.ivf.IvfTableBuilder;
+import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.Options;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableBuild;

@@ -1,10 +1,10 @@
 package io.github.roost.cli;
 
-import io.github.roost.simulator.options.RoostHome;
 import io.github.roost.simulator.FullSizeRecorder;
 import io.github.roost.simulator.TraceFile;
 import io.github.roost.simulator.TraceRecorder;
 import io.github.roost.simulator.Traces;
+import io.github.roost.simulator.options.RoostHome;
 import io.github.roost.simulator.workload.TableSpec;
 import io.github.roost.simulator.workload.WorkloadSpec;
 import io.github.roost.simulator.workload.WorkloadTables;

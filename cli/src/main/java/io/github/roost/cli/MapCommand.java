@@ -1,10 +1,10 @@
 package io.github.roost.cli;
 
-import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.core.mapping.HotColdPairing;
 import io.github.roost.core.mapping.LongestFirst;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.mapping.StayingPairing;
+import io.github.roost.simulator.options.CommandFailure;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -18,12 +18,12 @@ import picocli.CommandLine.Option;
         name = "map",
         description = {
             "Gives each item of standard input a cache domain, by the paper's Algorithm 1: the hottest remaining item"
-                + " goes to the domain with the least traffic so far, and the coldest remaining item joins it if the"
-                + " domain stays below the mean. Of items with equal traffic the smaller id counts as hotter; of"
-                + " equally loaded domains the smaller id is chosen.",
+                    + " goes to the domain with the least traffic so far, and the coldest remaining item joins it if the"
+                    + " domain stays below the mean. Of items with equal traffic the smaller id counts as hotter; of"
+                    + " equally loaded domains the smaller id is chosen.",
             "Standard input: one \"id traffic\" per line; traffic is a non-negative integer, an id a number or a name"
-                + " without blanks. Standard output: one \"id domain\" per line, in input order; an item with several"
-                + " homes has several domains, separated by commas."
+                    + " without blanks. Standard output: one \"id domain\" per line, in input order; an item with several"
+                    + " homes has several domains, separated by commas."
         })
 final class MapCommand implements Callable<Integer> {
     /** Bounds the memory of the policy, which has a matrix of domains times domains. */

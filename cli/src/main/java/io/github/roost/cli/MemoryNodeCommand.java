@@ -1,9 +1,9 @@
 package io.github.roost.cli;
 
-import io.github.roost.simulator.options.CommandFailure;
-import io.github.roost.simulator.options.Options;
 import io.github.roost.index.remote.MemoryNode;
 import io.github.roost.index.remote.ucx.UcxNode;
+import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.Options;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,8 +1,8 @@
 package io.github.roost.cli;
 
-import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.rows.service.etcd.EtcdRegistry;
 import io.github.roost.rows.service.etcd.EtcdTls;
+import io.github.roost.simulator.options.CommandFailure;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.net.URI;

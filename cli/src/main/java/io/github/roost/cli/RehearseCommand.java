@@ -1,7 +1,7 @@
 package io.github.roost.cli;
 
-import io.github.roost.simulator.options.RoostHome;
 import io.github.roost.server.Rehearsal;
+import io.github.roost.simulator.options.RoostHome;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,8 +1,8 @@
 package io.github.roost.cli;
 
+import io.github.roost.server.input.VectorInput;
 import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.simulator.options.Options;
-import io.github.roost.server.input.VectorInput;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.Vectors;

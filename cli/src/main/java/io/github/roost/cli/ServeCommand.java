@@ -1,10 +1,10 @@
 package io.github.roost.cli;
 
-import io.github.roost.simulator.options.RoostHome;
-import io.github.roost.simulator.options.CommandFailure;
-import io.github.roost.simulator.options.Options;
 import io.github.roost.server.ServeSettings;
 import io.github.roost.server.TableService;
+import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.Options;
+import io.github.roost.simulator.options.RoostHome;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.Metric;
 import java.io.IOException;
@@ -56,8 +56,8 @@ final class ServeCommand implements Callable<Integer> {
             paramLabel = "[NAME=]TABLE",
             description =
                     "Serve a table that roost build hnsw, ivf or disk or a program has saved instead; may be given"
-                        + " several times, for tables of one dimension and metric. Without NAME it is named after its"
-                        + " file.")
+                            + " several times, for tables of one dimension and metric. Without NAME it is named after its"
+                            + " file.")
     private List<String> saved = List.of();
 
     @Option(

@@ -1,8 +1,5 @@
 package io.github.roost.cli;
 
-import io.github.roost.simulator.options.CommandFailure;
-import io.github.roost.simulator.options.Options;
-import io.github.roost.simulator.options.RoostHome;
 import io.github.roost.simulator.Calibration;
 import io.github.roost.simulator.Parameters;
 import io.github.roost.simulator.Policy;
@@ -11,6 +8,9 @@ import io.github.roost.simulator.SimResult;
 import io.github.roost.simulator.Study;
 import io.github.roost.simulator.Traces;
 import io.github.roost.simulator.WindowLength;
+import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.Options;
+import io.github.roost.simulator.options.RoostHome;
 import io.github.roost.simulator.orchestration.Regime;
 import io.github.roost.simulator.workload.WorkloadSpec;
 import io.github.roost.topology.DomainLevel;

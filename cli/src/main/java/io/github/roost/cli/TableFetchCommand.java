@@ -1,12 +1,12 @@
 package io.github.roost.cli;
 
-import io.github.roost.simulator.options.CommandFailure;
-import io.github.roost.simulator.options.Options;
 import io.github.roost.rows.Column;
 import io.github.roost.rows.RowBatch;
 import io.github.roost.rows.service.FetchedRows;
 import io.github.roost.rows.service.Registry;
 import io.github.roost.rows.service.RowsClient;
+import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.Options;
 import io.grpc.StatusRuntimeException;
 import java.nio.file.Path;
 import java.time.Duration;

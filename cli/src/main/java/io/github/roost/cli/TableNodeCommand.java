@@ -1,10 +1,10 @@
 package io.github.roost.cli;
 
-import io.github.roost.simulator.options.Options;
 import io.github.roost.cli.rows.DemoRows;
 import io.github.roost.cli.rows.ServiceNode;
 import io.github.roost.rows.service.Seat;
 import io.github.roost.rows.service.ServerOptions;
+import io.github.roost.simulator.options.Options;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

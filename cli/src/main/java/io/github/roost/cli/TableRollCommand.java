@@ -1,10 +1,10 @@
 package io.github.roost.cli;
 
-import io.github.roost.simulator.options.CommandFailure;
-import io.github.roost.simulator.options.Options;
 import io.github.roost.rows.service.Coordinator;
 import io.github.roost.rows.service.Registry;
 import io.github.roost.rows.service.Registry.Announced;
+import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.Options;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;

@@ -1,12 +1,12 @@
 package io.github.roost.cli;
 
-import io.github.roost.simulator.options.CommandFailure;
-import io.github.roost.simulator.options.JsonOutput;
-import io.github.roost.simulator.options.Options;
 import io.github.roost.bench.peer.ChildJvm;
 import io.github.roost.cli.rows.RollingService;
 import io.github.roost.cli.rows.RollingService.Seen;
 import io.github.roost.cli.rows.RollingService.Settings;
+import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.simulator.options.Options;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;

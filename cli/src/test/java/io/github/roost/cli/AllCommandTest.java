@@ -3,8 +3,8 @@ package io.github.roost.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
-import io.github.roost.bench.report.RunPart;
 import io.github.roost.bench.report.Parts;
+import io.github.roost.bench.report.RunPart;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;

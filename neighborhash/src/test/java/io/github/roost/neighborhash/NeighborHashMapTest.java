@@ -63,7 +63,8 @@ class NeighborHashMapTest {
                 Arbitraries.longs().between(0, 30).map(low -> colliding(7L << 60 | low)),
                 Arbitraries.longs());
         Arbitrary<Long> payloads = Arbitraries.oneOf(
-                Arbitraries.of(0L, NeighborHashMap.MAX_PAYLOAD), Arbitraries.longs().between(0, NeighborHashMap.MAX_PAYLOAD));
+                Arbitraries.of(0L, NeighborHashMap.MAX_PAYLOAD),
+                Arbitraries.longs().between(0, NeighborHashMap.MAX_PAYLOAD));
         return Combinators.combine(Arbitraries.integers().between(0, 3).map(n -> n == 0), keys, payloads)
                 .as(Change::new)
                 .list()
@@ -116,7 +117,8 @@ class NeighborHashMapTest {
 
     private static void assertLines(int bits) {
         SplittableRandom random = new SplittableRandom(bits);
-        try (NeighborHashMap table = NeighborHashMap.builder((long) (.79 * (1 << bits))).build()) {
+        try (NeighborHashMap table =
+                NeighborHashMap.builder((long) (.79 * (1 << bits))).build()) {
             for (long i = 0; i < (long) (.79 * (1 << bits)); i++) {
                 table.put(random.nextLong(), i);
             }
@@ -398,7 +400,8 @@ class NeighborHashMapTest {
             wanted[i] = colliding(5L << 60 | (i < 2_000 ? payloads[i] : chain));
         }
         for (BatchLookup lookup : BatchLookups.available()) {
-            try (NeighborHashMap table = NeighborHashMap.builder(expected).lookup(lookup).build()) {
+            try (NeighborHashMap table =
+                    NeighborHashMap.builder(expected).lookup(lookup).build()) {
                 for (int i = 0; i < chain; i++) {
                     table.put(colliding(5L << 60 | i), i);
                 }

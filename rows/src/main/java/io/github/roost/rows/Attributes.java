@@ -41,7 +41,8 @@ public final class Attributes {
      * @return a search to submit in place of {@code search}, by any thread and as often as {@code search} may be; it fails as the result of {@link
      *     #after(SearchFunction, VersionedRows, String...)} does
      */
-    public static <Q> Search<Q, Enriched> after(Search<Q, SearchResult> search, VersionedRows table, String... columns) {
+    public static <Q> Search<Q, Enriched> after(
+            Search<Q, SearchResult> search, VersionedRows table, String... columns) {
         return after(search, new RowFetch(table, List.of(columns)));
     }
 

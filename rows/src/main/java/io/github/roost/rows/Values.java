@@ -2,7 +2,6 @@ package io.github.roost.rows;
 
 import static io.github.roost.rows.Schema.INT;
 
-import io.github.roost.neighborhash.Readers;
 import io.github.roost.topology.DomainMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -375,7 +375,8 @@ class ColdValuesTest {
         long[] lost = keysOf(60);
         device.badBlock(60);
         long[] ids = {1_500, lost[0], 970, 5_000};
-        SearchFunction<String, SearchResult> search = (query, context) -> new SearchResult(ids, new float[] {1, 2, 3, 4});
+        SearchFunction<String, SearchResult> search =
+                (query, context) -> new SearchResult(ids, new float[] {1, 2, 3, 4});
         try (ColdTable cold = new ColdTable(folder, 20_000, device, 1)) {
             SearchFunction<String, Enriched> after = Attributes.after(search, cold.table);
             for (CompletableFuture<Enriched> asked : List.of(
@@ -557,8 +558,9 @@ class ColdValuesTest {
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("twice the longest row of " + folder.resolve("version-1.roost"))
                     .hasMessageContaining("18352 bytes, got 18000");
-            try (VersionedRows table =
-                    VersionedRows.builder(folder).valueMemory(18_352, orchestrator, io).open()) {
+            try (VersionedRows table = VersionedRows.builder(folder)
+                    .valueMemory(18_352, orchestrator, io)
+                    .open()) {
                 assertThat(table.current()).isEqualTo(1);
             }
         }

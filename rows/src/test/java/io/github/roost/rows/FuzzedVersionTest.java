@@ -90,8 +90,8 @@ class FuzzedVersionTest {
     }
 
     private static VersionedRows open(boolean isCold, boolean takesUpserts) throws IOException {
-        VersionedRows.Builder table =
-                VersionedRows.builder(folder).updates(takesUpserts ? VersionedRows.Updates.UPSERTS : VersionedRows.Updates.VERSIONS);
+        VersionedRows.Builder table = VersionedRows.builder(folder)
+                .updates(takesUpserts ? VersionedRows.Updates.UPSERTS : VersionedRows.Updates.VERSIONS);
         return (isCold ? table.valueMemory(VALUE_MEMORY, orchestrator, io) : table).open();
     }
 

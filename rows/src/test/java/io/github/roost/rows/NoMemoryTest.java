@@ -62,8 +62,8 @@ class NoMemoryTest {
 
     private static void requireRows(Version version, Map<Long, Long> expected) {
         assertThat(version.index().size()).isEqualTo(expected.size());
-        expected.forEach((key, round) -> assertThat(
-                        version.row(version.index().get(key, NeighborHashMap.ABSENT)).get(Schema.LONG, 0))
+        expected.forEach((key, round) -> assertThat(version.row(version.index().get(key, NeighborHashMap.ABSENT))
+                        .get(Schema.LONG, 0))
                 .isEqualTo(round));
     }
 

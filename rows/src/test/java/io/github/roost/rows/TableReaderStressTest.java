@@ -90,7 +90,8 @@ class TableReaderStressTest {
             List<Future<?>> readers = new ArrayList<>();
             for (int i = 0; i < READERS; i++) {
                 long seed = i;
-                readers.add(threads.submit(() -> readUntil(done, table, updates == VersionedRows.Updates.VERSIONS, seed)));
+                readers.add(
+                        threads.submit(() -> readUntil(done, table, updates == VersionedRows.Updates.VERSIONS, seed)));
             }
             try {
                 change.run(table);

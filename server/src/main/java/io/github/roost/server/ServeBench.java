@@ -1,12 +1,12 @@
 package io.github.roost.server;
 
+import io.github.roost.core.Orchestrator;
+import io.github.roost.simulator.measure.Latencies;
+import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.simulator.options.JsonOutput;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.simulator.options.RoostHome;
-import io.github.roost.core.Orchestrator;
-import io.github.roost.simulator.measure.Latencies;
-import io.github.roost.simulator.measure.Samples;
 import io.github.roost.testkit.packages.DebianPackages;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;

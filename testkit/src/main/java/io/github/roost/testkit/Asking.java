@@ -10,7 +10,8 @@ import java.util.concurrent.CompletableFuture;
 public final class Asking {
     private Asking() {}
 
-    public static List<CompletableFuture<SearchResult>> all(VectorTable table, List<float[]> queries, int k, int effort) {
+    public static List<CompletableFuture<SearchResult>> all(
+            VectorTable table, List<float[]> queries, int k, int effort) {
         return table.searchAll(queries.stream()
                 .map(query -> SearchRequest.of(query, k).effort(effort))
                 .toList());

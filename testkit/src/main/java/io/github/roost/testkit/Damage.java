@@ -43,7 +43,8 @@ public record Damage(Kind kind, double at, double other, long value) {
     }
 
     private static Arbitrary<Damage> of(Kind... kinds) {
-        Arbitrary<Double> place = Arbitraries.doubles().between(0, true, 1, false).ofScale(6);
+        Arbitrary<Double> place =
+                Arbitraries.doubles().between(0, true, 1, false).ofScale(6);
         Arbitrary<Long> values = Arbitraries.oneOf(
                 Arbitraries.of(
                         0L,

@@ -1,6 +1,5 @@
 package io.github.roost.vector;
 
-
 /**
  * A snapshot of a table's statistics.
  *

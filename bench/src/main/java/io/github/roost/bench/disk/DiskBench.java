@@ -1,14 +1,14 @@
 package io.github.roost.bench.disk;
 
 import io.github.roost.bench.Recall;
-import io.github.roost.simulator.options.JsonOutput;
-import io.github.roost.simulator.options.Options;
-import io.github.roost.simulator.options.RoostHome;
-import io.github.roost.simulator.options.RoundOptions;
 import io.github.roost.bench.rivals.CurveMeasurement;
 import io.github.roost.bench.rivals.Curves;
 import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.measure.Workload;
+import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.simulator.options.Options;
+import io.github.roost.simulator.options.RoostHome;
+import io.github.roost.simulator.options.RoundOptions;
 import io.github.roost.testkit.ExactSearch;
 import io.github.roost.testkit.PeerPython;
 import io.github.roost.vector.SearchResult;

@@ -69,8 +69,7 @@ final class RoostDisk implements DiskEngine {
                         found.length,
                         Duration.ofHours(1),
                         number -> start(number, k, width),
-                        (number, answer) -> found[(int) number] = Arrays.stream(
-                                        answer.ids())
+                        (number, answer) -> found[(int) number] = Arrays.stream(answer.ids())
                                 .mapToInt(Math::toIntExact)
                                 .toArray());
         return found;

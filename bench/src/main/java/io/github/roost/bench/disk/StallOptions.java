@@ -1,7 +1,7 @@
 package io.github.roost.bench.disk;
 
-import io.github.roost.simulator.options.Options;
 import io.github.roost.index.disk.ReadMode;
+import io.github.roost.simulator.options.Options;
 import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.Topology;
 import io.github.roost.topology.TopologyReader;

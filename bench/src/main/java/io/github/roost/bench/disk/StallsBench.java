@@ -2,8 +2,6 @@ package io.github.roost.bench.disk;
 
 import io.github.roost.bench.ClosedLoop;
 import io.github.roost.bench.disk.UpdateWorkersBench.Kind;
-import io.github.roost.simulator.options.JsonOutput;
-import io.github.roost.simulator.options.Options;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.policy.StallPolicy;
 import io.github.roost.core.policy.StallStats;
@@ -13,6 +11,8 @@ import io.github.roost.index.disk.MutableDiskTable;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.BlockIo.Backend;
 import io.github.roost.simulator.measure.Samples;
+import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.simulator.options.Options;
 import io.github.roost.testkit.Mixture;
 import java.io.BufferedReader;
 import java.io.IOException;

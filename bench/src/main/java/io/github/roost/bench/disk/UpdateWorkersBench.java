@@ -278,8 +278,7 @@ public final class UpdateWorkersBench {
         return new ClosedLoop(searchesUnderWay(tables.orchestrator))
                 .runWhile(
                         goesOn,
-                        number -> tables.of(number)
-                                .search(queries[(int) (number % queries.length)], K, WIDTH),
+                        number -> tables.of(number).search(queries[(int) (number % queries.length)], K, WIDTH),
                         (number, answer) -> {});
     }
 

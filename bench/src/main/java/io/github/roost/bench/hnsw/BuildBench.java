@@ -3,9 +3,6 @@ package io.github.roost.bench.hnsw;
 import io.github.roost.bench.ClosedLoop;
 import io.github.roost.bench.CoreStalls;
 import io.github.roost.bench.FirstCores;
-import io.github.roost.simulator.options.Options;
-import io.github.roost.simulator.options.Output;
-import io.github.roost.simulator.options.RoostHome;
 import io.github.roost.bench.rivals.Engine;
 import io.github.roost.bench.rivals.EngineSettings;
 import io.github.roost.bench.rivals.JvectorEngine;
@@ -16,6 +13,9 @@ import io.github.roost.simulator.measure.Latencies;
 import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.measure.SearchFailedException;
 import io.github.roost.simulator.measure.Workload;
+import io.github.roost.simulator.options.Options;
+import io.github.roost.simulator.options.Output;
+import io.github.roost.simulator.options.RoostHome;
 import io.github.roost.testkit.Mixture;
 import io.github.roost.testkit.PeerPython;
 import io.github.roost.topology.TopologyReader;
@@ -56,12 +56,12 @@ import picocli.CommandLine.Option;
             "Search latencies of HNSW tables with and without a concurrent build of another table, and the time of a"
                     + " build.",
             "The build is compared with jvector's parallel build and hnswlib's, each on two threads. gc: time in which"
-                + " garbage collection stopped all threads during the build; jit: time in which the JVM compiled."
-                + " Measured rounds begin with the first round in which compilation took less than a twentieth of the"
-                + " time, at the latest with the sixth. on time: the ratio without the searches of 1 ms after one was"
-                + " submitted 100 us late or more, for whatever reason, the build included; the missed ones are then"
-                + " submitted at once. The last line is the delay that the machine imposes on threads that only read"
-                + " the clock: a lower bound of the P99 of searches."
+                    + " garbage collection stopped all threads during the build; jit: time in which the JVM compiled."
+                    + " Measured rounds begin with the first round in which compilation took less than a twentieth of the"
+                    + " time, at the latest with the sixth. on time: the ratio without the searches of 1 ms after one was"
+                    + " submitted 100 us late or more, for whatever reason, the build included; the missed ones are then"
+                    + " submitted at once. The last line is the delay that the machine imposes on threads that only read"
+                    + " the clock: a lower bound of the P99 of searches."
         })
 @SuppressWarnings("NullAway.Init")
 public final class BuildBench implements Callable<Integer> {

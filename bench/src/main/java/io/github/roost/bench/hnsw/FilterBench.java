@@ -1,13 +1,13 @@
 package io.github.roost.bench.hnsw;
 
 import io.github.roost.bench.DistanceRecall;
-import io.github.roost.simulator.options.Options;
-import io.github.roost.simulator.options.Output;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.hnsw.LiveTable;
+import io.github.roost.simulator.options.Options;
+import io.github.roost.simulator.options.Output;
 import io.github.roost.testkit.ExactSearch;
 import io.github.roost.testkit.Mixture;
 import io.github.roost.topology.TopologyReader;

@@ -2,12 +2,12 @@ package io.github.roost.bench.hnsw;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.github.roost.bench.FirstCores;
-import io.github.roost.simulator.options.CommandFailure;
-import io.github.roost.simulator.options.JsonOutput;
-import io.github.roost.simulator.options.Options;
 import io.github.roost.bench.peer.ChildJvm;
 import io.github.roost.bench.rivals.Engine;
 import io.github.roost.simulator.measure.Samples;
+import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.simulator.options.Options;
 import io.github.roost.topology.Topology;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
@@ -37,8 +37,8 @@ import picocli.CommandLine.Option;
         description = {
             "How soon the searches of a new process are as fast as later ones, with and without an AOT cache.",
             "Each run is a JVM that opens the saved table and searches it on two cores, N searches in flight. settled:"
-                + " the median rate of the second half of a run. 90 %: from the first search to the beginning of the"
-                + " first 300 ms whose mean rate is at least 90 % of the settled one."
+                    + " the median rate of the second half of a run. 90 %: from the first search to the beginning of the"
+                    + " first 300 ms whose mean rate is at least 90 % of the settled one."
         })
 public final class FirstSecondsBench implements Callable<Integer> {
     private static final String CACHE = "-XX:AOTCache";

@@ -1,11 +1,11 @@
 package io.github.roost.bench.io;
 
-import io.github.roost.simulator.options.JsonOutput;
-import io.github.roost.simulator.options.Options;
-import io.github.roost.simulator.options.RoundOptions;
 import io.github.roost.core.policy.IdleStrategy;
 import io.github.roost.io.BlockIo.Backend;
 import io.github.roost.simulator.measure.Samples;
+import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.simulator.options.Options;
+import io.github.roost.simulator.options.RoundOptions;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

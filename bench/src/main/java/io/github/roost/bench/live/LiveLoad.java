@@ -1,11 +1,11 @@
 package io.github.roost.bench.live;
 
 import io.github.roost.bench.DistanceRecall;
-import io.github.roost.simulator.options.Options;
-import io.github.roost.simulator.options.Output;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.hnsw.LiveTable;
+import io.github.roost.simulator.options.Options;
+import io.github.roost.simulator.options.Output;
 import io.github.roost.testkit.ExactSearch;
 import io.github.roost.testkit.Mixture;
 import io.github.roost.topology.Topology;

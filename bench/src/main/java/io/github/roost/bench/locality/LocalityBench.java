@@ -1,14 +1,14 @@
 package io.github.roost.bench.locality;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import io.github.roost.simulator.options.JsonOutput;
-import io.github.roost.simulator.options.LevelOption;
-import io.github.roost.simulator.options.Options;
-import io.github.roost.simulator.options.RoundOptions;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
 import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.measure.Schedulings;
+import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.simulator.options.LevelOption;
+import io.github.roost.simulator.options.Options;
+import io.github.roost.simulator.options.RoundOptions;
 import io.github.roost.topology.Topology;
 import java.time.Duration;
 import java.util.ArrayList;

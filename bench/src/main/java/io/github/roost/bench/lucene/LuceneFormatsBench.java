@@ -2,11 +2,11 @@ package io.github.roost.bench.lucene;
 
 import io.github.roost.bench.lucene.FormatContenders.Contender;
 import io.github.roost.bench.lucene.FormatContenders.Outcome;
+import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.simulator.options.Output;
 import io.github.roost.simulator.options.RoundOptions;
 import io.github.roost.simulator.options.VectorDataOptions;
-import io.github.roost.simulator.measure.Samples;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;

@@ -1,11 +1,11 @@
 package io.github.roost.bench.opensearch;
 
+import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.simulator.options.Output;
 import io.github.roost.simulator.options.RoostHome;
 import io.github.roost.simulator.options.RoundOptions;
 import io.github.roost.simulator.options.VectorDataOptions;
-import io.github.roost.simulator.measure.Samples;
 import io.github.roost.vector.Vectors;
 import java.io.IOException;
 import java.util.Collections;

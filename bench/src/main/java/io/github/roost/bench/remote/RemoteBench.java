@@ -1,7 +1,6 @@
 package io.github.roost.bench.remote;
 
 import io.github.roost.bench.DistanceRecall;
-import io.github.roost.simulator.options.JsonOutput;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
 import io.github.roost.index.hnsw.HnswTable;
@@ -11,6 +10,7 @@ import io.github.roost.index.remote.PartitionedIndex;
 import io.github.roost.index.remote.RemoteRegion;
 import io.github.roost.index.remote.RemoteStats;
 import io.github.roost.index.remote.RemoteTable;
+import io.github.roost.simulator.options.JsonOutput;
 import io.github.roost.testkit.ExactSearch;
 import io.github.roost.testkit.Mixture;
 import io.github.roost.vector.MutableVectorTable;

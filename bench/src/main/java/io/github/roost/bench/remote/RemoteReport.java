@@ -1,10 +1,10 @@
 package io.github.roost.bench.remote;
 
-import io.github.roost.simulator.options.JsonOutput;
 import io.github.roost.bench.remote.RemoteBench.Cached;
 import io.github.roost.bench.remote.RemoteBench.Found;
 import io.github.roost.bench.remote.RemoteBench.Times;
 import io.github.roost.simulator.measure.Samples;
+import io.github.roost.simulator.options.JsonOutput;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;

@@ -1,10 +1,10 @@
 package io.github.roost.bench.remote;
 
-import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.bench.peer.ChildJvm;
 import io.github.roost.index.remote.MemoryNode;
 import io.github.roost.index.remote.ucx.UcxMemory;
 import io.github.roost.index.remote.ucx.UcxNode;
+import io.github.roost.simulator.options.CommandFailure;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -24,8 +24,8 @@ final class StoreViews {
                     Numbers.decimals(3, count.path("lines").asDouble()),
                     Numbers.ratio(count.path("paper").asDouble()));
         }
-        MarkdownTable lookups =
-                new MarkdownTable("map, slots", "million lookups/s (min to max)", "ratio of NeighborHashMap (min to max)");
+        MarkdownTable lookups = new MarkdownTable(
+                "map, slots", "million lookups/s (min to max)", "ratio of NeighborHashMap (min to max)");
         for (JsonNode lookup : json.path("lookups")) {
             Samples rates = Numbers.samples(lookup.path("lookups"));
             lookups.row(

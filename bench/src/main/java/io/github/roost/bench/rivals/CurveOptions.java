@@ -1,10 +1,10 @@
 package io.github.roost.bench.rivals;
 
+import io.github.roost.index.hnsw.GraphLayout;
+import io.github.roost.simulator.measure.Workload;
 import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.simulator.options.RoostHome;
-import io.github.roost.index.hnsw.GraphLayout;
-import io.github.roost.simulator.measure.Workload;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

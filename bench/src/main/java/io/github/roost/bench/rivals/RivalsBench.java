@@ -1,14 +1,14 @@
 package io.github.roost.bench.rivals;
 
 import io.github.roost.bench.FirstCores;
+import io.github.roost.core.MappingId;
+import io.github.roost.simulator.measure.Samples;
+import io.github.roost.simulator.measure.Workload;
 import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.simulator.options.JsonOutput;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.simulator.options.RoostHome;
 import io.github.roost.simulator.options.RoundOptions;
-import io.github.roost.core.MappingId;
-import io.github.roost.simulator.measure.Samples;
-import io.github.roost.simulator.measure.Workload;
 import io.github.roost.testkit.PeerPython;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.ElementType;

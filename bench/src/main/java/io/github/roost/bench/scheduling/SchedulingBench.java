@@ -1,12 +1,12 @@
 package io.github.roost.bench.scheduling;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import io.github.roost.simulator.options.JsonOutput;
-import io.github.roost.simulator.options.Options;
 import io.github.roost.bench.scheduling.Throughput.Outcome;
 import io.github.roost.simulator.measure.Interval;
 import io.github.roost.simulator.measure.Latencies;
 import io.github.roost.simulator.measure.Samples;
+import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.simulator.options.Options;
 import io.github.roost.topology.TopologyReader;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,11 +1,11 @@
 package io.github.roost.bench.table;
 
-import io.github.roost.simulator.options.JsonOutput;
-import io.github.roost.simulator.options.Options;
 import io.github.roost.bench.table.LineCounts.Count;
 import io.github.roost.bench.table.MapUnderTest.Batches;
 import io.github.roost.neighborhash.NeighborHashMap;
 import io.github.roost.simulator.measure.Samples;
+import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.simulator.options.Options;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -86,8 +86,9 @@ public final class LookupBench implements Callable<Integer> {
                         result.ratio().spread("%.2f"));
             }
         }
-        output.line("ratio: rate of NeighborHashMap's get over another map's; for getAll and random access, their rate over"
-                + " get's");
+        output.line(
+                "ratio: rate of NeighborHashMap's get over another map's; for getAll and random access, their rate over"
+                        + " get's");
         output.print(Map.of("counts", counts, "lookups", results));
         return 0;
     }

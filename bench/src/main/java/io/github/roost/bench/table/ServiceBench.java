@@ -1,7 +1,7 @@
 package io.github.roost.bench.table;
 
-import io.github.roost.simulator.options.JsonOutput;
 import io.github.roost.simulator.measure.Samples;
+import io.github.roost.simulator.options.JsonOutput;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

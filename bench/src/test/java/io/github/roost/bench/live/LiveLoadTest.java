@@ -28,9 +28,9 @@ class LiveLoadTest {
         List<Stretch> told = new ArrayList<>();
         LiveLoad load = new LiveLoad();
         new CommandLine(load)
-                .parseArgs(
-                        ("--rows 4000 --dimension 16 --clients 3 --ef 64 --seed 5 --stretches 2 --seconds " + Effort.times(1))
-                                .split(" "));
+                .parseArgs(("--rows 4000 --dimension 16 --clients 3 --ef 64 --seed 5 --stretches 2 --seconds "
+                                + Effort.times(1))
+                        .split(" "));
         Report report = load.run(TWO_WORKERS, told::add);
         assertThat(report.workers()).isEqualTo(2);
         assertThat(report.violations()).isEmpty();

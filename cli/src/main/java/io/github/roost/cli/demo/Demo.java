@@ -1,9 +1,9 @@
 package io.github.roost.cli.demo;
 
-import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.cli.Streams;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
+import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.testkit.packages.DebianPackages;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;

@@ -27,7 +27,9 @@ final class NewestOfEach {
         }
         int size = NearestRows.distinct(ids, distances, max, max);
         SearchResult sorted = SearchResult.sorted(Arrays.copyOf(ids, size), Arrays.copyOf(distances, size));
-        return size <= k ? sorted : new SearchResult(Arrays.copyOf(sorted.ids(), k), Arrays.copyOf(sorted.distances(), k));
+        return size <= k
+                ? sorted
+                : new SearchResult(Arrays.copyOf(sorted.ids(), k), Arrays.copyOf(sorted.distances(), k));
     }
 
     /**

@@ -412,12 +412,11 @@ class HnswTableTest {
         float[][] rows = gaussian(900, 16, new Random(6));
         List<HnswTable> tables = new ArrayList<>();
         for (int third = 0; third < 3; third++) {
-            tables.add(
-                    HnswTable.builder()
-                            .build(
-                                    ORCHESTRATOR,
-                                    LongStream.range(300L * third, 300L * third + 300).toArray(),
-                                    Arrays.copyOfRange(rows, 300 * third, 300 * third + 300)));
+            tables.add(HnswTable.builder()
+                    .build(
+                            ORCHESTRATOR,
+                            LongStream.range(300L * third, 300L * third + 300).toArray(),
+                            Arrays.copyOfRange(rows, 300 * third, 300 * third + 300)));
         }
         SearchRequest request = SearchRequest.of(rows[450], 10).effort(300);
         SearchResult found = ORCHESTRATOR
@@ -425,7 +424,8 @@ class HnswTableTest {
                         tables.stream().map(table -> table.part(request)).toList(),
                         results -> SearchResult.merge(results, 10))
                 .join();
-        assertThat(found.ids()).isEqualTo(exact(rows, rows[450], 10, Metric.SQUARED_L2).ids());
+        assertThat(found.ids())
+                .isEqualTo(exact(rows, rows[450], 10, Metric.SQUARED_L2).ids());
         assertThat(found.cost().visited()).isGreaterThan(3 * 10);
         tables.forEach(HnswTable::close);
     }

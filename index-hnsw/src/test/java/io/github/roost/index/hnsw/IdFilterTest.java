@@ -65,7 +65,8 @@ class IdFilterTest {
         int wanted = 0;
         for (float[] query : QUERIES) {
             SearchResult truth = exact(VECTORS, query, K, Metric.SQUARED_L2, allowed);
-            SearchResult found = table.search(SearchRequest.of(query, K).effort(EF).filter(filter))
+            SearchResult found = table.search(
+                            SearchRequest.of(query, K).effort(EF).filter(filter))
                     .join();
             assertThat(Arrays.stream(found.ids())).allMatch(allowed::test);
             assertThat(found.size()).isEqualTo(truth.size());
@@ -100,10 +101,8 @@ class IdFilterTest {
     void aPredicateIsAskedOnceARow() {
         AtomicInteger asked = new AtomicInteger();
         IdFilter filter = IdFilter.of(id -> asked.incrementAndGet() > 0);
-        table.search(SearchRequest.of(QUERIES[0], K).effort(EF).filter(filter))
-                .join();
-        table.search(SearchRequest.of(QUERIES[1], K).effort(EF).filter(filter))
-                .join();
+        table.search(SearchRequest.of(QUERIES[0], K).effort(EF).filter(filter)).join();
+        table.search(SearchRequest.of(QUERIES[1], K).effort(EF).filter(filter)).join();
         assertThat(asked).hasValue(ROWS);
     }
 
@@ -126,7 +125,8 @@ class IdFilterTest {
             rows[row] = rows[row % 10];
         }
         try (HnswTable equals = HnswTable.builder().build(ORCHESTRATOR, rows)) {
-            SearchResult found = equals.search(SearchRequest.of(rows[3], 2).effort(10).filter(IdFilter.of(id -> id >= 20)))
+            SearchResult found = equals.search(
+                            SearchRequest.of(rows[3], 2).effort(10).filter(IdFilter.of(id -> id >= 20)))
                     .join();
             assertThat(found).isEqualTo(new SearchResult(new long[] {23, 33}, new float[2]));
         }

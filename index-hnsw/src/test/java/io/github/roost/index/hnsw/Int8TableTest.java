@@ -198,7 +198,8 @@ class Int8TableTest {
             IdFilter filter = IdFilter.of(id -> id % every == 0);
             int hits = 0;
             for (float[] query : gaussian(40, 32, random)) {
-                SearchResult found = table.search(SearchRequest.of(query, 10).effort(150).filter(filter))
+                SearchResult found = table.search(
+                                SearchRequest.of(query, 10).effort(150).filter(filter))
                         .join();
                 assertThat(Arrays.stream(found.ids())).allMatch(id -> id % every == 0);
                 hits += hits(exact(rows, query, 10, Metric.SQUARED_L2, id -> id % every == 0), found);

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.index.hnsw.LayoutRule.Cost;
 import io.github.roost.vector.MemoryLimited;
-import io.github.roost.vector.VectorTable;
 import org.junit.jupiter.api.Test;
 
 class LayoutRuleTest {

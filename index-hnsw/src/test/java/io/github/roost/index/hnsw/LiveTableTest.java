@@ -485,8 +485,7 @@ class LiveTableTest {
             }
         }
         AtomicBoolean done = new AtomicBoolean();
-        try (LiveTable table =
-                        small().mergeAfter(mergeAfter).efConstruction(20).build(ORCHESTRATOR, 6);
+        try (LiveTable table = small().mergeAfter(mergeAfter).efConstruction(20).build(ORCHESTRATOR, 6);
                 ExecutorService threads = Executors.newFixedThreadPool(2)) {
             for (int id = 0; id < ids; id++) {
                 table.put(id, places[id]);

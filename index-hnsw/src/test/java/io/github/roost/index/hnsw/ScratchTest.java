@@ -94,7 +94,8 @@ class ScratchTest {
             float[] query = VECTORS[search % 2];
             assertThat(table.search(SearchRequest.of(query, 10).effort(100).filter(filter))
                             .join())
-                    .isEqualTo(table.search(SearchRequest.of(query, 10).effort(100).filter(IdFilter.of(id -> id % 3 == 0)))
+                    .isEqualTo(table.search(
+                                    SearchRequest.of(query, 10).effort(100).filter(IdFilter.of(id -> id % 3 == 0)))
                             .join());
         }
     }
@@ -136,7 +137,8 @@ class ScratchTest {
         SearchResult found = table.searchFunction(10, 100, filter).search(VECTORS[0], OUTSIDE);
         assertThat(asked).hasValue(ROWS);
         assertThat(found)
-                .isEqualTo(table.search(SearchRequest.of(VECTORS[0], 10).effort(100).filter(IdFilter.of(id -> id % 2 == 0)))
+                .isEqualTo(table.search(
+                                SearchRequest.of(VECTORS[0], 10).effort(100).filter(IdFilter.of(id -> id % 2 == 0)))
                         .join());
     }
 }

@@ -106,9 +106,9 @@ class SubmitOptionsTest {
             assertThat(each.join()).isNotNull();
         }
         assertThat(table.search(SearchRequest.of(rows[10], 3)
-                                        .effort(20)
-                                        .filter(EVEN)
-                                        .options(SubmitOptions.BATCH))
+                                .effort(20)
+                                .filter(EVEN)
+                                .options(SubmitOptions.BATCH))
                         .join())
                 .isEqualTo(table.search(SearchRequest.of(rows[10], 3).effort(20).filter(EVEN))
                         .join());

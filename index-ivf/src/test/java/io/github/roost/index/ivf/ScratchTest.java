@@ -69,8 +69,8 @@ class ScratchTest {
                             i % 2 == 0
                                     ? () -> here.search(query, SearchContext.outside((nodes, bytes) -> {}))
                                     : () -> table.search(SearchRequest.of(query, 10)
-                                                            .effort(4)
-                                                            .filter(IdFilter.of(id -> id % 2 == 0)))
+                                                    .effort(4)
+                                                    .filter(IdFilter.of(id -> id % 2 == 0)))
                                             .join()));
                 }
             }
@@ -91,9 +91,11 @@ class ScratchTest {
         try (IvfTable table = kept.builder().nlist(4).build(orchestrator, Arrays.copyOf(rows, 200))) {
             LongPredicate searching =
                     id -> table.search(rows[(int) id], 1, 4).join().ids()[0] == id && id % 2 == 1;
-            SearchResult found = table.search(SearchRequest.of(rows[7], 5).effort(4).filter(IdFilter.of(searching)))
+            SearchResult found = table.search(
+                            SearchRequest.of(rows[7], 5).effort(4).filter(IdFilter.of(searching)))
                     .join();
-            SearchResult expected = table.search(SearchRequest.of(rows[7], 5).effort(4).filter(IdFilter.of(id -> id % 2 == 1)))
+            SearchResult expected = table.search(
+                            SearchRequest.of(rows[7], 5).effort(4).filter(IdFilter.of(id -> id % 2 == 1)))
                     .join();
             assertThat(found).isEqualTo(expected);
         }
@@ -107,7 +109,8 @@ class ScratchTest {
                     .join();
             long before = ScratchMemory.allocations();
             for (int i = 0; i < 300; i++) {
-                assertThatThrownBy(() -> table.search(SearchRequest.of(rows[0], 5).effort(4).filter(IdFilter.of(id -> {
+                assertThatThrownBy(() -> table.search(
+                                        SearchRequest.of(rows[0], 5).effort(4).filter(IdFilter.of(id -> {
                                             throw new IllegalStateException("filter");
                                         })))
                                 .join())

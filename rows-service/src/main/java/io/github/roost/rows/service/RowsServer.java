@@ -94,8 +94,8 @@ public final class RowsServer implements AutoCloseable {
         return start(copy, options, new OrderService(copy, orders));
     }
 
-    private static RowsServer start(
-            Map<String, RowsNode> tables, ServerOptions options, @Nullable OrderService orders) throws IOException {
+    private static RowsServer start(Map<String, RowsNode> tables, ServerOptions options, @Nullable OrderService orders)
+            throws IOException {
         NettyServerBuilder builder = NettyServerBuilder.forAddress(options.address())
                 .maxInboundMessageSize(options.maxMessageBytes())
                 .decompressorRegistry(Channels.PLAIN)

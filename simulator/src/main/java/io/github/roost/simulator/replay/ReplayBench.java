@@ -1,13 +1,13 @@
 package io.github.roost.simulator.replay;
 
-import io.github.roost.simulator.options.JsonOutput;
-import io.github.roost.simulator.options.Options;
-import io.github.roost.simulator.options.RoostHome;
 import io.github.roost.simulator.Calibration;
 import io.github.roost.simulator.Parameters;
 import io.github.roost.simulator.SimResult;
 import io.github.roost.simulator.measure.Interval;
 import io.github.roost.simulator.measure.Schedulings;
+import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.simulator.options.Options;
+import io.github.roost.simulator.options.RoostHome;
 import io.github.roost.simulator.replay.Replay.Outcome;
 import io.github.roost.simulator.workload.TableSpec;
 import io.github.roost.simulator.workload.WorkloadSpec;

@@ -1,6 +1,5 @@
 package io.github.roost.testkit.lucene;
 
-import io.github.roost.testkit.lucene.PackageIndex;
 import io.github.roost.testkit.packages.DebianPackages;
 import java.io.IOException;
 import java.io.UncheckedIOException;

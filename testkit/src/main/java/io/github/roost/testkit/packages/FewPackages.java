@@ -1,6 +1,5 @@
 package io.github.roost.testkit.packages;
 
-import io.github.roost.testkit.packages.DebianPackages;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -2,7 +2,6 @@ package io.github.roost.vector.spi;
 
 import io.github.roost.vector.MemoryLimited;
 import io.github.roost.vector.TableFullException;
-import io.github.roost.vector.VectorTable;
 import java.util.function.LongSupplier;
 
 /** The maximum memory of a table in bytes. Thread-safe; may be changed at any time. */

@@ -189,10 +189,7 @@ class RecallEffortsTest {
                 },
                 rows::get);
         SearchFunction<Integer, Thread> outer = (query, context) -> {
-            var _ = onWorker.search(
-                            REQUEST,
-                            asked -> CompletableFuture.completedFuture(
-                                    SearchResult.EMPTY))
+            var _ = onWorker.search(REQUEST, asked -> CompletableFuture.completedFuture(SearchResult.EMPTY))
                     .join();
             return Thread.currentThread();
         };
