@@ -65,7 +65,7 @@ class DomainCpuLayoutTest {
                 .toList();
     }
 
-    /** Prints which CPUs OpenHFT's strategy takes for neighbours of CPU 0. */
+    /** Prints which CPUs OpenHFT's strategy takes for neighbors of CPU 0. */
     static final class StrategyProbe {
         private StrategyProbe() {}
 

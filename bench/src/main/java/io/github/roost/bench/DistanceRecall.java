@@ -4,7 +4,7 @@ import io.github.roost.vector.SearchResult;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Recall@k by distance, counted while searches run: the share of found neighbours that are no farther than the k-th
+ * Recall@k by distance, counted while searches run: the share of found neighbors that are no farther than the k-th
  * true one. For data with many equal distances (small integers), where any vector at the k-th distance is as correct as
  * the one that a list of true ids names. Thread-safe.
  */
@@ -18,8 +18,8 @@ public final class DistanceRecall {
     /**
      * Counts one result.
      *
-     * @param truth the true neighbours, nearest first; their number is k
-     * @param found the found neighbours, with distinct ids; only the first k count
+     * @param truth the true neighbors, nearest first; their number is k
+     * @param found the found neighbors, with distinct ids; only the first k count
      */
     public void add(SearchResult truth, SearchResult found) {
         int k = truth.size();
@@ -36,7 +36,7 @@ public final class DistanceRecall {
         wanted.add(k);
     }
 
-    /** The recall so far, from 0 to 1; 1 if no neighbours were wanted. */
+    /** The recall so far, from 0 to 1; 1 if no neighbors were wanted. */
     public double share() {
         long all = wanted.sum();
         return all == 0 ? 1 : (double) hits.sum() / all;

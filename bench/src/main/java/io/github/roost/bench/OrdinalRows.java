@@ -7,16 +7,16 @@ import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.Set;
 
-/** Reads and writes ivecs files: per query the ordinals of its neighbours in the base, nearest first. Stateless. */
+/** Reads and writes ivecs files: per query the ordinals of its neighbors in the base, nearest first. Stateless. */
 public final class OrdinalRows {
     private OrdinalRows() {}
 
     /**
-     * Reads the true neighbours of queries.
+     * Reads the true neighbors of queries.
      *
      * @param file an ivecs file
      * @param queries number of rows that the file must have
-     * @param k min number of neighbours per row; more are not returned
+     * @param k min number of neighbors per row; more are not returned
      * @param base size of the base; all ordinals must be below it
      * @return {@code queries} rows of {@code k} different ordinals
      * @throws VectorFileException if the file is not valid or does not meet these conditions
@@ -28,8 +28,7 @@ public final class OrdinalRows {
                 throw new VectorFileException(file, "must have one row per query, " + queries + ", got " + rows);
             }
             if (width < k) {
-                throw new VectorFileException(
-                        file, "must have at least k = " + k + " neighbours per row, got " + width);
+                throw new VectorFileException(file, "must have at least k = " + k + " neighbors per row, got " + width);
             }
             return (row, values) -> truth[row] = distinctOrdinals(file, row, values, k, base);
         });

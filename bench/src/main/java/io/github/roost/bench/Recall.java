@@ -6,7 +6,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * Recall@k: the share of the true nearest neighbours that were found, over all queries, from 0 to 1. Stateless. See
+ * Recall@k: the share of the true nearest neighbors that were found, over all queries, from 0 to 1. Stateless. See
  * {@link DistanceRecall} for data with many equal distances.
  */
 public final class Recall {

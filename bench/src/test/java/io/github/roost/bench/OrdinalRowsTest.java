@@ -35,7 +35,7 @@ class OrdinalRowsTest {
             delimiter = '|',
             value = {
                 "3 | 2 | 5 | must have one row per query, 3, got 2",
-                "2 | 4 | 5 | must have at least k = 4 neighbours per row, got 3",
+                "2 | 4 | 5 | must have at least k = 4 neighbors per row, got 3",
                 "2 | 3 | 4 | has ordinal 4 in row 0: it must be between 0 and 3",
             })
     void truthThatDoesNotFitIsRefused(int queries, int k, int base, String fault) throws IOException {

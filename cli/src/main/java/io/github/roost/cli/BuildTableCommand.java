@@ -22,7 +22,7 @@ final class BuildTableCommand implements Callable<Integer> {
             names = "--base",
             required = true,
             paramLabel = "FILE",
-            description = "The vectors: " + VectorInput.FORMATS + ", recognised by the file's extension.")
+            description = "The vectors: " + VectorInput.FORMATS + ", recognized by the file's extension.")
     @SuppressWarnings("NullAway.Init")
     private Path base;
 

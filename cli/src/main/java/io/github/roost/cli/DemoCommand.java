@@ -37,7 +37,7 @@ final class DemoCommand implements Callable<Integer> {
             names = "--k",
             defaultValue = "10",
             paramLabel = "K",
-            description = "Neighbours per query, from 1 to 100; default ${DEFAULT-VALUE}.")
+            description = "Neighbors per query, from 1 to 100; default ${DEFAULT-VALUE}.")
     private int k;
 
     @Option(names = "--tables", paramLabel = "N", description = "Use only the N largest sections; default all 58.")

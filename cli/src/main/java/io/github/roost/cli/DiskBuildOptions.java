@@ -20,7 +20,7 @@ final class DiskBuildOptions implements IndexBuild {
             names = "--degree",
             defaultValue = "32",
             paramLabel = "N",
-            description = "Neighbours per node; default ${DEFAULT-VALUE}.")
+            description = "Neighbors per node; default ${DEFAULT-VALUE}.")
     private int degree;
 
     @Option(

@@ -28,7 +28,7 @@ final class DiskPlan extends IndexPlan {
             paramLabel = "N",
             description = "Candidates kept by a search, at least K; default the larger of 100 and 2 K.")
     void ask(List<Integer> efforts) {
-        asked = efforts;
+        requested = efforts;
     }
 
     @Override
@@ -41,7 +41,7 @@ final class DiskPlan extends IndexPlan {
         if (isBuilt) {
             throw new CommandFailure("--table must be given in the place of --base: roost build disk makes one");
         }
-        asked.forEach(width -> Options.require("--width", width, 1, Vectors.MAX_EF));
+        requested.forEach(width -> Options.require("--width", width, 1, Vectors.MAX_EF));
     }
 
     @Override

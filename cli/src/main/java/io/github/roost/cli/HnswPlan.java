@@ -29,7 +29,7 @@ final class HnswPlan extends IndexPlan {
             paramLabel = "N",
             description = "Candidates kept by a search (ef), at least K; default the larger of 100 and 2 K.")
     void ask(List<Integer> efforts) {
-        asked = efforts;
+        requested = efforts;
     }
 
     @Override
@@ -40,7 +40,7 @@ final class HnswPlan extends IndexPlan {
     @Override
     void check(boolean isBuilt) {
         build.check();
-        asked.forEach(ef -> Options.require("--ef", ef, 1, Vectors.MAX_EF));
+        requested.forEach(ef -> Options.require("--ef", ef, 1, Vectors.MAX_EF));
     }
 
     @Override

@@ -14,7 +14,7 @@ abstract class IndexPlan {
     private static final int MIN_DEFAULT_CANDIDATES = 100;
 
     /** The efforts given on the command line; empty for the default. */
-    List<Integer> asked = List.of();
+    List<Integer> requested = List.of();
 
     /** Name of the effort: {@code ef}, {@code nprobe}, {@code width} or {@code visited}. */
     abstract String effortName();
@@ -44,9 +44,9 @@ abstract class IndexPlan {
     /** Closes what {@link #open} has opened besides the table. */
     void close() {}
 
-    /** The numbers of candidates that searches for k neighbours keep. */
+    /** The numbers of candidates that searches for k neighbors keep. */
     final List<Integer> candidates(VectorTable table, int k) {
-        List<Integer> wanted = asked.isEmpty() ? List.of(Math.max(MIN_DEFAULT_CANDIDATES, 2 * k)) : asked;
+        List<Integer> wanted = requested.isEmpty() ? List.of(Math.max(MIN_DEFAULT_CANDIDATES, 2 * k)) : requested;
         return wanted.stream()
                 .map(candidates -> Math.min(Math.max(candidates, k), widest(table)))
                 .distinct()
@@ -55,7 +55,7 @@ abstract class IndexPlan {
 
     /** Rejects efforts beyond the parts of a table. */
     final void requireAtMost(String parts, int count) {
-        for (int effort : asked) {
+        for (int effort : requested) {
             if (effort > count) {
                 throw new CommandFailure(
                         "--" + effortName() + " must be at most " + parts.formatted(count) + ", got " + effort);

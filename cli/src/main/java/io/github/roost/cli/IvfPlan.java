@@ -27,7 +27,7 @@ final class IvfPlan extends IndexPlan {
             description = "Lists scanned per search, more if they hold fewer than K vectors; default the table's, which"
                     + " its build measured.")
     void ask(List<Integer> efforts) {
-        asked = efforts;
+        requested = efforts;
     }
 
     @Override
@@ -38,7 +38,7 @@ final class IvfPlan extends IndexPlan {
     @Override
     void check(boolean isBuilt) {
         build.check();
-        for (int nprobe : asked) {
+        for (int nprobe : requested) {
             IvfBuildOptions.requireLists("--nprobe", nprobe);
             build.requireProbes(nprobe);
         }
@@ -53,7 +53,7 @@ final class IvfPlan extends IndexPlan {
     TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, VectorSource rows) {
         IvfTableBuilder builder = build.builder(metric, rows.size());
         // A given default saves its measurement; then no search here uses it.
-        return (asked.isEmpty() ? builder : builder.nprobe(asked.getFirst()))
+        return (requested.isEmpty() ? builder : builder.nprobe(requested.getFirst()))
                 .start(orchestrator, SearchOptions.ids(rows), rows);
     }
 
@@ -65,7 +65,7 @@ final class IvfPlan extends IndexPlan {
     @Override
     List<Integer> efforts(VectorTable table, int k) {
         requireAtMost("--nlist %d", widest(table));
-        return asked.isEmpty() ? List.of(((IvfTable) table).nprobe()) : asked;
+        return requested.isEmpty() ? List.of(((IvfTable) table).nprobe()) : requested;
     }
 
     @Override

@@ -25,7 +25,7 @@ final class RemoteBuildOptions implements IndexBuild {
             names = "--partitions",
             paramLabel = "N",
             description = "Number of partitions, at most the number of rows; default one per 6250 rows.")
-    private @Nullable Integer asked;
+    private @Nullable Integer requested;
 
     @Option(
             names = "--boundary",
@@ -35,8 +35,8 @@ final class RemoteBuildOptions implements IndexBuild {
 
     @Override
     public void check() {
-        if (asked != null) {
-            requirePartitions("--partitions", asked);
+        if (requested != null) {
+            requirePartitions("--partitions", requested);
         }
         if (!(boundary >= 0 && boundary <= 1)) {
             throw new CommandFailure("--boundary must be between 0 and 1, got " + boundary);
@@ -49,13 +49,13 @@ final class RemoteBuildOptions implements IndexBuild {
 
     /** Number of partitions for a pool of this many rows. */
     int partitions(int rows) {
-        if (asked == null) {
+        if (requested == null) {
             return Math.clamp(rows / ROWS_PER_PARTITION, 1, MAX_PARTITIONS);
         }
-        if (asked > rows) {
-            throw new CommandFailure("--partitions must be at most the base's size of " + rows + ", got " + asked);
+        if (requested > rows) {
+            throw new CommandFailure("--partitions must be at most the base's size of " + rows + ", got " + requested);
         }
-        return asked;
+        return requested;
     }
 
     @Override

@@ -31,7 +31,7 @@ final class RemotePlan extends IndexPlan {
             paramLabel = "N",
             description = "Partitions visited per search; default the number chosen by the pool's build.")
     void ask(List<Integer> efforts) {
-        asked = efforts;
+        requested = efforts;
     }
 
     @Option(names = "--cache-mib", paramLabel = "N", description = "Memory for fetched partitions; default 1024.")
@@ -46,7 +46,7 @@ final class RemotePlan extends IndexPlan {
     void check(boolean isBuilt) {
         build.check();
         Options.require("--cache-mib", cacheMib, 1, 1_000_000);
-        for (int visited : asked) {
+        for (int visited : requested) {
             RemoteBuildOptions.requirePartitions("--visited", visited);
         }
     }
@@ -82,7 +82,7 @@ final class RemotePlan extends IndexPlan {
     @Override
     List<Integer> efforts(VectorTable table, int k) {
         requireAtMost("the %d partitions", widest(table));
-        return asked.isEmpty() ? List.of(((RemoteTable) table).visitedByDefault()) : asked;
+        return requested.isEmpty() ? List.of(((RemoteTable) table).visitedByDefault()) : requested;
     }
 
     @Override

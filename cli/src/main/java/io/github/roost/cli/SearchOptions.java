@@ -47,7 +47,7 @@ final class SearchOptions {
             required = true,
             split = ",",
             paramLabel = "K",
-            description = "Neighbours per query, from 1 to the number of rows, at most 10,000.")
+            description = "Neighbors per query, from 1 to the number of rows, at most 10,000.")
     List<Integer> k = List.of();
 
     @Option(
@@ -81,7 +81,7 @@ final class SearchOptions {
     @Option(
             names = "--truth",
             paramLabel = "T.ivecs",
-            description = "True neighbours, one row per query: prints recall@K, counted by ordinal.")
+            description = "True neighbors, one row per query: prints recall@K, counted by ordinal.")
     @Nullable
     Path truth;
 

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param buildSeconds time to build the index, or null if it was opened
  * @param openSeconds time to open the index, or null if it was built
  * @param queries number of different queries
- * @param k neighbours per query
+ * @param k neighbors per query
  * @param effort the effort, such as ef or nprobe
  * @param inFlight queries in flight at a time
  * @param workers number of workers

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 final class SearchRun {
     private static final Duration NO_LIMIT = Duration.ofDays(365);
     private static final int RING = 1 << 14;
-    /** Marks a missing neighbour. */
+    /** Marks a missing neighbor. */
     private static final int NONE = -1;
 
     private final SearchOptions options;
@@ -54,7 +54,7 @@ final class SearchRun {
     }
 
     private void requireOneEffort() {
-        int efforts = plan.asked.size();
+        int efforts = plan.requested.size();
         if (efforts > 1) {
             throw new CommandFailure("--" + plan.effortName() + " must be one value with --out, got " + efforts);
         }
@@ -149,7 +149,7 @@ final class SearchRun {
         }
     }
 
-    /** Measures for a given time and at least one pass over all queries; the first pass supplies the neighbours found. */
+    /** Measures for a given time and at least one pass over all queries; the first pass supplies the neighbors found. */
     private ClosedLoop.Run measure(VectorTable table, float[][] queries, int k, int effort, SearchResult[] found)
             throws InterruptedException {
         ClosedLoop loop = new ClosedLoop(options.inFlight);

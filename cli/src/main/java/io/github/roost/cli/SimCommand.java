@@ -34,7 +34,7 @@ import picocli.CommandLine.Option;
         description = {
             "Simulates a chiplet machine: the dispatch, stealing, gate and mapper of core run on virtual time.",
             "Simulated searches read what real searches of the workload's tables were recorded to read.",
-            "Cores, caches and memory are modelled."
+            "Cores, caches and memory are modeled."
         })
 final class SimCommand implements Callable<Integer> {
     private final Streams streams;

@@ -207,8 +207,8 @@ final class TrafficList {
             return word.append(atBlankOrEndOfLine() ? "" : "...").toString();
         }
 
-        private CommandFailure wrong(String how) {
-            return new CommandFailure("standard input, line " + line + " " + how);
+        private CommandFailure wrong(String parameters) {
+            return new CommandFailure("standard input, line " + line + " " + parameters);
         }
 
         private void checkDistinct(TrafficList list) {

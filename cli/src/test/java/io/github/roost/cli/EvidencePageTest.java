@@ -91,11 +91,11 @@ class EvidencePageTest {
     }
 
     private static double brightness(Page page, String element, String property) {
-        String colour = (String) page.locator(element)
+        String color = (String) page.locator(element)
                 .first()
                 .evaluate("(element, property) => getComputedStyle(element)[property]", property);
         return Pattern.compile("\\d+")
-                .matcher(colour)
+                .matcher(color)
                 .results()
                 .limit(3)
                 .mapToInt(match -> Integer.parseInt(match.group()))

@@ -60,7 +60,7 @@ class HnswBenchCommandTest {
         assertThat(root.at("/tables/0/allocatedBytesPerSearch/3").asLong()).isPositive();
         assertThat(root.get("curves")).hasSize(4);
         assertThat(root.at("/curves/0/points")).hasSize(2);
-        // Of the widths only 20 can give 6 neighbours.
+        // Of the widths only 20 can give 6 neighbors.
         assertThat(root.at("/curves/2/points")).hasSize(1);
         assertThat(root.at("/curves/2/points/0/searchesPerSecond/0").asDouble()).isPositive();
     }
@@ -82,7 +82,7 @@ class HnswBenchCommandTest {
     @ParameterizedTest
     @CsvSource({
         "--rounds, 0, '--rounds must be between 1 and 10000, got 0'",
-        "--centres, 0, '--centres must be between 1 and 1000000, got 0'",
+        "--centers, 0, '--centers must be between 1 and 1000000, got 0'",
         "--k, 500, '--ef must have a width of at least 500 for --k 500'",
         "--picture, no-such-folder, '--picture no-such-folder is not a directory'"
     })

@@ -52,17 +52,17 @@ class SearchCommandTest {
 
     /** A mixture of Gaussians, since real embeddings cluster. */
     private static float[][] mixture(int rows, long seed) {
-        Random centres = new Random(0);
-        float[][] centre = new float[16][DIMENSION];
-        for (float[] c : centre) {
+        Random centers = new Random(0);
+        float[][] center = new float[16][DIMENSION];
+        for (float[] c : center) {
             for (int i = 0; i < DIMENSION; i++) {
-                c[i] = (float) centres.nextGaussian() * 3;
+                c[i] = (float) centers.nextGaussian() * 3;
             }
         }
         Random random = new Random(seed);
         float[][] vectors = new float[rows][DIMENSION];
         for (float[] vector : vectors) {
-            float[] c = centre[random.nextInt(centre.length)];
+            float[] c = center[random.nextInt(center.length)];
             for (int i = 0; i < DIMENSION; i++) {
                 vector[i] = c[i] + (float) random.nextGaussian();
             }
@@ -119,7 +119,7 @@ class SearchCommandTest {
 
     @ParameterizedTest
     @MethodSource("exhaustive")
-    void anExhaustiveSearchFindsTheExactNeighboursNearestFirst(List<Object> how) throws IOException {
+    void anExhaustiveSearchFindsTheExactNeighborsNearestFirst(List<Object> how) throws IOException {
         List<Object> more = new ArrayList<>(how.subList(1, how.size()));
         more.addAll(List.of("--truth", truth, "--out", out, "--json"));
 
@@ -308,7 +308,7 @@ class SearchCommandTest {
 
         CommandRun run = search("hnsw", "--metric", "cosine", "--ef", BASE, "--truth", cosine, "--json");
 
-        // Rounding may swap two neighbours that are as far.
+        // Rounding may swap two neighbors that are as far.
         assertThat(new ObjectMapper().readTree(run.out()).get("recall").asDouble())
                 .isGreaterThan(.995);
     }

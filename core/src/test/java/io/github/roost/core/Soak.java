@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A randomised soak test of the orchestrator: submits, fan-outs, nested submits, cancellations, deadlines, failures of
+ * A randomized soak test of the orchestrator: submits, fan-outs, nested submits, cancellations, deadlines, failures of
  * every kind, remaps, registrations and closes. It checks that every future completes exactly once, that the counters
  * add up, and that nothing is left in the rings or on the heap. Runs in cycles, each with its own orchestrator. The
  * overload policies take turns. Rings of one task, which soon refuse one, take turns with larger rings; an orchestrator

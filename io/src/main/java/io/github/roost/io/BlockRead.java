@@ -124,15 +124,15 @@ public final class BlockRead {
         }
     }
 
-    /** Ends a merged read of which the first {@code there} blocks were read; submits the rest one by one. */
-    private void endedTogether(int there) {
-        if (there >= blocks) {
+    /** Ends a merged read of which the first {@code present} blocks were read; submits the rest one by one. */
+    private void endedTogether(int present) {
+        if (present >= blocks) {
             over();
             return;
         }
         BlockRead missing = this;
         BlockRead last = null;
-        for (int i = 0; i < there; i++) {
+        for (int i = 0; i < present; i++) {
             last = missing;
             missing = Objects.requireNonNull(missing.rider);
         }

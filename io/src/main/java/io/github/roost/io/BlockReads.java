@@ -64,7 +64,7 @@ public final class BlockReads implements AutoCloseable {
      *
      * @param context the context of the running slice
      * @param file an open file
-     * @param blocks numbers of blocks in the file; only ascending neighbours in the array are merged
+     * @param blocks numbers of blocks in the file; only ascending neighbors in the array are merged
      * @param from the first entry of {@code blocks} to read
      * @param to the entry after the last, above {@code from}
      * @throws BlockBuffersExhaustedException if the worker has too few free buffers; then no read has started

@@ -11,14 +11,14 @@ import org.apache.lucene.util.hnsw.HnswGraph.NodesIterator;
  * Adapter from Lucene's graphs, on the heap or in a segment. Used by one thread. Methods throw {@link UncheckedIOException} if the
  * graph cannot be read.
  *
- * @param betweenNodes runs before the neighbours of each node are read
+ * @param betweenNodes runs before the neighbors of each node are read
  */
 record BuiltByLucene(HnswGraph graph, Runnable betweenNodes) implements BuiltGraph {
     BuiltByLucene(HnswGraph graph) {
         this(graph, () -> {});
     }
 
-    /** Max neighbours of a node in layer 0. */
+    /** Max neighbors of a node in layer 0. */
     int degree() {
         return 2 * graph.maxConn();
     }

@@ -24,8 +24,8 @@ import org.apache.lucene.index.SegmentWriteState;
  * <p>A segment has these files for all fields of this format:
  * <ul>
  *   <li>{@code .vec} and {@code .vemf}: the vectors, see {@link Lucene99FlatVectorsFormat};
- *   <li>{@code .vex}: the graphs, each aligned to 64 bytes: a head of 4,096 bytes, codes and neighbours per node,
- *       the neighbour lists of the upper layers, ordinal and document per node, and the zero points and scales of the codes;
+ *   <li>{@code .vex}: the graphs, each aligned to 64 bytes: a head of 4,096 bytes, codes and neighbors per node,
+ *       the neighbor lists of the upper layers, ordinal and document per node, and the zero points and scales of the codes;
  *   <li>{@code .vem}: per field the encoding, similarity function, dimension, number of vectors, and the offset and length of its
  *       graph.
  * </ul>
@@ -37,7 +37,7 @@ public final class RoostVectorsFormat extends KnnVectorsFormat {
     /** The format's name, by which segments refer to it. */
     public static final String NAME = "RoostVectorsFormat";
 
-    /** Default {@code maxConn}: max neighbours per node in upper layers, half of the max in layer 0. */
+    /** Default {@code maxConn}: max neighbors per node in upper layers, half of the max in layer 0. */
     public static final int DEFAULT_MAX_CONN = 16;
 
     /** Default {@code beamWidth}: width of the searches that build a graph. */
@@ -68,7 +68,7 @@ public final class RoostVectorsFormat extends KnnVectorsFormat {
     /**
      * Creates a format with given graph parameters. They apply to writing; readers do not need them.
      *
-     * @param maxConn HNSW's M, the max neighbours per node in upper layers, half of the max in layer 0; from 1 to {@link
+     * @param maxConn HNSW's M, the max neighbors per node in upper layers, half of the max in layer 0; from 1 to {@link
      *     #MAX_MAX_CONN}
      * @param beamWidth HNSW's efConstruction, the width of the searches that build a graph; from 1 to {@link #MAX_BEAM_WIDTH}
      * @throws IllegalArgumentException if a value is out of range

@@ -230,12 +230,12 @@ final class RoostVectorsReader extends KnnVectorsReader implements HnswGraphProv
         return field;
     }
 
-    private Field field(String name, VectorEncoding asked, int dimension) {
+    private Field field(String name, VectorEncoding requested, int dimension) {
         Field field = field(name);
         GraphEntry entry = field.entry();
-        if (entry.encoding() != asked || entry.dimension() != dimension) {
+        if (entry.encoding() != requested || entry.dimension() != dimension) {
             throw new IllegalArgumentException("field \"" + name + "\" has vectors of " + entry.dimension()
-                    + " components, " + entry.encoding() + ", got a query of " + dimension + ", " + asked);
+                    + " components, " + entry.encoding() + ", got a query of " + dimension + ", " + requested);
         }
         return field;
     }

@@ -11,7 +11,7 @@ import org.apache.lucene.util.VectorUtil;
 
 /**
  * Converts vectors and queries to the form in which graphs are searched. It preserves the order of the similarity function, not the
- * scores. Under cosine, vectors and queries are normalised to length 1. Stateless.
+ * scores. Under cosine, vectors and queries are normalized to length 1. Stateless.
  */
 final class SearchSpace {
     private SearchSpace() {}

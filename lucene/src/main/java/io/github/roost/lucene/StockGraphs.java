@@ -122,11 +122,11 @@ final class StockGraphs {
                     accepted);
         }
 
-        private void require(VectorEncoding asked, int dimension) {
-            if (info.getVectorEncoding() != asked || info.getVectorDimension() != dimension) {
+        private void require(VectorEncoding requested, int dimension) {
+            if (info.getVectorEncoding() != requested || info.getVectorDimension() != dimension) {
                 throw new IllegalArgumentException("field \"" + info.name + "\" has vectors of "
                         + info.getVectorDimension() + " components, " + info.getVectorEncoding() + ", got " + dimension
-                        + ", " + asked);
+                        + ", " + requested);
             }
         }
 

@@ -113,10 +113,10 @@ class RoostReaderTest {
 
     @ParameterizedTest
     @CsvSource({"false", "true"})
-    void deletedDocumentsAndFiltersCount(boolean quantised) throws IOException {
+    void deletedDocumentsAndFiltersCount(boolean quantized) throws IOException {
         VectorSimilarityFunction similarity = VectorSimilarityFunction.EUCLIDEAN;
         KnnVectorsFormat format =
-                quantised ? new Lucene104HnswScalarQuantizedVectorsFormat() : new Lucene99HnswVectorsFormat();
+                quantized ? new Lucene104HnswScalarQuantizedVectorsFormat() : new Lucene99HnswVectorsFormat();
         float[][] vectors = vectors(similarity);
         try (Directory directory = new MMapDirectory(folder)) {
             write(directory, format, vectors, similarity, 1);

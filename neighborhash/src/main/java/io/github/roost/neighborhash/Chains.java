@@ -129,15 +129,15 @@ final class Chains {
     }
 
     /**
-     * Kicks a lodger that is not on its predecessor's line from the line of {@code neighbour}.
+     * Kicks a lodger that is not on its predecessor's line from the line of {@code neighbor}.
      *
      * @param except a slot that must not be kicked
      * @return the slot that it left, or {@link #NONE}
      */
-    private long kickedOut(long neighbour, long except) {
-        long first = firstOnLine(neighbour);
+    private long kickedOut(long neighbor, long except) {
+        long first = firstOnLine(neighbor);
         for (long slot = first; slot < first + Slots.LINE_SLOTS; slot++) {
-            if (slot != neighbour && slot != except && !slots.isHost(slot) && slots.next(slot) < 0 && isKicked(slot)) {
+            if (slot != neighbor && slot != except && !slots.isHost(slot) && slots.next(slot) < 0 && isKicked(slot)) {
                 return slot;
             }
         }

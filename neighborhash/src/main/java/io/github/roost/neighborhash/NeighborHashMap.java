@@ -12,7 +12,7 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An off-heap hash table from longs to payloads of 52 bits, optimised for lookups: NeighborHash (Zhang et al., CIKM 2024). A
+ * An off-heap hash table from longs to payloads of 52 bits, optimized for lookups: NeighborHash (Zhang et al., CIKM 2024). A
  * slot takes 16 bytes, and at most 81 % of the slots are in use; at 79 % the lookup of a key that is present touches 1.14 cache
  * lines on average. {@link #getAll} looks up many keys at once, and overlaps their cache misses.
  *

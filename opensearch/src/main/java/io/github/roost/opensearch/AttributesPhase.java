@@ -50,12 +50,12 @@ final class AttributesPhase implements FetchSubPhase, SearchOperationListener {
         if (search == null) {
             return null;
         }
-        Set<FieldAttributes> asked = new LinkedHashSet<>();
+        Set<FieldAttributes> requested = new LinkedHashSet<>();
         for (MappedFieldType type : context.mapperService().fieldTypes()) {
             if (type instanceof RoostVectorType vectors && vectors.attributes() != null) {
-                asked.add(vectors.attributes());
+                requested.add(vectors.attributes());
             }
         }
-        return asked.isEmpty() ? null : HitAttributes.read(tables, asked, search);
+        return requested.isEmpty() ? null : HitAttributes.read(tables, requested, search);
     }
 }

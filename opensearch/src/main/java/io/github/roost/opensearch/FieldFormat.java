@@ -41,7 +41,7 @@ enum FieldFormat {
         }
 
         @Override
-        boolean isQuantised() {
+        boolean isQuantized() {
             return true;
         }
     },
@@ -53,7 +53,7 @@ enum FieldFormat {
         }
 
         @Override
-        boolean isQuantised() {
+        boolean isQuantized() {
             return true;
         }
     };
@@ -71,7 +71,7 @@ enum FieldFormat {
     /**
      * The format for writing.
      *
-     * @param m max neighbours per node in upper layers
+     * @param m max neighbors per node in upper layers
      * @param efConstruction width of the searches that build a graph
      * @param builds the threads that build graphs of Roost's format; graphs of Lucene's formats are built by the threads that flush and merge
      */
@@ -82,8 +82,8 @@ enum FieldFormat {
         return KnnSearchStrategy.Hnsw.DEFAULT;
     }
 
-    /** Whether scores come from quantised vectors, so that hits must be rescored. Such formats support only float vectors. */
-    boolean isQuantised() {
+    /** Whether scores come from quantized vectors, so that hits must be rescored. Such formats support only float vectors. */
+    boolean isQuantized() {
         return false;
     }
 

@@ -46,7 +46,7 @@ final class HitAttributes implements FetchSubPhaseProcessor {
      *
      * @throws IllegalArgumentException if a table, key field or column does not exist
      */
-    static HitAttributes read(NodeTables tables, Collection<FieldAttributes> asked, SearchContext search)
+    static HitAttributes read(NodeTables tables, Collection<FieldAttributes> requested, SearchContext search)
             throws IOException {
         int[] documents = Arrays.copyOfRange(
                 search.docIdsToLoad(),
@@ -54,7 +54,7 @@ final class HitAttributes implements FetchSubPhaseProcessor {
                 search.docIdsToLoadFrom() + search.docIdsToLoadSize());
         Arrays.sort(documents);
         List<Rows> rows = new ArrayList<>();
-        for (FieldAttributes attributes : asked) {
+        for (FieldAttributes attributes : requested) {
             requireKey(attributes, search.mapperService());
             rows.add(read(
                     tables,

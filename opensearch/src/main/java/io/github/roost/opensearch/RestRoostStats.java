@@ -24,8 +24,9 @@ final class RestRoostStats extends BaseRestHandler {
 
     @Override
     protected RestChannelConsumer prepareRequest(RestRequest request, NodeClient client) {
-        RoostStats.Request asked = new RoostStats.Request(Strings.splitStringByCommaToArray(request.param("nodes")));
+        RoostStats.Request requested =
+                new RoostStats.Request(Strings.splitStringByCommaToArray(request.param("nodes")));
         return channel ->
-                client.execute(RoostStats.ACTION, asked, new RestActions.NodesResponseRestListener<>(channel));
+                client.execute(RoostStats.ACTION, requested, new RestActions.NodesResponseRestListener<>(channel));
     }
 }

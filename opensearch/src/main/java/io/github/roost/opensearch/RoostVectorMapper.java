@@ -160,7 +160,7 @@ final class RoostVectorMapper extends ParametrizedFieldMapper {
                         + format.get().maxDimensions() + " with format " + RoostSettings.name(format.get()) + ", got "
                         + dimension.get());
             }
-            if (format.get().isQuantised() && elements.get() != Elements.FLOAT) {
+            if (format.get().isQuantized() && elements.get() != Elements.FLOAT) {
                 throw new MapperParsingException("element_type of field [" + fullName + "] must be float with format "
                         + RoostSettings.name(format.get()) + ", got " + RoostSettings.name(elements.get()));
             }

@@ -60,7 +60,7 @@ final class RoostVectorType extends MappedFieldType {
      */
     Query nearest(RoostNode node, String index, float[] vector, int width, NearestHits hits, @Nullable Query filter) {
         shape.require("the query's vector for field [" + name() + "]", vector);
-        if (format.isQuantised()) {
+        if (format.isQuantized()) {
             return rescored(node, index, vector, width, hits, filter);
         }
         return shape.elements() == Elements.FLOAT
@@ -68,7 +68,7 @@ final class RoostVectorType extends MappedFieldType {
                 : new NearestBytes(node, index, name(), format, VectorShape.bytes(vector), width, hits, filter);
     }
 
-    /** The query for a quantised format: collects as many hits as the search is wide, and rescores them by their vectors. */
+    /** The query for a quantized format: collects as many hits as the search is wide, and rescores them by their vectors. */
     private Query rescored(
             RoostNode node, String index, float[] vector, int width, NearestHits hits, @Nullable Query filter) {
         if (hits.minScore() != Float.NEGATIVE_INFINITY) {

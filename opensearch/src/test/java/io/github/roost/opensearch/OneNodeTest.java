@@ -583,8 +583,8 @@ class OneNodeTest {
 
         client.put("/goods/_mapping", """
                 {"properties":{"v":{"type":"roost_vector","dimension":16,"similarity":"euclidean",
-                               "attributes":{"table":"items","key":"number","columns":["colour"]}}}}""").ok();
-        assertRefusesGoods("colour");
+                               "attributes":{"table":"items","key":"number","columns":["color"]}}}}""").ok();
+        assertRefusesGoods("color");
         client.put("/goods/_mapping", """
                 {"properties":{"v":{"type":"roost_vector","dimension":16,"similarity":"euclidean",
                                "attributes":{"table":"items","key":"word"}}}}""").ok();

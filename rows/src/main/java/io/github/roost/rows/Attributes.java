@@ -8,9 +8,9 @@ import io.github.roost.vector.SearchResult;
 import java.util.List;
 
 /**
- * Searches that return the rows of the neighbours they find, in one request: the worker that has the ids reads their rows next, without a second
- * request or queue. Ids of neighbours are keys of the table. A row that cannot be read from a disk fails separately ({@link RowBatch#failure}): the
- * neighbours and all other rows are in the answer. Stateless.
+ * Searches that return the rows of the neighbors they find, in one request: the worker that has the ids reads their rows next, without a second
+ * request or queue. Ids of neighbors are keys of the table. A row that cannot be read from a disk fails separately ({@link RowBatch#failure}): the
+ * neighbors and all other rows are in the answer. Stateless.
  */
 public final class Attributes {
     private Attributes() {}
@@ -20,8 +20,8 @@ public final class Attributes {
      * with {@code Indexing.submitSteps} it parks instead, which holds no stack.
      *
      * @param <Q> the type of queries
-     * @param search finds the neighbours
-     * @param table the table with their rows; all rows of an answer are of one version, the version that is current when the neighbours are found
+     * @param search finds the neighbors
+     * @param table the table with their rows; all rows of an answer are of one version, the version that is current when the neighbors are found
      * @param columns names of columns; all columns if none is named
      * @return a thread-safe, reusable search to submit in place of {@code search}; it fails with an {@link IllegalArgumentException} if a name is not
      *     a column, and an {@link IllegalStateException} if no version was published or the table is closed
@@ -35,8 +35,8 @@ public final class Attributes {
      * Extends a search of any number of slices to return rows, too. They are read after its last slice; it parks while they are read from a disk.
      *
      * @param <Q> the type of queries
-     * @param search finds the neighbours
-     * @param table the table with their rows; all rows of an answer are of one version, the version that is current when the neighbours are found
+     * @param search finds the neighbors
+     * @param table the table with their rows; all rows of an answer are of one version, the version that is current when the neighbors are found
      * @param columns names of columns; all columns if none is named
      * @return a search to submit in place of {@code search}, by any thread and as often as {@code search} may be; it fails as the result of {@link
      *     #after(SearchFunction, VersionedRows, String...)} does

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * that found the old place have copied the row by then, and later readers find the new place. Every row also has a permanent place, in the version's
  * file or in the {@link Spill}. If a copy is moved while a reader marks it as read, the mark may be lost.
  *
- * <p>Replacing or removing a row leaves its old copy in the ring. The tail recognises such a copy because the index does not point to it, and drops
+ * <p>Replacing or removing a row leaves its old copy in the ring. The tail recognizes such a copy because the index does not point to it, and drops
  * it without changing the index, which would bring the old row back. If the index points to a copy's memory, it means this copy, as memory is reused
  * only after the tail has passed it. A row is promoted only if the index still has the place that it was read from, and a place in a file is never
  * reused: so a row that was read before it was replaced is not promoted afterwards.

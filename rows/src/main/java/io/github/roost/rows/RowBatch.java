@@ -419,11 +419,11 @@ public final class RowBatch {
     public MemorySegment getBytes(int i, int column) {
         Schema of = schema();
         Vectors.requireRange("column", column, 0, of.columns().size() - 1L);
-        Column asked = of.columns().get(column);
-        if (asked.type() == Column.Type.FIXED_BYTES) {
-            return memory.asSlice(row(i) + of.place(column), asked.bytes());
+        Column requested = of.columns().get(column);
+        if (requested.type() == Column.Type.FIXED_BYTES) {
+            return memory.asSlice(row(i) + of.place(column), requested.bytes());
         }
-        if (!asked.type().isVariable()) {
+        if (!requested.type().isVariable()) {
             of.require(column, Column.Type.BYTES);
         }
         long row = row(i);

@@ -111,12 +111,12 @@ public final class TextKeys {
         int index = schema.indexOf(column);
         schema.require(index, Column.Type.TEXT);
         long key = key(text);
-        MemorySegment there = to.added(key);
-        if (there != null) {
+        MemorySegment existing = to.added(key);
+        if (existing != null) {
             int variable = schema.place(index);
-            int begin = schema.headBytes() + schema.begin(there, 0, variable);
-            int end = schema.headBytes() + schema.end(there, 0, variable);
-            byte[] other = there.asSlice(begin, (long) end - begin).toArray(ValueLayout.JAVA_BYTE);
+            int begin = schema.headBytes() + schema.begin(existing, 0, variable);
+            int end = schema.headBytes() + schema.end(existing, 0, variable);
+            byte[] other = existing.asSlice(begin, (long) end - begin).toArray(ValueLayout.JAVA_BYTE);
             String before = new String(other, StandardCharsets.UTF_8);
             throw new IllegalArgumentException(
                     before.equals(text)

@@ -1,8 +1,8 @@
 package io.github.roost.rows;
 
 /**
- * An approximate set of recently read cold rows: a hash table that keeps the last row read per slot. A row is recognised unless another row with its
- * slot was read in between, so the window is about as many rows as there are slots, and a scan that reads every row once recognises none.
+ * An approximate set of recently read cold rows: a hash table that keeps the last row read per slot. A row is recognized unless another row with its
+ * slot was read in between, so the window is about as many rows as there are slots, and a scan that reads every row once recognizes none.
  *
  * <p>Thread-safe without ordering: racing threads may overwrite each other's 32-bit entries, so that a row is promoted or not by chance.
  */

@@ -80,7 +80,7 @@ class AttributesTest {
     }
 
     @Test
-    void neighboursComeWithTheirRows() {
+    void neighborsComeWithTheirRows() {
         SearchFunction<String, Enriched> search = Attributes.after(SEARCH, table, "year", "name");
         for (int i = 0; i < 3; i++) {
             assertAnswer(orchestrator.submit(search, "any", id).join());

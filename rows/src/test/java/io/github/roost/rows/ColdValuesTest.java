@@ -371,7 +371,7 @@ class ColdValuesTest {
     }
 
     @Test
-    void aSearchAnswersWithItsNeighboursAndTheRowsThatCanBeRead() throws IOException {
+    void aSearchAnswersWithItsNeighborsAndTheRowsThatCanBeRead() throws IOException {
         long[] lost = keysOf(60);
         device.badBlock(60);
         long[] ids = {1_500, lost[0], 970, 5_000};

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class DescribedTable implements ServedTable {
     private static final int MIN_EF = 64;
-    private static final int EF_PER_NEIGHBOUR = 4;
+    private static final int EF_PER_NEIGHBOR = 4;
 
     private final LiveTable rows;
     /** The words of the rows at the start. */
@@ -60,10 +60,10 @@ final class DescribedTable implements ServedTable {
 
     /** A search as one task of one worker, which also reads the words of the rows it finds. */
     Part<SearchRequest, ServedResult> part(SearchRequest request) {
-        int ef = Math.max(MIN_EF, EF_PER_NEIGHBOUR * request.k());
+        int ef = Math.max(MIN_EF, EF_PER_NEIGHBOR * request.k());
         Part<SearchRequest, SearchResult> part = rows.part(request.effort(ef));
         SearchFunction<SearchRequest, ServedResult> described =
-                (asked, context) -> describe(part.searchFunction().search(asked, context), context);
+                (requested, context) -> describe(part.searchFunction().search(requested, context), context);
         return new Part<>(described, part.query(), part.mappingId());
     }
 

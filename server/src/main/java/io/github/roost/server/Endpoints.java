@@ -137,12 +137,12 @@ final class Endpoints {
 
     private Reply search(ServerRequest request, List<ServedTable> among) {
         long began = System.nanoTime();
-        SearchBody asked = bodies.read(request, SearchBody.class);
+        SearchBody requested = bodies.read(request, SearchBody.class);
         if (!searchesLeft.tryAcquire()) {
             throw Searches.full();
         }
         try {
-            Reply reply = Reply.json(served().searches().answer(among, asked));
+            Reply reply = Reply.json(served().searches().answer(among, requested));
             metrics.searched(System.nanoTime() - began);
             return reply;
         } finally {
@@ -172,13 +172,14 @@ final class Endpoints {
     }
 
     /** Checks all rows before any is put. */
-    private static List<NewVector> checked(@Nullable List<PutRequest.PutVector> asked, VectorTable rows) {
-        if (asked == null || asked.isEmpty() || asked.size() > MAX_VECTORS) {
+    private static List<NewVector> checked(@Nullable List<PutRequest.PutVector> requested, VectorTable rows) {
+        if (requested == null || requested.isEmpty() || requested.size() > MAX_VECTORS) {
             throw new Problem(
-                    422, "vectors must have between 1 and 1,000 entries, got " + (asked == null ? 0 : asked.size()));
+                    422,
+                    "vectors must have between 1 and 1,000 entries, got " + (requested == null ? 0 : requested.size()));
         }
         List<NewVector> vectors = new ArrayList<>();
-        for (PutRequest.PutVector next : asked) {
+        for (PutRequest.PutVector next : requested) {
             String what = "vector " + vectors.size();
             if (next.id() == null || next.vector() == null) {
                 throw new Problem(422, what + " must have an id and a vector");

@@ -83,10 +83,10 @@ public final class Rehearsal {
         }
     }
 
-    private static void answer(HttpURLConnection asked) throws IOException {
-        try (InputStream body = asked.getResponseCode() < HttpURLConnection.HTTP_BAD_REQUEST
-                ? asked.getInputStream()
-                : asked.getErrorStream()) {
+    private static void answer(HttpURLConnection requested) throws IOException {
+        try (InputStream body = requested.getResponseCode() < HttpURLConnection.HTTP_BAD_REQUEST
+                ? requested.getInputStream()
+                : requested.getErrorStream()) {
             body.readAllBytes();
         }
     }

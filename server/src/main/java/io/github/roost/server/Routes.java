@@ -83,15 +83,15 @@ final class Routes {
         }
         Map<String, List<Route>> byPath =
                 routes.stream().collect(Collectors.groupingBy(Route::path, TreeMap::new, Collectors.toList()));
-        byPath.forEach((path, there) -> routing.any(path, otherMethod(there)));
+        byPath.forEach((path, present) -> routing.any(path, otherMethod(present)));
         return routing.any((request, response) -> send(
                 response,
                 Reply.of(
                         new Problem(404, "there is nothing at " + request.path().path()))));
     }
 
-    private Handler otherMethod(List<Route> there) {
-        String allowed = there.stream().map(route -> route.method().text()).collect(Collectors.joining(", "));
+    private Handler otherMethod(List<Route> present) {
+        String allowed = present.stream().map(route -> route.method().text()).collect(Collectors.joining(", "));
         return (request, response) -> send(
                 response,
                 Reply.of(new Problem(

@@ -34,7 +34,7 @@ record SearchAnswer(
      * @param worker the worker that ran the search; null, and left out, if several shared it
      * @param domain that worker's cache domain; null, and left out, if there is no such worker
      * @param visited vectors, or codes of vectors, compared with the query
-     * @param expanded graph nodes whose neighbours were read, or lists scanned
+     * @param expanded graph nodes whose neighbors were read, or lists scanned
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     record Ran(

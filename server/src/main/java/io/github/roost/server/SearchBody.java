@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param vector the query
  * @param like the name of a row of any table, the id of one without a name, or a known phrase; its vector is the query
- * @param k number of neighbours
+ * @param k number of neighbors
  * @param filter restricts the rows; absent for all rows
  * @param deadlineMs deadline in milliseconds; absent for the service's own limit
  * @param ran whether the answer has where each table was searched; absent for yes

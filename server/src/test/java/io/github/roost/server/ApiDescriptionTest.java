@@ -26,7 +26,7 @@ class ApiDescriptionTest {
             """;
 
     @Test
-    void theDescriptionIsTrueByTheJudgementOfSchemathesis(@TempDir Path folder)
+    void theDescriptionIsTrueByTheJudgmentOfSchemathesis(@TempDir Path folder)
             throws IOException, InterruptedException {
         Path python = python();
         Files.writeString(folder.resolve("schemathesis.toml"), SETTINGS);

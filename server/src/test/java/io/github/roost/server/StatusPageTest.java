@@ -211,10 +211,10 @@ class StatusPageTest {
     }
 
     @Test
-    void aDomainThatWorksIsColouredAndOneThatRestsIsNot() throws InterruptedException {
+    void aDomainThatWorksIsColoredAndOneThatRestsIsNot() throws InterruptedException {
         int home = service.get("/tables/games").json().path("homes").get(0).asInt();
         int resting = service.get("/tables/net").json().path("homes").get(0).asInt() == 3 || home == 3 ? 2 : 3;
-        String cold = colour(domain(resting));
+        String cold = color(domain(resting));
 
         AtomicBoolean enough = new AtomicBoolean();
         Thread searching = Thread.startVirtualThread(() -> {
@@ -224,7 +224,7 @@ class StatusPageTest {
         });
         try {
             assertThat(domain(home)).containsText("100 % of the traffic");
-            page.waitForCondition(() -> !colour(domain(home)).equals(cold));
+            page.waitForCondition(() -> !color(domain(home)).equals(cold));
         } finally {
             enough.set(true);
             searching.join();
@@ -232,7 +232,7 @@ class StatusPageTest {
         assertThat(domain(home)).not().containsText("; 0 B since the start");
     }
 
-    private static String colour(Locator element) {
+    private static String color(Locator element) {
         return (String) element.evaluate("element => getComputedStyle(element).backgroundColor");
     }
 
@@ -296,10 +296,10 @@ class StatusPageTest {
 
     @Test
     void darkIsDarkAndLightIsLight() {
-        String light = colour(page.locator("body"));
+        String light = color(page.locator("body"));
         leave();
         open(new Browser.NewContextOptions().setColorScheme(ColorScheme.DARK));
-        String dark = colour(page.locator("body"));
+        String dark = color(page.locator("body"));
 
         assertThat(brightness(light)).isGreaterThan(200);
         assertThat(brightness(dark)).isLessThan(60);
@@ -307,9 +307,9 @@ class StatusPageTest {
                 .isGreaterThan(200);
     }
 
-    private static double brightness(String colour) {
+    private static double brightness(String color) {
         return Pattern.compile("\\d+")
-                .matcher(colour)
+                .matcher(color)
                 .results()
                 .limit(3)
                 .mapToInt(match -> Integer.parseInt(match.group()))

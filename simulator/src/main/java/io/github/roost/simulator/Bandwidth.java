@@ -25,9 +25,9 @@ final class Bandwidth {
 
     /** Reserves room for a transfer requested at {@code now}; returns the nanoseconds that the transfer waits. */
     double delay(double now, double bytes) {
-        long asked = (long) now / SLOT_NANOS;
-        boolean knownFull = asked >= fullFrom && asked < fullTo;
-        long slot = knownFull ? fullTo : asked;
+        long requested = (long) now / SLOT_NANOS;
+        boolean knownFull = requested >= fullFrom && requested < fullTo;
+        long slot = knownFull ? fullTo : requested;
         for (double left = bytes; ; slot++) {
             int at = (int) (slot & (SLOTS - 1));
             if (slotOf[at] != slot) {
@@ -43,7 +43,7 @@ final class Bandwidth {
             left -= room;
         }
         if (!knownFull) {
-            fullFrom = asked;
+            fullFrom = requested;
         }
         fullTo = slot;
         return Math.max(0, slot * SLOT_NANOS - now);

@@ -23,7 +23,7 @@ import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 
 /**
- * Records searches of tables that are too large to build: it records smaller tables, and a table of full size is modelled as copies of one of them
+ * Records searches of tables that are too large to build: it records smaller tables, and a table of full size is modeled as copies of one of them
  * side by side. For HNSW one graph is built per dimension; tables of that dimension search it with their own targets and k. The ef or nprobe is
  * chosen by measurement, for the recall of the workload. The lists and nodes near a query depend on the density of rows there, not on the number of
  * rows elsewhere; so lists have as many rows as at full size, and a search stays in one copy. The model omits that the path from the entry point
@@ -38,8 +38,8 @@ public final class FullSizeRecorder {
     private static final int EF_CONSTRUCTION = 100;
 
     private static final int RECALL_SAMPLE = 40;
-    /** Several times the max k, so that a search's neighbours are only a part of a cluster. */
-    private static final int ROWS_PER_CENTRE = 2_000;
+    /** Several times the max k, so that a search's neighbors are only a part of a cluster. */
+    private static final int ROWS_PER_CENTER = 2_000;
 
     private final WorkloadSpec spec;
     private final FullSize size;
@@ -126,7 +126,7 @@ public final class FullSizeRecorder {
         }
         int rows = Math.min(size.recordedRows(), size.leastRows());
         TableSpec.Vectors vectors = TableSpec.embeddings(
-                rows, dimension, tables.size() * spec.targets(), ROWS_PER_CENTRE, spec.seed() + dimension);
+                rows, dimension, tables.size() * spec.targets(), ROWS_PER_CENTER, spec.seed() + dimension);
         try (Orchestrator builder = builder();
                 HnswTable graph = HnswTable.builder()
                         .m(LINKS)
@@ -179,7 +179,7 @@ public final class FullSizeRecorder {
         int copies = Math.max(1, Math.round((float) table.rows / rows));
         int lists = Math.max(1, size.lists(table.rows) / copies);
         TableSpec.Vectors vectors =
-                TableSpec.embeddings(rows, table.dimension, spec.targets(), ROWS_PER_CENTRE, table.seed);
+                TableSpec.embeddings(rows, table.dimension, spec.targets(), ROWS_PER_CENTER, table.seed);
         try (Orchestrator builder = builder();
                 IvfTable built = IvfTable.builder()
                         .nlist(lists)

@@ -110,8 +110,8 @@ final class Memory {
     /** The {@link #l3MissRatio} of the lines looked up since {@code before}. */
     double l3MissRatioSince(Lines before) {
         double missed = dramLines - before.dram();
-        double asked = l3Lines - before.l3() + missed;
-        return asked == 0 ? 0 : missed / asked;
+        double requested = l3Lines - before.l3() + missed;
+        return requested == 0 ? 0 : missed / requested;
     }
 
     /** Resets the counts; the caches keep their content. */

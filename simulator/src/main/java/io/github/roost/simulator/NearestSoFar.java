@@ -2,7 +2,7 @@ package io.github.roost.simulator;
 
 /**
  * The expected number of rows that enter a collector of the k nearest, if rows come in random order: all of the first k, and the m-th row with
- * probability k / m (Renyi's records, generalised to k). Not thread-safe.
+ * probability k / m (Renyi's records, generalized to k). Not thread-safe.
  */
 final class NearestSoFar {
     private final int k;

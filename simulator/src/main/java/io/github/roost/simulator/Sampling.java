@@ -23,7 +23,7 @@ record Sampling(int every) {
         return kept.length > 0 ? kept : Arrays.copyOf(nodes, Math.min(1, nodes.length));
     }
 
-    /** The finaliser of MurmurHash3 (Appleby), so that nodes adjacent in memory are sampled independently. */
+    /** The finalizer of MurmurHash3 (Appleby), so that nodes adjacent in memory are sampled independently. */
     private static int hash(int node) {
         int h = node;
         h ^= h >>> 16;

@@ -66,7 +66,7 @@ public record SimReport(WorkloadSpec spec, List<SimResult> results, List<Variant
                         result.latencies().p50us(),
                         result.latencies().p99us(),
                         result.latencies().p999us(),
-                        100 * result.utilisation(),
+                        100 * result.utilization(),
                         100 * result.l2HitRatio(),
                         100 * result.l3MissRatio(),
                         100 * result.stallShare(),

@@ -12,7 +12,7 @@ import java.util.List;
  * @param cores cores
  * @param searches number of completed searches
  * @param seconds of virtual time
- * @param utilisation busy time of the cores as a share of all time
+ * @param utilization busy time of the cores as a share of all time
  * @param l3MissRatio lines missing in L3, as a share of the lines looked up there
  * @param l2HitRatio lines found in the reader's L2, as a share of all lines
  * @param stallShare time waiting for caches and memory, as a share of busy time
@@ -31,7 +31,7 @@ public record SimResult(
         int cores,
         long searches,
         double seconds,
-        double utilisation,
+        double utilization,
         double l3MissRatio,
         double l2HitRatio,
         double stallShare,
@@ -65,7 +65,7 @@ public record SimResult(
                 cores,
                 searches,
                 seconds,
-                utilisation,
+                utilization,
                 l3MissRatio,
                 l2HitRatio,
                 stallShare,
@@ -86,7 +86,7 @@ public record SimResult(
 
     /** Busy time of all cores per search, in microseconds. */
     public double busyMicros() {
-        return utilisation * cores * seconds * 1e6 / searches;
+        return utilization * cores * seconds * 1e6 / searches;
     }
 
     /** The max load of a domain over the mean, in the median window; 1 if no window ended. */

@@ -97,7 +97,7 @@ public record Traces(List<Part> parts) {
      * @param rowBytes bytes read per visited row: for HNSW a vector and its links, for IVF a vector
      * @param rowCount rows per copy
      * @param copies number of copies, at least 1
-     * @param k neighbours that its searches want
+     * @param k neighbors that its searches want
      * @param width of its searches: ef or nprobe
      * @param listRows for IVF the rows of each list of a copy, else empty
      * @param visits per target the visited nodes or scanned lists, in order; {@code ~n} is node n of the first copy, whichever copy is searched

@@ -61,14 +61,14 @@ final class VirtualPool {
     /** Asleep, or woken and not up yet. */
     private final boolean[] down;
     /** The domain from which a worker's current task was stolen, if it is not its own; else {@link #NOWHERE}. */
-    private final int[] strayedFrom;
+    private final int[] stolenFrom;
 
     private final int[] idleInShard;
     /** When the number of idle workers of a shard last rose from 0. */
     private final long[] idleSince;
 
     private final int[] downIn;
-    private final int[] straysIn;
+    private final int[] crossingsIn;
     private final int[] waitingIn;
     private final Backlog[] backlogs;
     private final CrossingCost[] crossings;
@@ -102,10 +102,10 @@ final class VirtualPool {
         this.idle = new boolean[workers];
         this.sleeps = new boolean[workers];
         this.down = new boolean[workers];
-        this.strayedFrom = new int[workers];
+        this.stolenFrom = new int[workers];
         this.idleInShard = new int[layout.shards()];
         this.idleSince = new long[layout.shards()];
-        this.straysIn = new int[layout.domains()];
+        this.crossingsIn = new int[layout.domains()];
         this.waitingIn = new int[layout.domains()];
         this.downIn = new int[layout.shards()];
         this.backlogs = new Backlog[layout.domains()];
@@ -118,7 +118,7 @@ final class VirtualPool {
             stealOrders[worker] = StealOrder.of(scheduling, layout, worker);
             rings.add(new ArrayDeque<>());
             stealing.add(new Stealing<>(layout, stealOrders[worker], new Others(worker), random::nextInt));
-            strayedFrom[worker] = NOWHERE;
+            stolenFrom[worker] = NOWHERE;
             idleBegins(worker);
             lieDown(worker);
         }
@@ -323,8 +323,8 @@ final class VirtualPool {
         }
 
         @Override
-        public int strays(int domain) {
-            return straysIn[domain];
+        public int crossings(int domain) {
+            return crossingsIn[domain];
         }
 
         @Override
@@ -350,7 +350,7 @@ final class VirtualPool {
 
     /** Records that a worker's task ended; the worker has not looked for the next one yet. */
     void ran(int worker, long nanos, long bytes) {
-        int home = strayedFrom[worker];
+        int home = stolenFrom[worker];
         if (home == NOWHERE) {
             untilMeasure[worker]--;
             if (untilMeasure[worker] == 0) {
@@ -359,7 +359,7 @@ final class VirtualPool {
                 crossings[domain] = crossings[domain].atHome(nanos, bytes, CrossingCost.TASKS_PER_MEASURE);
             }
         } else {
-            crossings[home] = crossings[home].strayed(nanos, bytes);
+            crossings[home] = crossings[home].crossed(nanos, bytes);
         }
     }
 
@@ -370,9 +370,9 @@ final class VirtualPool {
     VirtualTask next(int worker) {
         running[worker] = false;
         int domain = layout.domainOf(worker);
-        if (strayedFrom[worker] != NOWHERE) {
-            strayedFrom[worker] = NOWHERE;
-            straysIn[domain]--;
+        if (stolenFrom[worker] != NOWHERE) {
+            stolenFrom[worker] = NOWHERE;
+            crossingsIn[domain]--;
         }
         if (down[worker]) {
             getUp(worker);
@@ -392,7 +392,7 @@ final class VirtualPool {
         }
         running[worker] = true;
         wakeFor(worker);
-        if (strayedFrom[worker] != NOWHERE && wakes.afterSteal(domain, strayedFrom[worker], nanos())) {
+        if (stolenFrom[worker] != NOWHERE && wakes.afterSteal(domain, stolenFrom[worker], nanos())) {
             wakeOneOf(domain);
         }
         return task;
@@ -501,8 +501,8 @@ final class VirtualPool {
                 intraSteals++;
             } else {
                 crossSteals++;
-                strayedFrom[thief] = from;
-                straysIn[domain]++;
+                stolenFrom[thief] = from;
+                crossingsIn[domain]++;
             }
             return task;
         }

@@ -285,7 +285,7 @@ class SameDecisionsTest {
             int known = 0;
             for (int domain = 0; domain < layout.domains(); domain++) {
                 CrossingCost cost = pool.domains().crossing(domain);
-                known += cost.strays() > 0 && cost.homeBytes() > 0 ? 1 : 0;
+                known += cost.crossings() > 0 && cost.homeBytes() > 0 ? 1 : 0;
             }
             return known;
         }
@@ -295,7 +295,7 @@ class SameDecisionsTest {
                     domains.waiting(domain),
                     domains.idle(domain),
                     domains.idleNanos(domain),
-                    domains.strays(domain),
+                    domains.crossings(domain),
                     domains.backlog(domain),
                     domains.crossing(domain));
         }

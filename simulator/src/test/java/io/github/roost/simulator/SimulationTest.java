@@ -184,7 +184,7 @@ class SimulationTest {
             SimResult once = run(traces, PARAMETERS.machine("rome"), policy);
             assertThat(run(traces, PARAMETERS.machine("rome"), policy)).isEqualTo(once);
             assertThat(once.searches()).isEqualTo(400);
-            assertThat(once.utilisation()).isBetween(0.0, 1.0);
+            assertThat(once.utilization()).isBetween(0.0, 1.0);
         }
     }
 

@@ -3,33 +3,33 @@ package io.github.roost.testkit;
 import java.util.SplittableRandom;
 
 /**
- * A mixture of Gaussians with centres uniform in the unit cube and a standard deviation of 0.15 in every dimension.
+ * A mixture of Gaussians with centers uniform in the unit cube and a standard deviation of 0.15 in every dimension.
  * Immutable; thread-safe.
  *
- * @param centres at least one, all of one dimension; not copied
+ * @param centers at least one, all of one dimension; not copied
  */
-public record Mixture(float[][] centres) {
+public record Mixture(float[][] centers) {
     private static final double DEVIATION = .15;
 
-    /** Draws the centres. */
-    public static Mixture of(int centres, int dimension, SplittableRandom random) {
-        float[][] drawn = new float[centres][dimension];
-        for (float[] centre : drawn) {
+    /** Draws the centers. */
+    public static Mixture of(int centers, int dimension, SplittableRandom random) {
+        float[][] drawn = new float[centers][dimension];
+        for (float[] center : drawn) {
             for (int i = 0; i < dimension; i++) {
-                centre[i] = random.nextFloat();
+                center[i] = random.nextFloat();
             }
         }
         return new Mixture(drawn);
     }
 
-    /** Draws one vector of a random centre. */
+    /** Draws one vector of a random center. */
     public float[] draw(SplittableRandom random) {
-        return drawAround(random.nextInt(centres.length), random);
+        return drawAround(random.nextInt(centers.length), random);
     }
 
-    /** Draws one vector of the given centre. */
-    public float[] drawAround(int centre, SplittableRandom random) {
-        float[] vector = centres[centre].clone();
+    /** Draws one vector of the given center. */
+    public float[] drawAround(int center, SplittableRandom random) {
+        float[] vector = centers[center].clone();
         for (int i = 0; i < vector.length; i++) {
             vector[i] += (float) (DEVIATION * random.nextGaussian());
         }

@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
 /**
  * Places off-heap memory on the NUMA nodes of a cache domain, and on huge pages. Thread-safe.
  *
- * <p>Placement is an optimisation, so a refusal is a result and never an exception: the memory stays usable.
+ * <p>Placement is an optimization, so a refusal is a result and never an exception: the memory stays usable.
  */
 public final class DomainMemory {
     private static final long CACHE_LINE = 64;

@@ -48,11 +48,11 @@ public final class Pinner {
         if (scheduler == null) {
             return new PinResult(core.pus(), List.of(), -1, false, whyNot);
         }
-        BitSet asked = CpuSet.of(core.pus());
-        String refusal = refusal(scheduler, asked);
+        BitSet requested = CpuSet.of(core.pus());
+        String refusal = refusal(scheduler, requested);
         BitSet got = scheduler.threadMask();
-        if (refusal.isEmpty() && !got.equals(asked)) {
-            refusal = "the kernel gave CPUs " + CpuSet.text(got) + " instead of " + CpuSet.text(asked);
+        if (refusal.isEmpty() && !got.equals(requested)) {
+            refusal = "the kernel gave CPUs " + CpuSet.text(got) + " instead of " + CpuSet.text(requested);
             Warnings.once("bind changed", "a thread is not pinned: " + refusal);
         }
         return new PinResult(core.pus(), CpuSet.list(got), scheduler.currentCpu(), refusal.isEmpty(), refusal);
@@ -66,21 +66,21 @@ public final class Pinner {
     }
 
     /** Tries the bind; returns the reason of a refusal, empty if the kernel accepted. */
-    private String refusal(LinuxScheduler linux, BitSet asked) {
+    private String refusal(LinuxScheduler linux, BitSet requested) {
         if (!whyNot.isEmpty()) {
             return whyNot;
         }
         if (Thread.currentThread().isVirtual()) {
             return refused("virtual thread", "a virtual thread cannot be pinned, its carrier would stay bound");
         }
-        BitSet outside = CpuSet.difference(asked, linux.processMask());
+        BitSet outside = CpuSet.difference(requested, linux.processMask());
         if (!outside.isEmpty()) {
             return refused("outside", "CPUs " + CpuSet.text(outside) + " are not among the CPUs of this process");
         }
-        int errno = linux.bindThread(asked);
+        int errno = linux.bindThread(requested);
         return errno == 0
                 ? ""
-                : refused("errno " + errno, "the kernel refused CPUs " + CpuSet.text(asked) + ", errno " + errno);
+                : refused("errno " + errno, "the kernel refused CPUs " + CpuSet.text(requested) + ", errno " + errno);
     }
 
     private static String refused(String cause, String reason) {

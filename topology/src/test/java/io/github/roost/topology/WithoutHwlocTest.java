@@ -34,7 +34,7 @@ class WithoutHwlocTest {
     }
 
     @Test
-    void theFlatMachineStillHonoursTheMask() throws Exception {
+    void theFlatMachineStillHonorsTheMask() throws Exception {
         assertThat(new ChildJvm(LiveProbe.class)
                         .under("taskset", "-c", "0")
                         .with(MISSING)

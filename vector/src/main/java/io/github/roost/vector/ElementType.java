@@ -11,6 +11,6 @@ public enum ElementType {
     FLOAT32,
     /** IEEE 754 binary16 with 11 significant bits: 2 bytes. Components must be within 65,504 of 0. */
     FLOAT16,
-    /** SQ8 code (scalar quantisation): one of 256 even steps between the smallest and the largest value of the dimension, 1 byte. */
+    /** SQ8 code (scalar quantization): one of 256 even steps between the smallest and the largest value of the dimension, 1 byte. */
     INT8
 }

@@ -19,7 +19,7 @@ import java.util.Objects;
  */
 public final class SearchRequest {
     /** The effort of a request that does not set one. */
-    private static final int UNSAID = 0;
+    private static final int DEFAULT_EFFORT = 0;
 
     private final float[] query;
     private final int k;
@@ -63,7 +63,7 @@ public final class SearchRequest {
         return new SearchRequest(
                 query.clone(),
                 k,
-                UNSAID,
+                DEFAULT_EFFORT,
                 Double.NaN,
                 IdFilter.all(),
                 Float.POSITIVE_INFINITY,
@@ -94,7 +94,7 @@ public final class SearchRequest {
      */
     public SearchRequest targetRecall(double value) {
         Vectors.requireRecall(value);
-        return new SearchRequest(query, k, UNSAID, value, filter, radius, visitLimit, options);
+        return new SearchRequest(query, k, DEFAULT_EFFORT, value, filter, radius, visitLimit, options);
     }
 
     /**
@@ -200,7 +200,7 @@ public final class SearchRequest {
      * @param tableDefault the default effort
      */
     public int effortOr(int tableDefault) {
-        return effort == UNSAID ? tableDefault : effort;
+        return effort == DEFAULT_EFFORT ? tableDefault : effort;
     }
 
     /** {@return the target recall; NaN if the effort is set or left to the table's default} */

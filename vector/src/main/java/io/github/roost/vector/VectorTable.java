@@ -93,7 +93,7 @@ public interface VectorTable extends AutoCloseable {
     int maxEffort();
 
     /**
-     * Returns the vector of a row as the table stores it: normalised to length 1 for cosine, and decoded if the table keeps only codes.
+     * Returns the vector of a row as the table stores it: normalized to length 1 for cosine, and decoded if the table keeps only codes.
      *
      * @param id external id
      * @return a copy, or null if there is no row with this id

@@ -83,7 +83,7 @@ public final class Vectors {
         if (vector.length != dimension) {
             return false;
         }
-        // A single maximum vectorises, and is NaN if a component is.
+        // A single maximum vectorizes, and is NaN if a component is.
         float max = 0;
         for (float component : vector) {
             max = Math.max(max, Math.abs(component));
@@ -165,7 +165,7 @@ public final class Vectors {
      * @param vector finite and not zero; not changed
      * @return a new vector; its length is 1 to within the rounding of its components
      */
-    public static float[] normalised(float[] vector) {
+    public static float[] normalized(float[] vector) {
         double squares = 0;
         for (float component : vector) {
             squares += (double) component * component;

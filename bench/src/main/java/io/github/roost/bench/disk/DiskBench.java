@@ -62,10 +62,10 @@ public final class DiskBench implements Callable<Integer> {
     @Option(names = "--dimension", paramLabel = "N", description = "Dimension of the mixture; default 128.")
     private int dimension = 128;
 
-    @Option(names = "--degree", paramLabel = "N", description = "Neighbours per node; default 32.")
+    @Option(names = "--degree", paramLabel = "N", description = "Neighbors per node; default 32.")
     private int degree = 32;
 
-    @Option(names = "--k", paramLabel = "N", description = "Neighbours per query; default 10.")
+    @Option(names = "--k", paramLabel = "N", description = "Neighbors per query; default 10.")
     private int k = 10;
 
     @Option(
@@ -130,7 +130,7 @@ public final class DiskBench implements Callable<Integer> {
         output.line(curves.workload() + ", k=" + k + ", degree " + degree + ", " + inFlight
                 + " searches in flight, reads bypass the page cache");
         memory.forEach(one -> output.format(
-                "%s: %,d bytes in memory, %.3f of vectors and neighbours", one.engine(), one.bytes(), one.share()));
+                "%s: %,d bytes in memory, %.3f of vectors and neighbors", one.engine(), one.bytes(), one.share()));
         for (Curves.Curve curve : curves.curves()) {
             output.format("%s, built in %.1f s", curve.engine(), curve.build().toMillis() / 1e3);
             output.line("width  recall   searches/s: median (min to max)");
@@ -150,7 +150,7 @@ public final class DiskBench implements Callable<Integer> {
      *
      * @param engine its name
      * @param bytes of codes, ids and cached blocks
-     * @param share of the bytes of vectors and neighbours
+     * @param share of the bytes of vectors and neighbors
      */
     public record Memory(String engine, long bytes, double share) {}
 
@@ -162,7 +162,7 @@ public final class DiskBench implements Callable<Integer> {
      */
     private void build(Path files, @Nullable Path python) throws IOException {
         int buildWidth = 2 * degree + 36;
-        output.progress("exact neighbours");
+        output.progress("exact neighbors");
         SearchResult[] nearest = new ExactSearch(workload.rows()).searchAll(workload.queries(), k);
         truth = Arrays.stream(nearest)
                 .map(one -> LongStream.of(one.ids()).mapToInt(Math::toIntExact).toArray())

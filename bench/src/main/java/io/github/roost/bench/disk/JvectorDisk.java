@@ -29,7 +29,7 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
 
 /**
- * jvector's {@link OnDiskGraphIndex} with vectors in its nodes and product-quantised codes in memory, as in its examples: the codes guide the
+ * jvector's {@link OnDiskGraphIndex} with vectors in its nodes and product-quantized codes in memory, as in its examples: the codes guide the
  * search, the vectors rerank. A search blocks on each of its reads, so there is one thread per search in flight.
  */
 final class JvectorDisk implements DiskEngine {

@@ -61,7 +61,7 @@ public final class StallsBench implements Callable<Integer> {
     private static final long SPLIT_SEED = 1;
 
     private static final int DIMENSION = 128;
-    private static final int CENTRES = 64;
+    private static final int CENTERS = 64;
     private static final int K = 10;
     private static final int WIDTH = 64;
     /** The orchestrator's default number of polls before a worker sleeps. */
@@ -76,7 +76,7 @@ public final class StallsBench implements Callable<Integer> {
      * @param updatesPerSecond acknowledged inserts and deletes
      * @param readsPerSearch pages read per search; fewer if more rows have changed since the last checkpoint
      * @param stalledShare share of the searches' time spent waiting for reads
-     * @param pruneShare share of the updates' time, on all threads, spent choosing neighbours
+     * @param pruneShare share of the updates' time, on all threads, spent choosing neighbors
      * @param filledShare share of the measured stalls in which maintenance ran; 0 if no stalls were measured
      * @param share of stalls that a latency target leaves to maintenance at the end; 1 without a target
      * @param slowdown relative increase of the time of searches over empty stalls, as the policy measured it at the end; 0 without a target
@@ -348,7 +348,7 @@ public final class StallsBench implements Callable<Integer> {
                 BlockIo blocking =
                         BlockIo.builder(orchestrator).backend(Backend.BLOCKING).build()) {
             SplittableRandom random = new SplittableRandom(1);
-            Mixture mixture = Mixture.of(CENTRES, DIMENSION, random);
+            Mixture mixture = Mixture.of(CENTERS, DIMENSION, random);
             Path file = place.resolve("table");
             DiskTable.builder()
                     .build(

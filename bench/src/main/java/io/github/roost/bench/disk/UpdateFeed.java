@@ -47,7 +47,7 @@ final class UpdateFeed {
     static float[][] rows(Mixture mixture, int count, SplittableRandom random) {
         float[][] rows = new float[count][];
         for (int i = 0; i < count; i++) {
-            rows[i] = mixture.drawAround(i % mixture.centres().length, random);
+            rows[i] = mixture.drawAround(i % mixture.centers().length, random);
         }
         return rows;
     }
@@ -56,11 +56,11 @@ final class UpdateFeed {
     static float[][] queries(Mixture mixture, int count, SplittableRandom random) {
         float[][] queries = new float[count][];
         for (int i = 0; i < count; i++) {
-            int centre;
+            int center;
             do {
-                centre = random.nextInt(mixture.centres().length);
-            } while (centre % UPDATED == 0);
-            queries[i] = mixture.drawAround(centre, random);
+                center = random.nextInt(mixture.centers().length);
+            } while (center % UPDATED == 0);
+            queries[i] = mixture.drawAround(center, random);
         }
         return queries;
     }
@@ -127,8 +127,8 @@ final class UpdateFeed {
     }
 
     private CompletableFuture<Boolean> insert(MutableDiskTable table) {
-        int centre = random.nextInt(mixture.centres().length / UPDATED) * UPDATED;
-        return table.putLater(next++, mixture.drawAround(centre, random));
+        int center = random.nextInt(mixture.centers().length / UPDATED) * UPDATED;
+        return table.putLater(next++, mixture.drawAround(center, random));
     }
 
     /** Takes the initial rows of updated clusters first, then inserted rows. */
@@ -136,7 +136,7 @@ final class UpdateFeed {
         long taken = oldest;
         do {
             oldest++;
-        } while (oldest < atFirst && oldest % mixture.centres().length % UPDATED != 0);
+        } while (oldest < atFirst && oldest % mixture.centers().length % UPDATED != 0);
         return taken;
     }
 

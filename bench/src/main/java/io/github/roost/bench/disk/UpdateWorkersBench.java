@@ -67,7 +67,7 @@ public final class UpdateWorkersBench {
             double slowdown) {}
 
     private static final int DIMENSION = 128;
-    private static final int CENTRES = 64;
+    private static final int CENTERS = 64;
     private static final int K = 10;
     private static final int WIDTH = 64;
     private static final Duration RECORDED = Duration.ofSeconds(3);
@@ -288,7 +288,7 @@ public final class UpdateWorkersBench {
                         Orchestrator.builder().topology(plan.machine()).build();
                 BlockIo io = BlockIo.builder(orchestrator).build()) {
             SplittableRandom random = new SplittableRandom(1);
-            Mixture mixture = Mixture.of(CENTRES, DIMENSION, random);
+            Mixture mixture = Mixture.of(CENTERS, DIMENSION, random);
             int count = orchestrator.workers();
             int rows = plan.rows() / count;
             List<MutableDiskTable> tables = new ArrayList<>();

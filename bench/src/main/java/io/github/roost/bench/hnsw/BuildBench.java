@@ -69,7 +69,7 @@ public final class BuildBench implements Callable<Integer> {
     private static final int EF = 64;
     private static final int M = 16;
     private static final int EF_CONSTRUCTION = 200;
-    private static final int CENTRES = 100;
+    private static final int CENTERS = 100;
     private static final int QUERIES = 1_000;
     private static final int SIGNIFICANT_DIGITS = 3;
     private static final long DELAY_MICROS = 100;
@@ -276,7 +276,7 @@ public final class BuildBench implements Callable<Integer> {
     void start(Orchestrator running) throws InterruptedException {
         orchestrator = running;
         SplittableRandom random = new SplittableRandom(seed);
-        Mixture mixture = Mixture.of(CENTRES, dimension, random);
+        Mixture mixture = Mixture.of(CENTERS, dimension, random);
         for (int table = 0; table < tables; table++) {
             served.add(build("served " + table, mixture.draw(rows, random)));
         }

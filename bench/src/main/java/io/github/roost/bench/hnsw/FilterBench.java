@@ -40,7 +40,7 @@ import picocli.CommandLine.Option;
 @SuppressWarnings("NullAway.Init")
 public final class FilterBench implements Callable<Integer> {
     private static final int K = 10;
-    private static final int CENTRES = 100;
+    private static final int CENTERS = 100;
     private static final int MERGE_AFTER = 2_048;
     /** The live table gets one deleted row per this many rows. */
     private static final int ROWS_PER_DEAD = 10;
@@ -57,7 +57,7 @@ public final class FilterBench implements Callable<Integer> {
     @Option(names = "--queries", paramLabel = "N", description = "Queries; default 500.")
     private int queries = 500;
 
-    @Option(names = "--ef", paramLabel = "N", description = "ef of the searches, for 10 neighbours; default 20.")
+    @Option(names = "--ef", paramLabel = "N", description = "ef of the searches, for 10 neighbors; default 20.")
     private int ef = 20;
 
     @Option(names = "--seed", paramLabel = "N", description = "Seed of rows and queries; default 42.")
@@ -123,7 +123,7 @@ public final class FilterBench implements Callable<Integer> {
     /**
      * The result of one kind of filter on one table.
      *
-     * @param recall share of the true neighbours among the allowed rows
+     * @param recall share of the true neighbors among the allowed rows
      * @param visited mean number of nodes whose distance a search computes
      */
     public record Outcome(double recall, double visited) {}
@@ -131,10 +131,10 @@ public final class FilterBench implements Callable<Integer> {
     /** Builds both tables. */
     void build(Orchestrator orchestrator) {
         SplittableRandom random = new SplittableRandom(seed);
-        Mixture mixture = Mixture.of(CENTRES, dimension, random);
+        Mixture mixture = Mixture.of(CENTERS, dimension, random);
         vectors = new float[rows][];
         for (int row = 0; row < rows; row++) {
-            vectors[row] = mixture.drawAround(row % CENTRES, random);
+            vectors[row] = mixture.drawAround(row % CENTERS, random);
         }
         targets = mixture.draw(queries, random);
         fixed = HnswTable.builder().build(orchestrator, vectors);
@@ -187,8 +187,8 @@ public final class FilterBench implements Callable<Integer> {
         if (allowed == Allowed.EVERYWHERE) {
             return id -> chance(id) < share;
         }
-        int clusters = (int) Math.max(1, Math.round(share * CENTRES));
-        return id -> id % CENTRES < clusters && chance(id) < share * CENTRES / clusters;
+        int clusters = (int) Math.max(1, Math.round(share * CENTERS));
+        return id -> id % CENTERS < clusters && chance(id) < share * CENTERS / clusters;
     }
 
     private static double chance(long id) {

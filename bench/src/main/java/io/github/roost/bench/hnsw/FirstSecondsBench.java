@@ -59,7 +59,7 @@ public final class FirstSecondsBench implements Callable<Integer> {
     @Option(names = "--in-flight", paramLabel = "N", description = "Searches in flight; default 16.")
     private int inFlight = 16;
 
-    @Option(names = "--ef", paramLabel = "N", description = "ef of the searches for 10 neighbours; default 20.")
+    @Option(names = "--ef", paramLabel = "N", description = "ef of the searches for 10 neighbors; default 20.")
     private int ef = 20;
 
     @Option(names = "--seconds", paramLabel = "N", description = "Time of a run; default 10.")

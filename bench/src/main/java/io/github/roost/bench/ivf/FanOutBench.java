@@ -40,7 +40,7 @@ public final class FanOutBench implements Callable<Integer> {
     @Option(names = "--nprobe", paramLabel = "N", split = ",", description = "Lists per search; default 8,32,128.")
     private List<Integer> nprobe = List.of(8, 32, 128);
 
-    @Option(names = "--k", paramLabel = "N", description = "Neighbours per query; default 10.")
+    @Option(names = "--k", paramLabel = "N", description = "Neighbors per query; default 10.")
     private int k = 10;
 
     @Mixin

@@ -46,7 +46,7 @@ public final class FreshnessBench implements Callable<Integer> {
     @Option(names = "--nprobe", paramLabel = "N", description = "Lists per search; default 8.")
     private int nprobe = 8;
 
-    @Option(names = "--k", paramLabel = "N", description = "Neighbours per query; default 10.")
+    @Option(names = "--k", paramLabel = "N", description = "Neighbors per query; default 10.")
     private int k = 10;
 
     @Option(names = "--in-flight", paramLabel = "N", description = "Searches in flight; default 64.")

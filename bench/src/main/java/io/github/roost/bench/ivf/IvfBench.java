@@ -81,7 +81,7 @@ public final class IvfBench implements Callable<Integer> {
             names = "--k",
             paramLabel = "N",
             split = ",",
-            description = "Neighbours per query; default 10,100; for the mixture 100.")
+            description = "Neighbors per query; default 10,100; for the mixture 100.")
     private List<Integer> ks = List.of();
 
     @Option(names = "--in-flight", paramLabel = "N", split = ",", description = "Searches in flight; default 64,256.")

@@ -45,7 +45,7 @@ public final class JvectorBench implements Callable<Integer> {
     private static final List<String> SCHEDULINGS = List.of("v1", "v2-gated");
     private static final int K = 10;
     private static final int QUERIES = 1_000;
-    private static final int CENTRES = 20;
+    private static final int CENTERS = 20;
     private static final int MAX = 10_000_000;
     private static final long SEED = 45;
 
@@ -152,7 +152,7 @@ public final class JvectorBench implements Callable<Integer> {
     /** Searches per second of every round, by contender, the baseline first. */
     Map<String, List<Double>> run(Topology machine) throws IOException, InterruptedException {
         SplittableRandom random = new SplittableRandom(SEED);
-        Mixture mixture = Mixture.of(CENTRES, dimension, random);
+        Mixture mixture = Mixture.of(CENTERS, dimension, random);
         List<Graph> graphs = new ArrayList<>();
         for (int table = 0; table < tables; table++) {
             graphs.add(new Graph(mixture.draw(rows, random)));

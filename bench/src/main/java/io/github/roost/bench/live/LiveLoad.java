@@ -45,12 +45,12 @@ import picocli.CommandLine.Option;
                     + " lower."
         })
 public final class LiveLoad implements Callable<Integer> {
-    /** Neighbours per search. */
+    /** Neighbors per search. */
     public static final int K = 10;
     /** Max loss of recall compared with a fresh build. */
     public static final double MAX_RECALL_LOST = .01;
 
-    private static final int CENTRES = 100;
+    private static final int CENTERS = 100;
     /** Queries whose recall is measured. */
     private static final int QUERIES = 1_000;
     /** Ids checked by one search of the whole table. */
@@ -71,7 +71,7 @@ public final class LiveLoad implements Callable<Integer> {
     @Option(names = "--clients", paramLabel = "N", description = "Threads that search and change; default 4.")
     private int clients = 4;
 
-    @Option(names = "--ef", paramLabel = "N", description = "ef of the searches, for 10 neighbours; default 20.")
+    @Option(names = "--ef", paramLabel = "N", description = "ef of the searches, for 10 neighbors; default 20.")
     private int ef = 20;
 
     @Option(names = "--seed", paramLabel = "N", description = "Seed of the random operations; default the time.")
@@ -165,7 +165,7 @@ public final class LiveLoad implements Callable<Integer> {
      */
     Report run(Topology topology, Consumer<Stretch> done) throws Exception {
         SplittableRandom random = new SplittableRandom(seed);
-        Mixture mixture = Mixture.of(CENTRES, dimension, random);
+        Mixture mixture = Mixture.of(CENTERS, dimension, random);
         float[][] first = mixture.draw(rows, random);
         float[][] queries = mixture.draw(QUERIES, random);
         try (Orchestrator orchestrator =

@@ -116,7 +116,7 @@ public final class RemapTail implements Callable<Integer> {
             for (int number = -3; number < 3 * times; number++) {
                 boolean remapped = orchestrator.indexing().endWindow();
                 boolean first = Math.floorMod(number, 3) == 0;
-                hot = first ? neighbours(orchestrator, tables) : hot;
+                hot = first ? neighbors(orchestrator, tables) : hot;
                 Histogram latencies = oneWindow(orchestrator, hot);
                 if (number >= 0 && !first) {
                     (remapped ? withRemap : without).add(latencies);
@@ -129,7 +129,7 @@ public final class RemapTail implements Callable<Integer> {
     }
 
     /** Tables that share a home; there are enough tables that some domain has enough of them. */
-    private static List<Registration> neighbours(Orchestrator orchestrator, List<Registration> tables) {
+    private static List<Registration> neighbors(Orchestrator orchestrator, List<Registration> tables) {
         return tables.stream().collect(Collectors.groupingBy(table -> orchestrator.homes(table.id()))).values().stream()
                 .max(Comparator.comparingInt(List::size))
                 .orElseThrow()

@@ -50,7 +50,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Compares Roost's vector format with Lucene's formats: search throughput at equal recall, and indexing time. Same vectors in the same segments,
  * with graphs of the same size; each format is searched with the smallest effort that reaches the recall, in turns with the others. Hits of
- * quantised formats are rescored by the vectors, as Lucene's documentation advises.
+ * quantized formats are rescored by the vectors, as Lucene's documentation advises.
  */
 public final class FormatContenders implements AutoCloseable {
     private static final int K = 10;
@@ -77,21 +77,21 @@ public final class FormatContenders implements AutoCloseable {
         LUCENE_HNSW,
         /** The same, read through {@link RoostReader}. */
         ROOST_READER,
-        /** Lucene's scalar quantisation to one byte per component. */
+        /** Lucene's scalar quantization to one byte per component. */
         LUCENE_INT8,
-        /** Lucene's quantisation to one bit per component. */
+        /** Lucene's quantization to one bit per component. */
         LUCENE_BINARY;
 
         private KnnVectorsFormat format() {
             return switch (this) {
                 case ROOST -> new RoostVectorsFormat(MAX_CONN, BEAM_WIDTH);
                 case LUCENE_HNSW, ROOST_READER -> new Lucene99HnswVectorsFormat(MAX_CONN, BEAM_WIDTH);
-                case LUCENE_INT8 -> quantised(ScalarEncoding.UNSIGNED_BYTE);
-                case LUCENE_BINARY -> quantised(ScalarEncoding.SINGLE_BIT_QUERY_NIBBLE);
+                case LUCENE_INT8 -> quantized(ScalarEncoding.UNSIGNED_BYTE);
+                case LUCENE_BINARY -> quantized(ScalarEncoding.SINGLE_BIT_QUERY_NIBBLE);
             };
         }
 
-        private static KnnVectorsFormat quantised(ScalarEncoding encoding) {
+        private static KnnVectorsFormat quantized(ScalarEncoding encoding) {
             return new Lucene104HnswScalarQuantizedVectorsFormat(encoding, MAX_CONN, BEAM_WIDTH);
         }
 
@@ -144,7 +144,7 @@ public final class FormatContenders implements AutoCloseable {
     /**
      * Writes an index in each format, one after another in one thread, or opens kept ones.
      *
-     * @param vectors not quantised before
+     * @param vectors not quantized before
      * @param queries at least one
      * @param segments number of segments of nearly equal size, at least 1
      * @param merged whether they are merged to one, which counts as indexing time

@@ -50,9 +50,9 @@ public final class FormatsOverHttp implements AutoCloseable {
         ROOST,
         /** Lucene's graph with float vectors. */
         LUCENE_HNSW,
-        /** Lucene's scalar quantisation to one byte per component; hits are rescored by the vectors. */
+        /** Lucene's scalar quantization to one byte per component; hits are rescored by the vectors. */
         LUCENE_INT8,
-        /** Lucene's quantisation to one bit per component; hits are rescored by the vectors. */
+        /** Lucene's quantization to one bit per component; hits are rescored by the vectors. */
         LUCENE_BINARY,
         /** A search that matches nothing. */
         NOTHING;
@@ -226,7 +226,7 @@ public final class FormatsOverHttp implements AutoCloseable {
     /**
      * Measures all contenders that reach the recall in turns, forwards and backwards, after warm-up rounds.
      *
-     * @param k number of neighbours per search, at most the maximum given at the start
+     * @param k number of neighbors per search, at most the maximum given at the start
      * @param recall target, from 0 to 1; each contender uses the smallest effort that reaches it
      * @param askings request forms; each contender is measured with each
      * @param threads number of concurrent clients, each waiting for its answer
@@ -269,8 +269,8 @@ public final class FormatsOverHttp implements AutoCloseable {
         List<String> bodies = new ArrayList<>();
         int searches = outcome.asking().searches;
         for (int from = 0; from + searches <= queries.length; from += searches) {
-            List<float[]> asked = Arrays.asList(queries).subList(from, from + searches);
-            bodies.add(outcome.asking().body(outcome.contender(), asked, k, outcome.effort()));
+            List<float[]> requested = Arrays.asList(queries).subList(from, from + searches);
+            bodies.add(outcome.asking().body(outcome.contender(), requested, k, outcome.effort()));
         }
         return bodies;
     }

@@ -59,7 +59,7 @@ public final class OpenSearchBench implements Callable<Integer> {
             })
     private List<FormatsOverHttp.Asking> askings = List.of(FormatsOverHttp.Asking.SEARCH);
 
-    @Option(names = "--k", paramLabel = "N", split = ",", description = "Neighbours per query; default 10.")
+    @Option(names = "--k", paramLabel = "N", split = ",", description = "Neighbors per query; default 10.")
     private List<Integer> nearest = List.of(10);
 
     @Option(names = "--threads", paramLabel = "N", description = "Concurrent clients; default 4.")

@@ -58,7 +58,7 @@ public final class PeerProcess implements AutoCloseable {
                 python.toString(), program.toString(), folder.toString(), String.valueOf(workload.dimension())));
         command.addAll(arguments);
         ProcessBuilder starting = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
-        starting.environment().merge(TUNABLES, HUGE_PAGES, (asked, huge) -> huge + ":" + asked);
+        starting.environment().merge(TUNABLES, HUGE_PAGES, (requested, huge) -> huge + ":" + requested);
         this.process = starting.start();
         this.answers = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
         this.orders = new BufferedWriter(new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8));

@@ -4,7 +4,7 @@ import java.util.Arrays;
 
 /**
  * How much of a batch's fetch time overlaps with searching: partitions arrive doorbell by doorbell over one link, and each is searched, once it has
- * arrived, by the first free worker. Computed from modelled and measured times.
+ * arrived, by the first free worker. Computed from modeled and measured times.
  *
  * @param fetchNanos time of all fetches on the link
  * @param searchNanos end of the last search if nothing has to be fetched
@@ -22,7 +22,7 @@ public record FetchOverlap(long fetchNanos, long searchNanos, long bothNanos) {
      */
     public static FetchOverlap of(
             NetworkModel network, int readsPerDoorbell, long[] bytes, long[] search, int workers) {
-        long[] there = new long[bytes.length];
+        long[] present = new long[bytes.length];
         long link = 0;
         for (int first = 0; first < bytes.length; first += readsPerDoorbell) {
             int end = Math.min(bytes.length, first + readsPerDoorbell);
@@ -31,21 +31,21 @@ public record FetchOverlap(long fetchNanos, long searchNanos, long bothNanos) {
             for (int i = first; i < end; i++) {
                 sum += bytes[i];
                 // Partitions of a doorbell arrive in order.
-                there[i] = begin + network.roundTripNanos() + network.occupied(i - first + 1, sum);
+                present[i] = begin + network.roundTripNanos() + network.occupied(i - first + 1, sum);
             }
             link = begin + network.occupied(end - first, sum);
         }
         return new FetchOverlap(
                 link + network.roundTripNanos(),
                 ends(new long[bytes.length], search, workers),
-                ends(there, search, workers));
+                ends(present, search, workers));
     }
 
-    private static long ends(long[] there, long[] search, int workers) {
+    private static long ends(long[] present, long[] search, int workers) {
         long[] free = new long[workers];
-        for (int i = 0; i < there.length; i++) {
+        for (int i = 0; i < present.length; i++) {
             Arrays.sort(free);
-            free[0] = Math.max(free[0], there[i]) + search[i];
+            free[0] = Math.max(free[0], present[i]) + search[i];
         }
         return Arrays.stream(free).max().orElse(0);
     }

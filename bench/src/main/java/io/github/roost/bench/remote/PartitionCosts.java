@@ -44,17 +44,17 @@ public record PartitionCosts(int rows, double walkMicros, List<Scan> scans) {
                 120,
                 LongStream.range(0, rows.length).toArray(),
                 VectorSource.of(rows));
-        List<float[]> asked = List.of(Arrays.copyOf(queries, Math.min(QUERIES, queries.length)));
+        List<float[]> requested = List.of(Arrays.copyOf(queries, Math.min(QUERIES, queries.length)));
         double walk = fastest(
-                asked.size(),
-                () -> asked.forEach(query -> graph.search(
+                requested.size(),
+                () -> requested.forEach(query -> graph.search(
                         query, k, Math.max(EF, k), IdFilter.all(), IdFilter.all(), Long.MAX_VALUE, OUTSIDE)));
         List<Scan> scans = new ArrayList<>();
         for (int group : GROUPS) {
-            scans.add(new Scan(group, fastest(asked.size(), () -> {
-                for (int from = 0; from < asked.size(); from += group) {
+            scans.add(new Scan(group, fastest(requested.size(), () -> {
+                for (int from = 0; from < requested.size(); from += group) {
                     graph.scanTogether(
-                            asked.subList(from, Math.min(asked.size(), from + group)),
+                            requested.subList(from, Math.min(requested.size(), from + group)),
                             k,
                             IdFilter.all(),
                             IdFilter.all(),

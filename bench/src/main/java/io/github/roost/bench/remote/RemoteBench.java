@@ -56,7 +56,7 @@ public final class RemoteBench implements Callable<Integer> {
     private static final int QUERIES_PER_INSERT = 100;
     private static final int SMALL_PIECES = 200;
     private static final int SMALL_BYTES = 512;
-    /** Bytes of a query and its answer per neighbour, in addition to the query's components. */
+    /** Bytes of a query and its answer per neighbor, in addition to the query's components. */
     private static final int BYTES_PER_NEIGHBOR = 12;
 
     /** Queries that are measured the naive way; the time of the whole batch is extrapolated. */
@@ -107,7 +107,7 @@ public final class RemoteBench implements Callable<Integer> {
      * The recall of searches.
      *
      * @param visited partitions, or 0 for one graph of all rows
-     * @param recall share of the true neighbours
+     * @param recall share of the true neighbors
      * @param queriesPerSecond of a batch, with everything in memory
      */
     public record Found(int visited, double recall, double queriesPerSecond) {}
@@ -122,7 +122,7 @@ public final class RemoteBench implements Callable<Integer> {
     public record Cached(double share, long reads, double seconds) {}
 
     /**
-     * Modelled costs of a network of {@link NetworkModel#GIGABIT_100}.
+     * Modeled costs of a network of {@link NetworkModel#GIGABIT_100}.
      *
      * @param overlap of a batch's fetches with its searches
      * @param smallTogetherMicros of 200 pieces of 512 bytes in one doorbell
@@ -130,7 +130,7 @@ public final class RemoteBench implements Callable<Integer> {
      * @param imagesTogetherMicros of 16 partitions in one doorbell
      * @param imagesSingleMicros of the same partitions one by one
      */
-    public record Modelled(
+    public record Modeled(
             FetchOverlap overlap,
             double smallTogetherMicros,
             double smallSingleMicros,
@@ -178,7 +178,7 @@ public final class RemoteBench implements Callable<Integer> {
             List<Found> found,
             List<Cached> cached,
             PartitionCosts costs,
-            Modelled modelled,
+            Modeled modeled,
             Shipping shipping,
             List<Inserting> inserting) {}
 
@@ -255,7 +255,7 @@ public final class RemoteBench implements Callable<Integer> {
                         Arrays.copyOf(rows, Math.max(1, options.rows / options.partitions)),
                         queries,
                         options.k),
-                modelled(orchestrator, queries, file, pool, cachedSeconds),
+                modeled(orchestrator, queries, file, pool, cachedSeconds),
                 shipping(file, reached, pool, counts),
                 // This must be last, because it changes the pool.
                 inserting(orchestrator, queries, reached, pool));
@@ -432,7 +432,7 @@ public final class RemoteBench implements Callable<Integer> {
         return new Found(visited, recall.share(), queries.length / search(table, queries, effort));
     }
 
-    private Modelled modelled(
+    private Modeled modeled(
             Orchestrator orchestrator, float[][] queries, Path file, PartitionedIndex.Pool pool, double cachedSeconds)
             throws IOException {
         NetworkModel network = NetworkModel.GIGABIT_100;
@@ -441,7 +441,7 @@ public final class RemoteBench implements Callable<Integer> {
                 .cacheBytes(whole(pool))
                 .openReadOnly(
                         orchestrator,
-                        "modelled",
+                        "modeled",
                         new MappedMemory(options.folder),
                         file.getFileName().toString())) {
             for (float[] query : queries) {
@@ -458,7 +458,7 @@ public final class RemoteBench implements Callable<Integer> {
                 .mapToLong(partition -> Math.round(queriesOf[partition] * perVisit))
                 .toArray();
         long image = pool.largestBytes();
-        return new Modelled(
+        return new Modeled(
                 FetchOverlap.of(network, READS_PER_DOORBELL, bytes, search, orchestrator.workers()),
                 network.alone(SMALL_PIECES, (long) SMALL_PIECES * SMALL_BYTES) / 1e3,
                 SMALL_PIECES * network.alone(1, SMALL_BYTES) / 1e3,

@@ -25,7 +25,7 @@ final class RemoteOptions {
     @Option(names = "--visited", paramLabel = "N", description = "Partitions visited per query; default 5.")
     int visited = 5;
 
-    @Option(names = "--k", paramLabel = "N", description = "Neighbours per query; default 10.")
+    @Option(names = "--k", paramLabel = "N", description = "Neighbors per query; default 10.")
     int k = 10;
 
     @Option(names = "--rounds", paramLabel = "N", description = "Measured rounds; default 3.")

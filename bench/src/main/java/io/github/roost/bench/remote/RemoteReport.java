@@ -57,7 +57,7 @@ record RemoteReport(RemoteOptions options, RemoteBench.Results results, JsonOutp
                     found.queriesPerSecond());
         }
         output.format(
-                "by default a search visits %d partitions, in which the build found %.4f of its sample's neighbours",
+                "by default a search visits %d partitions, in which the build found %.4f of its sample's neighbors",
                 results.pool().visited(), results.pool().recall());
         output.line("cache   reads of a second batch   seconds");
         for (Cached cached : results.cached()) {
@@ -71,20 +71,20 @@ record RemoteReport(RemoteOptions options, RemoteBench.Results results, JsonOutp
                 costs.scans().stream()
                         .map(scan -> "%d %.1f us".formatted(scan.queries(), scan.micros()))
                         .collect(Collectors.joining(", ")));
-        RemoteBench.Modelled modelled = results.modelled();
+        RemoteBench.Modeled modeled = results.modeled();
         output.format(
-                "modelled, 100 Gb/s: fetches %.1f ms, searches %.1f ms, both %.1f ms: %.1f %% of the fetches hidden",
-                modelled.overlap().fetchNanos() / 1e6,
-                modelled.overlap().searchNanos() / 1e6,
-                modelled.overlap().bothNanos() / 1e6,
-                100 * modelled.overlap().hidden());
+                "modeled, 100 Gb/s: fetches %.1f ms, searches %.1f ms, both %.1f ms: %.1f %% of the fetches hidden",
+                modeled.overlap().fetchNanos() / 1e6,
+                modeled.overlap().searchNanos() / 1e6,
+                modeled.overlap().bothNanos() / 1e6,
+                100 * modeled.overlap().hidden());
         output.format(
-                "modelled, 100 Gb/s: 200 pieces of 512 bytes %.0f us by one doorbell, %.0f us one by one; 16"
+                "modeled, 100 Gb/s: 200 pieces of 512 bytes %.0f us by one doorbell, %.0f us one by one; 16"
                         + " partitions %.0f and %.0f us",
-                modelled.smallTogetherMicros(),
-                modelled.smallSingleMicros(),
-                modelled.imagesTogetherMicros(),
-                modelled.imagesSingleMicros());
+                modeled.smallTogetherMicros(),
+                modeled.smallSingleMicros(),
+                modeled.imagesTogetherMicros(),
+                modeled.imagesSingleMicros());
         RemoteBench.Shipping shipping = results.shipping();
         output.format(
                 "a fetch moves %,d bytes, a query and its answer %,d: fetching moves fewer bytes from %.0f queries per"

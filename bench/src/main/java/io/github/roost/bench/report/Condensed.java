@@ -20,7 +20,7 @@ final class Condensed {
     private static final String DOMAINS = "domains";
     private static final String WINDOWS = "windows";
     private static final List<String> OF_A_VARIANT =
-            List.of("policy", DOMAINS, "cores", "searches", "seconds", "utilisation", "l3MissRatio", "stallShare");
+            List.of("policy", DOMAINS, "cores", "searches", "seconds", "utilization", "l3MissRatio", "stallShare");
 
     private Condensed() {}
 

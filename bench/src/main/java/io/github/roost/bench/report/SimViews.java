@@ -153,7 +153,7 @@ final class SimViews {
                             .orElse(""),
                     Numbers.whole(result.latencies().p50us()),
                     Numbers.whole(result.latencies().p999us()),
-                    Numbers.percent(result.utilisation()),
+                    Numbers.percent(result.utilization()),
                     Numbers.percent(result.l3MissRatio()),
                     Numbers.percent(result.stallShare()),
                     Numbers.decimals(1, result.dramGBs()),

@@ -168,29 +168,29 @@ final class StoreViews {
                 times.toString(),
                 found.toString(),
                 cached.toString(),
-                modelled(results.path("modelled")),
+                modeled(results.path("modeled")),
                 shipping(results.path("shipping")),
                 inserting(results.path("inserting"))));
     }
 
-    /** Modelled times of a network, marked as such. */
-    private static String modelled(JsonNode modelled) {
-        JsonNode overlap = modelled.path("overlap");
+    /** Modeled times of a network, marked as such. */
+    private static String modeled(JsonNode modeled) {
+        JsonNode overlap = modeled.path("overlap");
         FetchOverlap computed = new FetchOverlap(
                 overlap.path("fetchNanos").asLong(),
                 overlap.path("searchNanos").asLong(),
                 overlap.path("bothNanos").asLong());
         return """
-                Modelled at 100 Gb/s, not measured: fetches take %s ms, searches %s ms, both %s ms: %s of the fetch time is hidden.
+                Modeled at 100 Gb/s, not measured: fetches take %s ms, searches %s ms, both %s ms: %s of the fetch time is hidden.
                 200 pieces of 512 bytes take %s us with one doorbell and %s us one by one; 16 partitions %s and %s us.""".formatted(
                         Numbers.decimals(1, computed.fetchNanos() / 1e6),
                         Numbers.decimals(1, computed.searchNanos() / 1e6),
                         Numbers.decimals(1, computed.bothNanos() / 1e6),
                         Numbers.percent(computed.hidden()),
-                        Numbers.whole(modelled.path("smallTogetherMicros").asDouble()),
-                        Numbers.whole(modelled.path("smallSingleMicros").asDouble()),
-                        Numbers.whole(modelled.path("imagesTogetherMicros").asDouble()),
-                        Numbers.whole(modelled.path("imagesSingleMicros").asDouble()));
+                        Numbers.whole(modeled.path("smallTogetherMicros").asDouble()),
+                        Numbers.whole(modeled.path("smallSingleMicros").asDouble()),
+                        Numbers.whole(modeled.path("imagesTogetherMicros").asDouble()),
+                        Numbers.whole(modeled.path("imagesSingleMicros").asDouble()));
     }
 
     /** The bytes of fetches compared with those of shipped queries, and the rates of two ways to fetch. */

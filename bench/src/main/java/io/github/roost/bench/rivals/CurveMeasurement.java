@@ -97,7 +97,7 @@ public final class CurveMeasurement {
                         .toList());
     }
 
-    /** An engine that finds fewer than k neighbours of a query marks the others by numbers that are no rows. */
+    /** An engine that finds fewer than k neighbors of a query marks the others by numbers that are no rows. */
     private double recall(int[][] found, int k) {
         DistanceRecall recall = new DistanceRecall();
         for (int query = 0; query < found.length; query++) {

@@ -55,14 +55,14 @@ final class CurveOptions {
     private int dimension = 128;
 
     @Option(
-            names = "--centres",
+            names = "--centers",
             paramLabel = "N",
             description = {
-                "Clusters of the mixture, the fewer, the harder it is to find all neighbours; default a fiftieth of"
+                "Clusters of the mixture, the fewer, the harder it is to find all neighbors; default a fiftieth of"
                         + " the rows,",
                 "of bench hnsw a five hundredth."
             })
-    private @Nullable Integer centres;
+    private @Nullable Integer centers;
 
     @Option(
             names = "--element",
@@ -70,7 +70,7 @@ final class CurveOptions {
             split = ",",
             description = {
                 "Element types that Roost's searches read; one table each. Default all, of bench hnsw float32.",
-                "codes: of graphs the codes of neighbours, of lists 8-bit codes before float32."
+                "codes: of graphs the codes of neighbors, of lists 8-bit codes before float32."
             })
     private List<Element> elements;
 
@@ -78,13 +78,13 @@ final class CurveOptions {
             names = "--k",
             paramLabel = "N",
             split = ",",
-            description = "Neighbours per query; default 10, of bench hnsw 10,100.")
+            description = "Neighbors per query; default 10, of bench hnsw 10,100.")
     private List<Integer> ks;
 
     @Option(
             names = "--m",
             paramLabel = "N",
-            description = "M: neighbours per node, twice as many in layer 0; default 16.")
+            description = "M: neighbors per node, twice as many in layer 0; default 16.")
     private int m = 16;
 
     @Option(names = "--ef-construction", paramLabel = "N", description = "ef of the build; default 200.")
@@ -96,13 +96,13 @@ final class CurveOptions {
             description = "Also draw each curve as an SVG file in this folder.")
     private @Nullable Path pictures;
 
-    private final int rowsPerCentre;
+    private final int rowsPerCenter;
 
     /** Creates the options with the defaults that differ from benchmark to benchmark. */
-    CurveOptions(Data data, int rows, int rowsPerCentre, List<Element> elements, List<Integer> ks) {
+    CurveOptions(Data data, int rows, int rowsPerCenter, List<Element> elements, List<Integer> ks) {
         this.data = data;
         this.rows = rows;
-        this.rowsPerCentre = rowsPerCentre;
+        this.rowsPerCenter = rowsPerCenter;
         this.elements = elements;
         this.ks = ks;
     }
@@ -111,7 +111,7 @@ final class CurveOptions {
     void check() {
         Options.require("--rows", rows, 1, 10_000_000);
         Options.require("--dimension", dimension, 1, 4_096);
-        Options.require("--centres", centres(), 1, 1_000_000);
+        Options.require("--centers", centers(), 1, 1_000_000);
         Options.require("--m", m, 2, 256);
         Options.require("--ef-construction", efConstruction, 1, 10_000);
         ks.forEach(k -> Options.require("--k", k, 1, 10_000));
@@ -122,12 +122,12 @@ final class CurveOptions {
 
     Workload workload() throws IOException {
         return data == Data.mixture
-                ? Workload.mixture(rows, QUERIES, dimension, centres(), 42)
+                ? Workload.mixture(rows, QUERIES, dimension, centers(), 42)
                 : Workload.packages(RoostHome.packages(), QUERIES);
     }
 
-    private int centres() {
-        return centres == null ? Math.max(1, rows / rowsPerCentre) : centres;
+    private int centers() {
+        return centers == null ? Math.max(1, rows / rowsPerCenter) : centers;
     }
 
     Data data() {
@@ -143,7 +143,7 @@ final class CurveOptions {
         return ks;
     }
 
-    /** The largest number of neighbours. */
+    /** The largest number of neighbors. */
     int maxNeighbors() {
         return ks.stream().mapToInt(Integer::intValue).max().orElseThrow();
     }
@@ -158,7 +158,7 @@ final class CurveOptions {
 
     /** A name for the rows, different for different rows. */
     String nameOfRows() {
-        return data == Data.mixture ? "mixture-%d-%d-%d".formatted(rows, dimension, centres()) : data.name();
+        return data == Data.mixture ? "mixture-%d-%d-%d".formatted(rows, dimension, centers()) : data.name();
     }
 
     /** Draws curves into a file of the folder of pictures, if there is one. */

@@ -15,7 +15,7 @@ import java.util.stream.IntStream;
  * The results of the benchmark.
  *
  * @param workload its name
- * @param k neighbours per search
+ * @param k neighbors per search
  * @param tables number of Roost's engines, which come first
  * @param curves one per engine
  */
@@ -66,7 +66,7 @@ public record Curves(String workload, int k, int tables, List<Curve> curves) {
     /**
      * One ef.
      *
-     * @param recall share of true neighbours found, from 0 to 1
+     * @param recall share of true neighbors found, from 0 to 1
      * @param rates searches per second, one per round
      */
     public record Point(int ef, double recall, List<Double> rates) {

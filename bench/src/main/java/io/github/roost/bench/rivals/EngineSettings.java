@@ -3,7 +3,7 @@ package io.github.roost.bench.rivals;
 /**
  * What all engines are built and searched with, as far as it applies to them.
  *
- * @param m neighbours per node of a graph, twice as many in layer 0
+ * @param m neighbors per node of a graph, twice as many in layer 0
  * @param efConstruction ef of a graph's build
  * @param nlist number of lists of an IVF index
  * @param threads search threads, 1 or 2

@@ -102,7 +102,7 @@ final class Engines implements AutoCloseable {
             throws Exception {
         this.workload = workload;
         this.tables = tables.size();
-        progress.accept("exact neighbours");
+        progress.accept("exact neighbors");
         this.measurement = new CurveMeasurement(workload, maxNeighbors);
         for (Table table : tables) {
             progress.accept("build of " + table.engine());

@@ -124,7 +124,7 @@ public final class HnswBench implements Callable<Integer> {
         long budget = workload.rows().length * (4L * workload.dimension() + 8L * options.m());
         for (Footprint footprint : footprints) {
             output.format(
-                    "%s: table %,d bytes off-heap (%.3f of vectors and neighbours)",
+                    "%s: table %,d bytes off-heap (%.3f of vectors and neighbors)",
                     footprint.engine(), footprint.bytes(), (double) footprint.bytes() / budget);
             footprint
                     .allocatedBytesPerSearch()

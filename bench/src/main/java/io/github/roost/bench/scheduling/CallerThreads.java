@@ -32,7 +32,7 @@ public final class CallerThreads implements AutoCloseable {
     public static final int IN_FLIGHT = 8;
 
     private static final int DIMENSION = 64;
-    private static final int CENTRES = 100;
+    private static final int CENTERS = 100;
     private static final int QUERIES = 1_024;
     private static final int K = 10;
     private static final int EF = 64;
@@ -99,7 +99,7 @@ public final class CallerThreads implements AutoCloseable {
     public CallerThreads(Topology topology, int rows) {
         this.orchestrator = Orchestrator.builder().topology(topology).build();
         SplittableRandom random = new SplittableRandom(1);
-        Mixture mixture = Mixture.of(CENTRES, DIMENSION, random);
+        Mixture mixture = Mixture.of(CENTERS, DIMENSION, random);
         float[][] vectors = mixture.draw(rows, random);
         this.queries = mixture.draw(QUERIES, random);
         this.ivf = IvfTable.builder().name("ivf").build(orchestrator, vectors);

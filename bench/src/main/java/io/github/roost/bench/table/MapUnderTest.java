@@ -79,9 +79,9 @@ interface MapUnderTest {
             for (int from = 0; from < wanted.length; from += batch) {
                 int n = Math.min(batch, wanted.length - from);
                 long at = (long) from * Long.BYTES;
-                int there = table.getAll(keys.asSlice(at), n, payloads.asSlice(at));
-                if (there > n) {
-                    throw new IllegalStateException("found " + there + " of " + n);
+                int present = table.getAll(keys.asSlice(at), n, payloads.asSlice(at));
+                if (present > n) {
+                    throw new IllegalStateException("found " + present + " of " + n);
                 }
             }
             long sum = 0;

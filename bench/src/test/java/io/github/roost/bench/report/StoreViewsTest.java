@@ -74,7 +74,7 @@ class StoreViewsTest {
                    "found": [{"visited": 0, "recall": 0.99, "queriesPerSecond": 5000},
                              {"visited": 3, "recall": 0.9, "queriesPerSecond": 9000}],
                    "cached": [{"share": 0.02, "reads": 39, "seconds": 0.112}],
-                   "modelled": {"overlap": {"fetchNanos": 2000000, "searchNanos": 85000000, "bothNanos": 85500000},
+                   "modeled": {"overlap": {"fetchNanos": 2000000, "searchNanos": 85000000, "bothNanos": 85500000},
                                 "smallTogetherMicros": 30.6, "smallSingleMicros": 508.2,
                                 "imagesTogetherMicros": 1158.2, "imagesSingleMicros": 1194.2},
                    "shipping": {"partitionBytes": 901696, "queryBytes": 632, "queriesPerPartition": 250.0,

@@ -69,7 +69,7 @@ final class DemoAttributes implements AutoCloseable {
         return Attributes.after(search, table);
     }
 
-    /** Reads the displayed attributes of neighbours merged from several tables. */
+    /** Reads the displayed attributes of neighbors merged from several tables. */
     Enriched of(SearchResult found) {
         RowBatch rows = RowBatch.onHeap();
         reader.getAll(found.ids(), rows);

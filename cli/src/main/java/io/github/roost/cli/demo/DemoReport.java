@@ -81,7 +81,7 @@ public record DemoReport(
      * The measurements of the workload.
      *
      * @param zipfExponent exponent of the table popularity
-     * @param k neighbours per query
+     * @param k neighbors per query
      * @param inFlight queries in flight at a time
      * @param hnsw queries to one section's HNSW table each
      * @param hnswMerged queries to all HNSW tables each, with the answers merged

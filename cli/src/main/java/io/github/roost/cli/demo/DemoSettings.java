@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param data folder of the data set
  * @param seconds length of the workload, at least 1
- * @param k neighbours per query, at least 1
+ * @param k neighbors per query, at least 1
  * @param tables number of sections to use, largest first; 0 for all
  * @param json whether to print the report as JSON at the end, instead of text along the way
  * @param synthetic an hwloc synthetic description of simulated domains on the real CPUs, or null for the real domains

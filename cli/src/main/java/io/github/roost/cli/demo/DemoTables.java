@@ -24,7 +24,7 @@ final class DemoTables {
     /** ef per table when all tables are searched: together they visit far more nodes than one search needs, so each may visit fewer. */
     private static final int MIN_MERGED_EF = 24;
 
-    private static final int EF_PER_NEIGHBOUR = 4;
+    private static final int EF_PER_NEIGHBOR = 4;
     private static final int PROBED_SHARE = 5;
 
     private final List<HnswTable> sections = new ArrayList<>();
@@ -125,6 +125,6 @@ final class DemoTables {
     }
 
     private static int ef(int k) {
-        return Math.max(MIN_EF, EF_PER_NEIGHBOUR * k);
+        return Math.max(MIN_EF, EF_PER_NEIGHBOR * k);
     }
 }

@@ -27,7 +27,7 @@ final class DemoTruth {
     static DemoTruth of(DebianPackages data, int k) {
         float[][] queries =
                 data.queries().stream().map(DebianPackages.Query::vector).toArray(float[][]::new);
-        List<int[]> asked = new ArrayList<>();
+        List<int[]> requested = new ArrayList<>();
         List<SearchResult[]> amongSection = new ArrayList<>();
         for (Section section : data.sections()) {
             int[] about = about(data, section);
@@ -41,10 +41,10 @@ final class DemoTruth {
             for (int i = 0; i < about.length; i++) {
                 byQuery[about[i]] = found[i];
             }
-            asked.add(about);
+            requested.add(about);
             amongSection.add(byQuery);
         }
-        return new DemoTruth(asked, new ExactSearch(data.vectors()).searchAll(queries, k), amongSection);
+        return new DemoTruth(requested, new ExactSearch(data.vectors()).searchAll(queries, k), amongSection);
     }
 
     private static int[] about(DebianPackages data, Section section) {

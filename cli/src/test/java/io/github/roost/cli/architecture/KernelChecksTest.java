@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Runs the programs {@code src/test/c/isa_check.c}, which hold every instruction set's kernels against the portable ones: those
- * of this CPU as they are built and under the sanitizers of addresses and of undefined behaviour, those of 64-bit Arm in an emulator.
+ * of this CPU as they are built and under the sanitizers of addresses and of undefined behavior, those of 64-bit Arm in an emulator.
  */
 @Tag("program")
 class KernelChecksTest {

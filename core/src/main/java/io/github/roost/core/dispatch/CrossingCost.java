@@ -11,19 +11,19 @@ package io.github.roost.core.dispatch;
  * @param homeNanos decayed sum of the times of tasks at home, in nanoseconds
  * @param homeBytes decayed sum of the bytes that those tasks read
  * @param homes decayed number of those tasks
- * @param strayNanos decayed sum of the times of tasks that crossed, in nanoseconds
- * @param strayBytes decayed sum of the bytes that those tasks read
- * @param strays decayed number of tasks that crossed
- * @param sinceStray number of tasks at home since the last task that crossed, at most the interval of trials
+ * @param crossedNanos decayed sum of the times of tasks that crossed, in nanoseconds
+ * @param crossingBytes decayed sum of the bytes that those tasks read
+ * @param crossings decayed number of tasks that crossed
+ * @param sinceCrossing number of tasks at home since the last task that crossed, at most the interval of trials
  */
 public record CrossingCost(
         double homeNanos,
         double homeBytes,
         double homes,
-        double strayNanos,
-        double strayBytes,
-        double strays,
-        int sinceStray) {
+        double crossedNanos,
+        double crossingBytes,
+        double crossings,
+        int sinceCrossing) {
     /** The initial state, without measurements or traffic: crossing never pays. */
     public static final CrossingCost UNKNOWN = new CrossingCost(0, 0, 0, 0, 0, 0, 0);
 
@@ -32,9 +32,9 @@ public record CrossingCost(
 
     /** Decay of the sums per added task, so they cover about 64 tasks. */
     private static final double KEPT = 1 - 1 / 64.0;
-    /** Minimum number of strays for a ratio. */
+    /** Minimum number of crossings for a ratio. */
     private static final double ENOUGH = 4;
-    /** Number of strays at which trials stop. */
+    /** Number of crossings at which trials stop. */
     private static final double PLENTY = 32;
     /** Tasks at home per trial: 1.5 % of tasks cross. */
     private static final int TASKS_PER_TRIAL = 64;
@@ -56,10 +56,10 @@ public record CrossingCost(
                 homeNanos * KEPT + nanos,
                 homeBytes * KEPT + bytes,
                 homes * KEPT + 1,
-                strayNanos,
-                strayBytes,
-                strays,
-                Math.min(TASKS_PER_TRIAL, sinceStray + tasks));
+                crossedNanos,
+                crossingBytes,
+                crossings,
+                Math.min(TASKS_PER_TRIAL, sinceCrossing + tasks));
     }
 
     /**
@@ -69,14 +69,14 @@ public record CrossingCost(
      * @param bytes bytes that it read, above 0
      * @return the new state
      */
-    public CrossingCost strayed(long nanos, long bytes) {
+    public CrossingCost crossed(long nanos, long bytes) {
         return new CrossingCost(
                 homeNanos,
                 homeBytes,
                 homes,
-                strayNanos * KEPT + nanos,
-                strayBytes * KEPT + bytes,
-                strays * KEPT + 1,
+                crossedNanos * KEPT + nanos,
+                crossingBytes * KEPT + bytes,
+                crossings * KEPT + 1,
                 0);
     }
 
@@ -91,20 +91,20 @@ public record CrossingCost(
                 homeNanos + other.homeNanos,
                 homeBytes + other.homeBytes,
                 homes + other.homes,
-                strayNanos + other.strayNanos,
-                strayBytes + other.strayBytes,
-                strays + other.strays,
+                crossedNanos + other.crossedNanos,
+                crossingBytes + other.crossingBytes,
+                crossings + other.crossings,
                 0);
     }
 
     /** {@return whether enough tasks were measured, at home and away} */
     public boolean isMeasured() {
-        return strays >= ENOUGH && homeBytes > 0;
+        return crossings >= ENOUGH && homeBytes > 0;
     }
 
     /** {@return whether a task should cross to measure the cost, whatever it is} */
     public boolean trialIsDue() {
-        return sinceStray >= TASKS_PER_TRIAL && strays < PLENTY;
+        return sinceCrossing >= TASKS_PER_TRIAL && crossings < PLENTY;
     }
 
     /**
@@ -128,8 +128,8 @@ public record CrossingCost(
 
     /** {@return the extra time of a task away from home, as a share of its time at home, at least 0; 0 if not measured} */
     public double slowdown() {
-        return homeNanos == 0 || strayBytes == 0
+        return homeNanos == 0 || crossingBytes == 0
                 ? 0
-                : Math.max(0, strayNanos / strayBytes / (homeNanos / homeBytes) - 1);
+                : Math.max(0, crossedNanos / crossingBytes / (homeNanos / homeBytes) - 1);
     }
 }

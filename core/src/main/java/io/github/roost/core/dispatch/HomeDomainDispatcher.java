@@ -71,7 +71,7 @@ public final class HomeDomainDispatcher implements Dispatcher {
         return (double) sum / workers;
     }
 
-    /** Spreads consecutive slots over workers: the finaliser of MurmurHash3 (Appleby). */
+    /** Spreads consecutive slots over workers: the finalizer of MurmurHash3 (Appleby). */
     private static int mix(int slot) {
         int h = slot;
         h ^= h >>> 16;

@@ -49,7 +49,7 @@ public final class WakePolicy {
          * @param domain from 0
          * @return at least 0
          */
-        int strays(int domain);
+        int crossings(int domain);
 
         /**
          * The time for which a domain has had an idle worker without interruption.
@@ -113,7 +113,7 @@ public final class WakePolicy {
             return false;
         }
         int idle = domains.idle(thief);
-        return backlog.opens(gate, idle + domains.strays(thief), idle, layout.workersIn(thief), now);
+        return backlog.opens(gate, idle + domains.crossings(thief), idle, layout.workersIn(thief), now);
     }
 
     /**
@@ -196,7 +196,7 @@ public final class WakePolicy {
     /**
      * Whether a thief that has just taken a task across wakes the next sleeper of its own domain.
      *
-     * @param thief the thief's domain; the thief counts as a stray already, not as idle
+     * @param thief the thief's domain; the thief counts as a stolen task already, not as idle
      * @param victim the domain of the task
      * @param now {@link System#nanoTime()}
      * @return whether there is another idle worker, a waiting task, and the gate is open

@@ -98,7 +98,7 @@ final class CrossDomainHelp {
                         refreshBacklog(from.domain, backlog, platform.nanoTime());
                     }
                 }
-            } catch (Throwable struck) {
+            } catch (Throwable error) {
                 // The stored backlog is stale until Watch refreshes it at its next look.
                 pool.armWatch();
             }
@@ -143,12 +143,12 @@ final class CrossDomainHelp {
         }
 
         @Override
-        public int strays(int domain) {
-            int strays = 0;
+        public int crossings(int domain) {
+            int crossings = 0;
             for (int i = 0; i < layout.shardsIn(domain); i++) {
-                strays += shards[layout.shardIn(domain, i)].strays();
+                crossings += shards[layout.shardIn(domain, i)].crossings();
             }
-            return strays;
+            return crossings;
         }
 
         @Override
@@ -178,16 +178,16 @@ final class CrossDomainHelp {
             return;
         }
         try {
-            boolean strayed = home != worker.domain;
-            if (strayed || worker.measuresThis()) {
+            boolean crossed = home != worker.domain;
+            if (crossed || worker.measuresThis()) {
                 CrossingCost before = crossings.get(home);
-                CrossingCost after = strayed
-                        ? before.strayed(nanos, bytes)
+                CrossingCost after = crossed
+                        ? before.crossed(nanos, bytes)
                         : before.atHome(nanos, bytes, CrossingCost.TASKS_PER_MEASURE);
                 // If this fails, another thread has stored a similar measurement.
                 crossings.compareAndSet(home, before, after);
             }
-        } catch (OutOfMemoryError | StackOverflowError struck) {
+        } catch (OutOfMemoryError | StackOverflowError error) {
             // This measurement is lost.
             return;
         }

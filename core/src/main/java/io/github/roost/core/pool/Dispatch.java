@@ -122,7 +122,7 @@ public final class Dispatch {
                     pool.wakeups().added(i * Long.SIZE + Long.numberOfTrailingZeros(left));
                 }
             }
-        } catch (OutOfMemoryError | StackOverflowError struck) {
+        } catch (OutOfMemoryError | StackOverflowError error) {
             pool.wakeups().overlooked();
         }
     }
@@ -132,7 +132,7 @@ public final class Dispatch {
         try {
             Faults.point();
             return new long[(layout.workers() + Long.SIZE - 1) / Long.SIZE];
-        } catch (OutOfMemoryError | StackOverflowError struck) {
+        } catch (OutOfMemoryError | StackOverflowError error) {
             return null;
         }
     }
@@ -148,7 +148,7 @@ public final class Dispatch {
             } else if (task.claim()) {
                 pool.worker(preferred).resume(task);
             }
-        } catch (OutOfMemoryError | StackOverflowError struck) {
+        } catch (OutOfMemoryError | StackOverflowError error) {
             // The task is accepted, so it must not be lost; the caller continues with the next task.
             if (task.claim()) {
                 pool.worker(0).resume(task);
@@ -182,10 +182,10 @@ public final class Dispatch {
             Step.Fork<?, ?, ?, ?> fork, Reservation places, Mapping mapping, Priority priority, int capacity) {
         try {
             return reserveAll(fork, places, mapping, priority, capacity);
-        } catch (Throwable struck) {
+        } catch (Throwable error) {
             // A reserved place that is never filled would block the tasks behind it forever.
             places.release();
-            throw struck;
+            throw error;
         }
     }
 
@@ -340,9 +340,9 @@ public final class Dispatch {
     private boolean joins(SharedQueue<?, ?> queue, Stepper task, Entry entry, boolean workersFree) {
         try {
             return queue.join(task.priority(), entry, workersFree);
-        } catch (OutOfMemoryError | StackOverflowError struck) {
+        } catch (OutOfMemoryError | StackOverflowError error) {
             pool.endings().leave(queue.use(), lane());
-            throw struck;
+            throw error;
         }
     }
 
@@ -350,7 +350,7 @@ public final class Dispatch {
         try {
             Faults.point();
             task.failRequest(failure);
-        } catch (OutOfMemoryError | StackOverflowError struck) {
+        } catch (OutOfMemoryError | StackOverflowError error) {
             // The task finds the failure in its join.
             return;
         }
@@ -367,7 +367,7 @@ public final class Dispatch {
             } else {
                 elsewhere.accept(task);
             }
-        } catch (OutOfMemoryError | StackOverflowError struck) {
+        } catch (OutOfMemoryError | StackOverflowError error) {
             if (task.claim()) {
                 pool.worker(0).resume(task);
             }

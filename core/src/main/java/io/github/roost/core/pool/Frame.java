@@ -18,9 +18,9 @@ final class Frame extends TaskContext {
     private final Worker worker;
     private final Progress progress;
     private final MaintenanceTurns maintenance;
-    private final SliceBooks books;
+    private final TaskMetrics books;
     /** The domain that the task was taken from if it is not this worker's domain, else -1. */
-    private int strayedFrom = -1;
+    private int stolenFrom = -1;
 
     private @Nullable Frame inner;
     /** The tasks that the slice has submitted, oldest first; the first {@link #children} elements. */
@@ -31,7 +31,7 @@ final class Frame extends TaskContext {
     private boolean mayBlock;
 
     /** Creates the frame of slices that are not nested in another. */
-    Frame(Worker worker, Progress progress, MaintenanceTurns maintenance, SliceBooks books) {
+    Frame(Worker worker, Progress progress, MaintenanceTurns maintenance, TaskMetrics books) {
         this.outer = null;
         this.depth = 1;
         this.worker = worker;
@@ -76,12 +76,12 @@ final class Frame extends TaskContext {
         mayBlock = false;
     }
 
-    int strayedFrom() {
-        return strayedFrom;
+    int stolenFrom() {
+        return stolenFrom;
     }
 
-    void strayedFrom(int domain) {
-        strayedFrom = domain;
+    void stolenFrom(int domain) {
+        stolenFrom = domain;
     }
 
     boolean isBatch() {

@@ -131,7 +131,7 @@ final class Idling {
 
     private void sleep() {
         long nanos = worker.parked.nanosToDeadline();
-        if (worker.unanswered.size() > 0 || worker.sources.unarmed()) {
+        if (worker.incomplete.size() > 0 || worker.sources.unarmed()) {
             nanos = Math.min(nanos, UNANSWERED_PAUSE_NANOS);
         }
         if (nanos == Long.MAX_VALUE) {

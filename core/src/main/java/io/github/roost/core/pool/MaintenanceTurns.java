@@ -115,7 +115,7 @@ final class MaintenanceTurns {
             return;
         }
         long now = System.nanoTime();
-        if (hand.isOwned() && !hand.isStray()) {
+        if (hand.isOwned() && !hand.isStolen()) {
             stalls.ends(now);
         } else {
             stalls.isOver(now);

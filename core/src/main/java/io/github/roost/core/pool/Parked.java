@@ -59,9 +59,9 @@ final class Parked implements Pending.Waiter {
             if (!pending.await(parked) || parked.isOver()) {
                 parked.goOn();
             }
-        } catch (Throwable struck) {
+        } catch (Throwable error) {
             if (parked.withdraw()) {
-                throw struck;
+                throw error;
             }
         }
     }
@@ -131,7 +131,7 @@ final class Parked implements Pending.Waiter {
                 worker.resume(waiting);
                 return;
             }
-        } catch (OutOfMemoryError | StackOverflowError struck) {
+        } catch (OutOfMemoryError | StackOverflowError error) {
             worker.resume(waiting);
             return;
         }
@@ -142,7 +142,7 @@ final class Parked implements Pending.Waiter {
             if (pending.ready() || isOver()) {
                 goOn();
             }
-        } catch (OutOfMemoryError | StackOverflowError struck) {
+        } catch (OutOfMemoryError | StackOverflowError error) {
             goOn();
         }
     }

@@ -83,7 +83,7 @@ public final class Reservation {
             for (int index = 0; index < wakeable; index++) {
                 pool.wakeups().added(workers[index]);
             }
-        } catch (OutOfMemoryError | StackOverflowError struck) {
+        } catch (OutOfMemoryError | StackOverflowError error) {
             pool.wakeups().overlooked();
         }
     }

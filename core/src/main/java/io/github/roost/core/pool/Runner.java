@@ -66,12 +66,12 @@ final class Runner implements Runnable {
             Thread.yield();
         }
         boolean pinned = false;
-        Throwable struck = null;
-        while (struck != null || goesOn()) {
+        Throwable error = null;
+        while (error != null || goesOn()) {
             try {
-                if (struck != null) {
-                    recover(struck);
-                    struck = null;
+                if (error != null) {
+                    recover(error);
+                    error = null;
                 }
                 if (!pinned) {
                     pinned = true;
@@ -81,7 +81,7 @@ final class Runner implements Runnable {
                 loop();
             } catch (Throwable unexpected) {
                 // Recovered from in the loop: if memory is out for that too, it is tried again.
-                struck = unexpected;
+                error = unexpected;
             }
         }
         pool.ended(this);

@@ -15,7 +15,7 @@ final class ShardState {
     /** Idle workers that sleep or are about to. */
     private static final int PARKED = 2 * STRIDE;
     /** Workers that run a task of another domain. */
-    private static final int STRAYS = 3 * STRIDE;
+    private static final int CROSSINGS = 3 * STRIDE;
 
     /** When the number of idle workers last rose from 0; on the line of that number, since both are written together. */
     private static final int IDLE_SINCE = IDLE + 1;
@@ -64,15 +64,15 @@ final class ShardState {
         return (int) fields.get(PARKED);
     }
 
-    void strayBegins() {
-        fields.getAndIncrement(STRAYS);
+    void crossingBegins() {
+        fields.getAndIncrement(CROSSINGS);
     }
 
-    void strayEnds() {
-        fields.getAndDecrement(STRAYS);
+    void crossingEnds() {
+        fields.getAndDecrement(CROSSINGS);
     }
 
-    int strays() {
-        return (int) fields.get(STRAYS);
+    int crossings() {
+        return (int) fields.get(CROSSINGS);
     }
 }

@@ -15,13 +15,13 @@ final class Slices {
     private final Worker worker;
     private final WorkerPool pool;
     private final Wakeups wakeups;
-    private final Endings endings;
+    private final TaskCompletion endings;
     private final ShardState shard;
     private final TaskInHand hand;
     private final TaskChoice choice;
     private final MaintenanceTurns maintenance;
     private final Progress progress;
-    private final SliceBooks books;
+    private final TaskMetrics books;
     private final Frame bottom;
     /** Allocated once: delivery of a task must not allocate. */
     private final Consumer<Task> follow = this::follow;
@@ -46,7 +46,7 @@ final class Slices {
         this.choice = choice;
         this.maintenance = maintenance;
         this.progress = progress;
-        this.books = new SliceBooks(worker, pool, progress, counters);
+        this.books = new TaskMetrics(worker, pool, progress, counters);
         this.bottom = new Frame(worker, progress, maintenance, books);
     }
 
@@ -83,8 +83,8 @@ final class Slices {
         }
         Frame outer = frame.outer();
         boolean claimed = hand.isOwned();
-        // A slice nested in this one must not be taken for the stray task, nor end it.
-        frame.strayedFrom(hand.unmarkStray());
+        // A slice nested in this one must not be taken for the stolen task, nor end it.
+        frame.stolenFrom(hand.clearStolen());
         After after = After.ENDED;
         Throwable unexpected = null;
         try {
@@ -121,8 +121,8 @@ final class Slices {
             // An interrupt left by user code must not keep this worker from sleeping.
             Thread.interrupted();
         }
-        if (frame.strayedFrom() >= 0) {
-            shard.strayEnds();
+        if (frame.stolenFrom() >= 0) {
+            shard.crossingEnds();
         }
         if (claimed) {
             if (unexpected == null) {
@@ -131,7 +131,7 @@ final class Slices {
                 fail(task, frame, unexpected);
             }
         }
-        frame.strayedFrom(-1);
+        frame.stolenFrom(-1);
         frame.forget();
         maintenance.settled(task);
         if (unexpected != null) {
@@ -152,8 +152,8 @@ final class Slices {
     /** Wakes workers for the tasks that wait behind this slice, and notifies the listener of a task that has crossed. */
     private void beforeSlice(Frame frame, Task task) {
         wakeups.wakeFor(worker);
-        if (frame.strayedFrom() >= 0) {
-            wakeups.stole(worker, frame.strayedFrom());
+        if (frame.stolenFrom() >= 0) {
+            wakeups.stole(worker, frame.stolenFrom());
             pool.crossSteal(worker.index, hand.victim(), task);
         }
     }

@@ -18,7 +18,7 @@ final class TaskChoice {
     private final Worker worker;
     private final WorkerPool pool;
     private final CrossDomainHelp help;
-    private final Endings endings;
+    private final TaskCompletion endings;
     private final TaskInHand hand;
     private final MaintenanceTurns maintenance;
     private final Progress progress;
@@ -87,7 +87,7 @@ final class TaskChoice {
         if (worker.parked.nanosToDeadline() == 0) {
             worker.parked.expire();
         }
-        if (worker.unanswered.size() > 0) {
+        if (worker.incomplete.size() > 0) {
             endings.answerAgain(worker);
         }
     }
@@ -152,7 +152,7 @@ final class TaskChoice {
             counters.add(Counter.INTRA_STEALS, 1);
         } else {
             counters.add(Counter.CROSS_STEALS, 1);
-            hand.straysFrom(other);
+            hand.stolenFromDomainOf(other);
         }
         return task;
     }

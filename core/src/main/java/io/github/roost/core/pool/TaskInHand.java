@@ -9,14 +9,14 @@ import org.jspecify.annotations.Nullable;
 final class TaskInHand {
     private final Worker worker;
     private final ShardState shard;
-    private final Endings endings;
+    private final TaskCompletion endings;
 
     private @Nullable Task task;
     /** Whether the task is claimed. */
     private boolean owned;
     /** The domain that the task was taken from if it is not this worker's domain, else -1. */
-    private int strayedFrom = -1;
-    /** The worker that the stray task was taken from. */
+    private int stolenFrom = -1;
+    /** The worker that the stolen task was taken from. */
     private int victim;
 
     TaskInHand(Worker worker, WorkerPool pool) {
@@ -34,11 +34,11 @@ final class TaskInHand {
         return owned;
     }
 
-    boolean isStray() {
-        return strayedFrom >= 0;
+    boolean isStolen() {
+        return stolenFrom >= 0;
     }
 
-    /** The worker that the last stray task was taken from. */
+    /** The worker that the last stolen task was taken from. */
     int victim() {
         return victim;
     }
@@ -57,17 +57,17 @@ final class TaskInHand {
         return true;
     }
 
-    /** Marks the task as taken from a worker of another domain, and counts it as a stray. */
-    void straysFrom(Worker other) {
+    /** Marks the task as taken from a worker of another domain, and counts it as stolen. */
+    void stolenFromDomainOf(Worker other) {
         victim = other.index;
-        strayedFrom = other.domain;
-        shard.strayBegins();
+        stolenFrom = other.domain;
+        shard.crossingBegins();
     }
 
-    /** Takes the mark of a stray off the task: the domain that it was taken from, or -1. The caller counts the stray out. */
-    int unmarkStray() {
-        int from = strayedFrom;
-        strayedFrom = -1;
+    /** Takes the mark of a stolen task off it: the domain that it was taken from, or -1. The caller counts the stray out. */
+    int clearStolen() {
+        int from = stolenFrom;
+        stolenFrom = -1;
         return from;
     }
 
@@ -80,9 +80,9 @@ final class TaskInHand {
     void fail(Throwable cause) {
         Task failed = task;
         task = null;
-        if (strayedFrom >= 0) {
-            strayedFrom = -1;
-            shard.strayEnds();
+        if (stolenFrom >= 0) {
+            stolenFrom = -1;
+            shard.crossingEnds();
         }
         if (failed != null && (owned || failed.claim())) {
             endings.failOwned(failed, worker, cause);

@@ -62,7 +62,7 @@ final class Wakeups {
             if (mayNeedHelp(target) && (wasParked ? target.waiting() > 1 : target.isRunning())) {
                 wakeHelper(target);
             }
-        } catch (Throwable struck) {
+        } catch (Throwable error) {
             overlooked();
         }
     }

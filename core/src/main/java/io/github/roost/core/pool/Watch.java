@@ -31,7 +31,7 @@ final class Watch implements Runnable {
     private final WorkerPool pool;
     private final CrossDomainHelp help;
     private final Wakeups wakeups;
-    private final Endings endings;
+    private final TaskCompletion endings;
     private final Thread thread;
     /** Per worker, the slice in which it was found blocked at the last look. */
     private final long[] blockedIn;
@@ -45,7 +45,7 @@ final class Watch implements Runnable {
     private volatile boolean armed;
     private volatile boolean warned;
 
-    Watch(WorkerPool pool, CrossDomainHelp help, Wakeups wakeups, Endings endings) {
+    Watch(WorkerPool pool, CrossDomainHelp help, Wakeups wakeups, TaskCompletion endings) {
         this.pool = pool;
         this.help = help;
         this.wakeups = wakeups;

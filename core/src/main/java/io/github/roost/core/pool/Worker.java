@@ -53,7 +53,7 @@ final class Worker {
     /** Tasks that wait for bytes. */
     final ParkedTasks parked = new ParkedTasks();
     /** Failed tasks whose future could not be failed because memory was out. */
-    final TaskList unanswered = new TaskList();
+    final TaskList incomplete = new TaskList();
 
     final WorkerSources sources;
 
@@ -278,7 +278,7 @@ final class Worker {
         parked.release();
         failAll(resumed, cause);
         failAll(yielded, cause);
-        failAll(unanswered, cause);
+        failAll(incomplete, cause);
     }
 
     /** Fails as many tasks as the list has now: if memory is out, a task may come back. */

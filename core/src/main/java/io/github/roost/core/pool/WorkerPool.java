@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The workers of one orchestrator and their life: starts them, puts tasks into their rings, replaces blocked ones, tells of their
  * state, and ends them. Waking is in {@link Wakeups}, help between domains in {@link CrossDomainHelp}, the end of a task in {@link
- * Endings}. Thread-safe.
+ * TaskCompletion}. Thread-safe.
  */
 public final class WorkerPool {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerPool.class);
@@ -67,7 +67,7 @@ public final class WorkerPool {
 
     private final CrossDomainHelp help;
     private final Wakeups wakeups;
-    private final Endings endings;
+    private final TaskCompletion endings;
     private final Watch watch;
     private final Dispatch dispatch;
     // Not a LongAdder, which allocates when two threads add at once: memory may be out when this is counted.
@@ -104,7 +104,7 @@ public final class WorkerPool {
                         worker, layout.domainOf(worker), layout.shardOf(worker), this, setup.ringCapacity()));
         this.help = new CrossDomainHelp(this, setup, shards, platform);
         this.wakeups = new Wakeups(this, setup, workers, shards, callerCore, help, platform);
-        this.endings = new Endings(this);
+        this.endings = new TaskCompletion(this);
         this.watch = new Watch(this, help, wakeups, endings);
         this.dispatch = new Dispatch(this, layout, dispatcher, tickets);
     }
@@ -133,7 +133,7 @@ public final class WorkerPool {
     }
 
     /** The ending of tasks. */
-    Endings endings() {
+    TaskCompletion endings() {
         return endings;
     }
 
@@ -183,7 +183,7 @@ public final class WorkerPool {
                 failWaiting();
             }
             wakeups.wakeOneOf(domain);
-        } catch (Throwable struck) {
+        } catch (Throwable thrown) {
             wakeups.overlooked();
         }
     }
@@ -595,7 +595,7 @@ public final class WorkerPool {
     void armWatch() {
         try {
             watch.arm();
-        } catch (Throwable struck) {
+        } catch (Throwable thrown) {
             // It is armed nevertheless, and looks when it next wakes up.
             restarts.incrementAndGet();
         }

@@ -7,10 +7,10 @@ import org.junit.jupiter.api.Test;
 class CrossingCostTest {
     private static final int WORKERS = 8;
 
-    private static CrossingCost measured(long homeNanos, long strayNanos) {
+    private static CrossingCost measured(long homeNanos, long crossedNanos) {
         CrossingCost cost = CrossingCost.UNKNOWN;
         for (int i = 0; i < 200; i++) {
-            cost = cost.strayed(strayNanos, 1_000).atHome(homeNanos, 1_000, 1);
+            cost = cost.crossed(crossedNanos, 1_000).atHome(homeNanos, 1_000, 1);
         }
         return cost;
     }
@@ -28,7 +28,7 @@ class CrossingCostTest {
             if (cost.trialIsDue() || cost.pays(1, WORKERS, true)) {
                 crossed++;
                 // Ten times as long: it never pays.
-                cost = cost.strayed(10_000, 1_000);
+                cost = cost.crossed(10_000, 1_000);
             } else {
                 cost = cost.atHome(1_000, 1_000, 1);
             }
@@ -72,7 +72,7 @@ class CrossingCostTest {
     void longTasksThatCrossAreNoSignThatCrossingIsDear() {
         CrossingCost cost = CrossingCost.UNKNOWN;
         for (int i = 0; i < 200; i++) {
-            cost = cost.atHome(1_000, 1_000, 1).strayed(50_000, 50_000);
+            cost = cost.atHome(1_000, 1_000, 1).crossed(50_000, 50_000);
         }
         assertThat(cost.slowdown()).isZero();
     }
@@ -85,16 +85,16 @@ class CrossingCostTest {
 
     @Test
     void theSumOfDomainsWeighsThemByTheirTasks() {
-        CrossingCost few = CrossingCost.UNKNOWN.strayed(3_000, 1_000).atHome(1_000, 1_000, 1);
+        CrossingCost few = CrossingCost.UNKNOWN.crossed(3_000, 1_000).atHome(1_000, 1_000, 1);
         CrossingCost many = CrossingCost.UNKNOWN;
         for (int i = 0; i < 3; i++) {
-            many = many.strayed(1_000, 1_000).atHome(1_000, 1_000, 1);
+            many = many.crossed(1_000, 1_000).atHome(1_000, 1_000, 1);
         }
 
         assertThat(few.isMeasured()).isFalse();
         assertThat(many.isMeasured()).isFalse();
         CrossingCost both = few.plus(many);
-        assertThat(both.strays()).isBetween(3.9, 4.0);
+        assertThat(both.crossings()).isBetween(3.9, 4.0);
         assertThat(both.plus(few).isMeasured()).isTrue();
         assertThat(both.slowdown()).isBetween(.49, .52);
         assertThat(both.trialIsDue()).isFalse();

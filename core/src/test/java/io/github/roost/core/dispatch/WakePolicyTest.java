@@ -25,7 +25,7 @@ class WakePolicyTest {
     private static final class Made implements WakePolicy.Domains {
         private final int[] waiting;
         private final int[] idle;
-        private final int[] strays;
+        private final int[] stolen;
         private final long[] idleNanos;
         private final Backlog[] backlogs;
         private final CrossingCost[] crossings;
@@ -33,7 +33,7 @@ class WakePolicyTest {
         Made(int domains) {
             waiting = new int[domains];
             idle = new int[domains];
-            strays = new int[domains];
+            stolen = new int[domains];
             idleNanos = new long[domains];
             Arrays.fill(idleNanos, Long.MAX_VALUE);
             backlogs = new Backlog[domains];
@@ -60,8 +60,8 @@ class WakePolicyTest {
         }
 
         @Override
-        public int strays(int domain) {
-            return strays[domain];
+        public int crossings(int domain) {
+            return stolen[domain];
         }
 
         @Override
@@ -83,7 +83,7 @@ class WakePolicyTest {
     private static CrossingCost slowerByHalf() {
         CrossingCost cost = CrossingCost.UNKNOWN;
         for (int i = 0; i < 100; i++) {
-            cost = cost.strayed(1_500, 1_000).atHome(1_000, 1_000, 1);
+            cost = cost.crossed(1_500, 1_000).atHome(1_000, 1_000, 1);
         }
         return cost;
     }
@@ -205,9 +205,9 @@ class WakePolicyTest {
     void whoRunsATaskThatHasCrossedIsFreeToHelpInABurst() {
         made.queue(1, 40, YOUNG);
         made.idle[2] = 3;
-        made.strays[2] = WORKERS - 3;
+        made.stolen[2] = WORKERS - 3;
         assertThat(gated.opens(2, 1, SUSTAINED)).isTrue();
-        made.strays[2]--;
+        made.stolen[2]--;
         assertThat(gated.opens(2, 1, SUSTAINED)).isFalse();
     }
 
@@ -222,13 +222,13 @@ class WakePolicyTest {
     void aThiefWakesTheNextOfItsDomainWhileTheGateStaysOpen() {
         made.queue(1, 40, YOUNG);
         made.idle[2] = WORKERS - 1;
-        made.strays[2] = 1;
+        made.stolen[2] = 1;
         assertThat(gated.afterSteal(2, 1, SUSTAINED)).isTrue();
         made.idle[2] = 0;
-        made.strays[2] = WORKERS;
+        made.stolen[2] = WORKERS;
         assertThat(gated.afterSteal(2, 1, SUSTAINED)).as("nobody left to wake").isFalse();
         made.idle[2] = WORKERS - 2;
-        made.strays[2] = 1;
+        made.stolen[2] = 1;
         assertThat(gated.afterSteal(2, 1, SUSTAINED)).as("a task of its own").isFalse();
     }
 

@@ -71,8 +71,8 @@ class StayingPairingTest {
 
     /** How the traffic of Zipf-distributed items changes from window to window. */
     enum Drift {
-        /** Neighbours in popularity change places. */
-        NEIGHBOURS {
+        /** Neighbors in popularity change places. */
+        NEIGHBORS {
             @Override
             void next(int[] rank, double[] factor, Random random) {
                 for (int i = 0; i < rank.length / 10; i++) {
@@ -117,10 +117,10 @@ class StayingPairingTest {
 
     @ParameterizedTest
     @CsvSource({
-        "NEIGHBOURS, 60,12,.5",
-        "NEIGHBOURS, 60,4,.5",
-        "NEIGHBOURS, 60,2,.5",
-        "NEIGHBOURS, 1000,24,.5",
+        "NEIGHBORS, 60,12,.5",
+        "NEIGHBORS, 60,4,.5",
+        "NEIGHBORS, 60,2,.5",
+        "NEIGHBORS, 1000,24,.5",
         "WALK, 60,12,.5",
         "WALK, 60,4,.5",
         "WALK, 60,2,.5",

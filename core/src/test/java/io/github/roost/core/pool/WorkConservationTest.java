@@ -212,8 +212,8 @@ class WorkConservationTest {
             while (pool.shard(0).idle() + pool.shard(1).idle() < 2) {
                 Thread.onSpinWait();
             }
-            assertThat(pool.shard(0).strays()).isZero();
-            assertThat(pool.shard(1).strays()).isZero();
+            assertThat(pool.shard(0).crossings()).isZero();
+            assertThat(pool.shard(1).crossings()).isZero();
         }
     }
 }

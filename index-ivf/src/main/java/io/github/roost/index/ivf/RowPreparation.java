@@ -45,7 +45,7 @@ record RowPreparation(Metric metric, int dimension, ElementType element) {
 
     /** The stored form of a checked row. */
     float[] stored(float[] row) {
-        return metric == Metric.COSINE ? Vectors.normalised(row) : row;
+        return metric == Metric.COSINE ? Vectors.normalized(row) : row;
     }
 
     /**

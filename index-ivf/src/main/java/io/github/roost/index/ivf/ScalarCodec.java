@@ -150,10 +150,10 @@ record ScalarCodec(
         double codeLength = 0;
         for (int d = 0; d < row.length; d++) {
             double component = (double) row[d] - zeroPoints[d];
-            double lost = component - (double) scales[d] * ScalarQuantizer.centred(codes[d]);
+            double lost = component - (double) scales[d] * ScalarQuantizer.centerd(codes[d]);
             length += component * component;
             error += lost * lost;
-            codeLength += (double) ScalarQuantizer.centred(codes[d]) * ScalarQuantizer.centred(codes[d]);
+            codeLength += (double) ScalarQuantizer.centerd(codes[d]) * ScalarQuantizer.centerd(codes[d]);
         }
         return new Loss(Math.sqrt(length), Math.sqrt(error), Math.sqrt(codeLength));
     }

@@ -193,7 +193,7 @@ public final class JvectorTable extends AbstractVectorTable {
     }
 
     /**
-     * Returns the vector of a row as the caller stores it, not normalised.
+     * Returns the vector of a row as the caller stores it, not normalized.
      *
      * @param id external id
      * @return a copy, or null if there is no row with this id

@@ -2,7 +2,7 @@ package io.github.roost.neighborhash.kernel;
 
 /**
  * The hash functions of keys: the slot of a key in a table, and its shard among several tables. Both are bijective mixes of all
- * 64 bits: a multiplication by an odd number, then a finaliser that shifts down the high bits, where a product is well mixed, and
+ * 64 bits: a multiplication by an odd number, then a finalizer that shifts down the high bits, where a product is well mixed, and
  * multiplies again. Stateless.
  *
  * <p>The two mixes have different factors: if shards were chosen by bits of the slot hash, the keys of a shard would share these

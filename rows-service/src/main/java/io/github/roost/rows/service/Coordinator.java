@@ -313,14 +313,14 @@ public final class Coordinator implements AutoCloseable {
      * @return the highest term that a server knows, at least {@code term}
      */
     private long look(long term, Map<String, Report> reports) throws InterruptedException {
-        Map<String, InetSocketAddress> there = registry.servers();
-        channels.setServers(there);
-        Map<String, Future<Report>> asked = new HashMap<>();
-        for (String server : there.keySet()) {
-            asked.put(server, ask(server, new Order(Kind.LOOK, table, term, 0, NONE), LOOK_DEADLINE));
+        Map<String, InetSocketAddress> present = registry.servers();
+        channels.setServers(present);
+        Map<String, Future<Report>> requested = new HashMap<>();
+        for (String server : present.keySet()) {
+            requested.put(server, ask(server, new Order(Kind.LOOK, table, term, 0, NONE), LOOK_DEADLINE));
         }
         long highest = term;
-        for (Map.Entry<String, Future<Report>> entry : asked.entrySet()) {
+        for (Map.Entry<String, Future<Report>> entry : requested.entrySet()) {
             try {
                 Report report = entry.getValue().get();
                 reports.put(entry.getKey(), report);

@@ -220,23 +220,23 @@ final class KnownServers {
     }
 
     /**
-     * Chooses a random server that has a shard. Prefers servers that have not recently failed, then servers other than {@code asked}.
+     * Chooses a random server that has a shard. Prefers servers that have not recently failed, then servers other than {@code requested}.
      *
      * @param of the version
      * @param shard the shard of the version
      * @param now nanoseconds of the caller's clock
-     * @param asked the server that was just asked, or null
+     * @param requested the server that was just asked, or null
      * @param random chooses among equals
      * @return the server's name, or null if no server has the shard
      */
     public synchronized @Nullable String choose(
-            Complete of, int shard, long now, @Nullable String asked, RandomGenerator random) {
+            Complete of, int shard, long now, @Nullable String requested, RandomGenerator random) {
         List<String> best = new ArrayList<>();
         int bestRank = Integer.MAX_VALUE;
         for (Map.Entry<String, Known> entry : servers.entrySet()) {
             if (hasShard(entry.getValue(), of.version, of.shards, shard)) {
                 int rank = (entry.getValue().isAvoidedAt(now) ? 2 : 0)
-                        + (entry.getKey().equals(asked) ? 1 : 0);
+                        + (entry.getKey().equals(requested) ? 1 : 0);
                 if (rank < bestRank) {
                     best.clear();
                     bestRank = rank;
@@ -250,19 +250,19 @@ final class KnownServers {
     }
 
     /**
-     * Chooses a random server that has a shard and has not recently failed, other than {@code asked}.
+     * Chooses a random server that has a shard and has not recently failed, other than {@code requested}.
      *
      * @param of the version
      * @param shard the shard of the version
      * @param now nanoseconds of the caller's clock
-     * @param asked the server that was asked already
+     * @param requested the server that was asked already
      * @param random chooses among equals
      * @return the server's name, or null if there is no such server
      */
     public synchronized @Nullable String chooseOther(
-            Complete of, int shard, long now, String asked, RandomGenerator random) {
-        String other = choose(of, shard, now, asked, random);
-        return other == null || other.equals(asked) || named(other).isAvoidedAt(now) ? null : other;
+            Complete of, int shard, long now, String requested, RandomGenerator random) {
+        String other = choose(of, shard, now, requested, random);
+        return other == null || other.equals(requested) || named(other).isAvoidedAt(now) ? null : other;
     }
 
     private Known named(String server) {

@@ -114,8 +114,8 @@ public final class RowsClient implements AutoCloseable {
 
     /** The known state of a table's servers. */
     KnownServers known(String table) {
-        KnownServers there = known.get(table);
-        return there == null ? begin(table) : there;
+        KnownServers present = known.get(table);
+        return present == null ? begin(table) : present;
     }
 
     /** Takes the lock of {@link #setServers}, as a concurrent change of servers would be lost otherwise. */

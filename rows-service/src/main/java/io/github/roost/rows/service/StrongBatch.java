@@ -119,7 +119,7 @@ final class StrongBatch<V> implements Batch<V> {
             }
         } else {
             int[][] byShard = byShard(keys, IntStream.range(0, keys.length).toArray(), target.shards());
-            int asked = 0;
+            int requested = 0;
             for (int shard = 0; shard < byShard.length; shard++) {
                 if (byShard[shard].length > 0) {
                     String server = known.choose(target, shard, now, null, random);
@@ -129,10 +129,10 @@ final class StrongBatch<V> implements Batch<V> {
                         return List.of();
                     }
                     asks.add(ask(target, server, shard, byShard[shard]));
-                    asked++;
+                    requested++;
                 }
             }
-            shardsLeft = asked;
+            shardsLeft = requested;
         }
         asks.forEach(ask -> waiting.put(ask.id(), ask));
         asks.addAll(probes(now));

@@ -51,11 +51,11 @@ public record Workload(String name, float[][] rows, float[][] queries, Metric me
      *
      * @param seed of the random numbers
      */
-    public static Workload mixture(int rows, int queries, int dimension, int centres, long seed) {
+    public static Workload mixture(int rows, int queries, int dimension, int centers, long seed) {
         SplittableRandom random = new SplittableRandom(seed);
-        Mixture mixture = Mixture.of(centres, dimension, random);
+        Mixture mixture = Mixture.of(centers, dimension, random);
         return new Workload(
-                "%,d x %d mixture of %,d".formatted(rows, dimension, centres),
+                "%,d x %d mixture of %,d".formatted(rows, dimension, centers),
                 mixture.draw(rows, random),
                 mixture.draw(queries, random));
     }

@@ -11,7 +11,7 @@ import picocli.CommandLine.Option;
 /** The options of benchmarks of vector formats that choose the data: the Debian packages or a mixture of Gaussians. */
 public final class VectorDataOptions {
     private static final int MIXTURE_ROWS = 100_000;
-    private static final int ROWS_PER_CENTRE = 50;
+    private static final int ROWS_PER_CENTER = 50;
 
     /** The data set. */
     public enum Data {
@@ -62,7 +62,7 @@ public final class VectorDataOptions {
         if (data == Data.mixture) {
             int count = rows == null ? MIXTURE_ROWS : rows;
             SplittableRandom random = new SplittableRandom(1);
-            Mixture mixture = Mixture.of(Math.max(1, count / ROWS_PER_CENTRE), dimension, random);
+            Mixture mixture = Mixture.of(Math.max(1, count / ROWS_PER_CENTER), dimension, random);
             return new Vectors(data.name(), mixture.draw(count, random), mixture.draw(queries, random));
         }
         DebianPackages packages = DebianPackages.read(RoostHome.packages());

@@ -356,8 +356,8 @@ final class FigurePage {
                 .min(Comparator.comparingDouble(
                         each -> each.figures().get(figure).distance()))
                 .orElseThrow();
-        PaperFigures.Figure there = best.figures().get(figure);
-        return there.distance() >= here.distance() ? "none" : best.assumption() + ": " + there.hereText();
+        PaperFigures.Figure present = best.figures().get(figure);
+        return present.distance() >= here.distance() ? "none" : best.assumption() + ": " + present.hereText();
     }
 
     /** The comparisons of all regimes as lines of text. */

@@ -47,12 +47,12 @@ public record MatrixReport(List<Cell> cells) {
         standings.stream().limit(max).forEach(standing -> out.accept(row(standing)));
         out.accept("");
         for (Measure measure : Measure.values()) {
-            summarise(
+            summarize(
                     standings.stream().filter(each -> each.measure() == measure).toList(), measure, out);
         }
     }
 
-    private static void summarise(List<Standing> standings, Measure measure, Consumer<String> out) {
+    private static void summarize(List<Standing> standings, Measure measure, Consumer<String> out) {
         if (standings.isEmpty()) {
             return;
         }
@@ -154,7 +154,7 @@ public record MatrixReport(List<Cell> cells) {
                     result.perSecond(),
                     result.latencies().p50us(),
                     result.latencies().p999us(),
-                    result.utilisation(),
+                    result.utilization(),
                     result.l3MissRatio(),
                     result.stallShare(),
                     result.dramGBs(),

@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Colours that are distinguishable with and without colour blindness, after Okabe and Ito (Color Universal Design, 2008), one set for light
- * backgrounds and one for dark. A plot is painted in placeholder colours, which are then replaced by CSS variables. Stateless.
+ * Colors that are distinguishable with and without color blindness, after Okabe and Ito (Color Universal Design, 2008), one set for light
+ * backgrounds and one for dark. A plot is painted in placeholder colors, which are then replaced by CSS variables. Stateless.
  */
 final class Palette {
-    /** Number of colours. */
+    /** Number of colors. */
     static final int SIZE = 7;
 
     private static final List<String> LIGHT =
@@ -30,12 +30,12 @@ final class Palette {
         return GRID;
     }
 
-    /** The placeholder colour of a series, by its look. */
+    /** The placeholder color of a series, by its look. */
     static Color series(int look) {
         return new Color(1, 0, FIRST_SERIES + look % SIZE);
     }
 
-    /** Replaces placeholder colours in an SVG by CSS variables. */
+    /** Replaces placeholder colors in an SVG by CSS variables. */
     static String withVariables(String svg) {
         String text = svg.replace("rgb(1,0,0)", "var(--ink)").replace("rgb(1,0,1)", "var(--grid)");
         for (int look = 0; look < SIZE; look++) {
@@ -44,7 +44,7 @@ final class Palette {
         return text;
     }
 
-    /** CSS rules that assign colours to the variables, by the reader's preferred colour scheme. */
+    /** CSS rules that assign colors to the variables, by the reader's preferred color scheme. */
     static String css() {
         return ":root { color-scheme: light dark; --paper: #ffffff; --ink: #1f1f1f; --grid: #d9d9d9;%s }\n"
                         .formatted(variables(LIGHT))

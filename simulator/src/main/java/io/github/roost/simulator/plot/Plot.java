@@ -30,7 +30,7 @@ import org.knowm.xchart.style.markers.SeriesMarkers;
 import org.w3c.dom.Document;
 
 /**
- * A plot of curves over two axes, drawn by XChart as SVG. The size suits a phone; it scales on larger screens. Curves differ in colour, marker and
+ * A plot of curves over two axes, drawn by XChart as SVG. The size suits a phone; it scales on larger screens. Curves differ in color, marker and
  * line style, so that each of these alone is enough. Immutable and thread-safe.
  *
  * @param title of the plot

@@ -6,7 +6,7 @@ import java.util.List;
  * One curve of a plot.
  *
  * @param name in the legend
- * @param look index of its colour, marker and line style, from 0; they repeat after {@link #LOOKS}
+ * @param look index of its color, marker and line style, from 0; they repeat after {@link #LOOKS}
  * @param points in order
  * @param drawing its drawing style
  */

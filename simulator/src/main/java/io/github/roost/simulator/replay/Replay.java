@@ -128,7 +128,7 @@ public final class Replay implements AutoCloseable {
      * @param ratios to the baseline's rate of the same round
      * @param scheduled steals and remaps of all rounds
      * @param cpuMicros CPU time of this process per search, in microseconds; other processes affect it less than the rates
-     * @param recall share of the true neighbours in a sample of answers
+     * @param recall share of the true neighbors in a sample of answers
      */
     public record Outcome(
             String name,

@@ -103,7 +103,7 @@ final class ReplayTables implements AutoCloseable {
         return HnswTable.open(orchestrator, specs.get(table).name(), files.get(table));
     }
 
-    /** The share of the true neighbours in an answer. */
+    /** The share of the true neighbors in an answer. */
     double recall(int table, int target, SearchResult found) {
         int k = specs.get(table).k();
         SearchResult truth = new ExactSearch(vectors.get(table).rows()).search(target(table, target), k);

@@ -16,7 +16,7 @@ import java.util.function.Supplier;
  * @param name shown in reports
  * @param rowCount number of rows
  * @param dimension of the rows
- * @param k neighbours per search
+ * @param k neighbors per search
  * @param seed of its rows and targets
  * @param made generates its rows and targets; a new copy per call
  */
@@ -26,8 +26,8 @@ public record TableSpec(String name, int rowCount, int dimension, int k, long se
     /** Max ratio of the row counts of the largest and the smallest table. */
     private static final double SIZE_SPAN = 10;
 
-    private static final int ROWS_PER_CENTRE = 200;
-    /** Of the order of the distance between centres, so that clusters overlap. */
+    private static final int ROWS_PER_CENTER = 200;
+    /** Of the order of the distance between centers, so that clusters overlap. */
     private static final float EMBEDDED_DEVIATION = .3f;
     /** The intrinsic dimension of embeddings: one or two dozen. */
     private static final int PLANE_DIMENSIONS = 16;
@@ -101,27 +101,28 @@ public record TableSpec(String name, int rowCount, int dimension, int k, long se
                 .toList();
         List<float[]> anything =
                 packages.queries().stream().map(DebianPackages.Query::vector).toList();
-        List<float[]> asked = about.isEmpty() ? anything : about;
+        List<float[]> requested = about.isEmpty() ? anything : about;
         SplittableRandom random = new SplittableRandom(seed);
         float[][] drawn = new float[targets][];
-        Arrays.setAll(drawn, i -> i < asked.size() ? asked.get(i) : asked.get(random.nextInt(asked.size())));
+        Arrays.setAll(
+                drawn, i -> i < requested.size() ? requested.get(i) : requested.get(random.nextInt(requested.size())));
         return drawn;
     }
 
     /** Draws rows of a mixture of Gaussians in the unit cube; targets lie near rows. */
     private static Vectors mixture(int rowCount, int dimension, int targetCount, long seed) {
-        return mixture(rowCount, dimension, targetCount, ROWS_PER_CENTRE, DEVIATION, seed);
+        return mixture(rowCount, dimension, targetCount, ROWS_PER_CENTER, DEVIATION, seed);
     }
 
     /**
      * Draws rows distributed like embeddings: high-dimensional, but in a subspace of few dimensions. They are a mixture of Gaussians in that
      * subspace, mapped into the full space by random axes, which nearly preserves relative distances.
      *
-     * @param rowsPerCentre rows per Gaussian, more than the neighbours that searches want
+     * @param rowsPerCenter rows per Gaussian, more than the neighbors that searches want
      */
-    public static Vectors embeddings(int rowCount, int dimension, int targetCount, int rowsPerCentre, long seed) {
+    public static Vectors embeddings(int rowCount, int dimension, int targetCount, int rowsPerCenter, long seed) {
         int plane = Math.min(PLANE_DIMENSIONS, dimension);
-        Vectors flat = mixture(rowCount, plane, targetCount, rowsPerCentre, EMBEDDED_DEVIATION, seed);
+        Vectors flat = mixture(rowCount, plane, targetCount, rowsPerCenter, EMBEDDED_DEVIATION, seed);
         SplittableRandom random = new SplittableRandom(~seed);
         float[][] axes = new float[plane][dimension];
         for (float[] axis : axes) {
@@ -147,16 +148,16 @@ public record TableSpec(String name, int rowCount, int dimension, int k, long se
     }
 
     private static Vectors mixture(
-            int rowCount, int dimension, int targetCount, int rowsPerCentre, float deviation, long seed) {
+            int rowCount, int dimension, int targetCount, int rowsPerCenter, float deviation, long seed) {
         SplittableRandom random = new SplittableRandom(seed);
-        float[][] centres = new float[1 + rowCount / rowsPerCentre][dimension];
-        for (float[] centre : centres) {
+        float[][] centers = new float[1 + rowCount / rowsPerCenter][dimension];
+        for (float[] center : centers) {
             for (int i = 0; i < dimension; i++) {
-                centre[i] = random.nextFloat();
+                center[i] = random.nextFloat();
             }
         }
         float[][] rows = new float[rowCount][];
-        Arrays.setAll(rows, row -> near(centres[random.nextInt(centres.length)], deviation, random));
+        Arrays.setAll(rows, row -> near(centers[random.nextInt(centers.length)], deviation, random));
         float[][] targets = new float[targetCount][];
         Arrays.setAll(targets, target -> near(rows[random.nextInt(rowCount)], deviation * TARGET_OFFSET, random));
         return new Vectors(rows, targets);

@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param driftSwaps pairs of a hot and a cold table that swap their popularity each time
  * @param leastK min k of a table, from 1
  * @param mostK max k of a table, to 10,000
- * @param efPerK ef of an HNSW search per wanted neighbour, at least 1
+ * @param efPerK ef of an HNSW search per wanted neighbor, at least 1
  * @param rowsPerList mean rows per IVF list, from 1
  * @param nprobe lists that an IVF search probes, from 1
  * @param inFlight searches in flight in a closed loop, from 1 to 100,000
@@ -241,9 +241,9 @@ public record WorkloadSpec(
     }
 
     /** Returns a copy with other rows per recorded table and another number of targets per table. */
-    public WorkloadSpec withRecorded(int rows, int asked) {
+    public WorkloadSpec withRecorded(int rows, int requested) {
         return with(fields -> {
-            fields.put("targets", asked);
+            fields.put("targets", requested);
             if (fields.get("fullSize") instanceof ObjectNode size) {
                 size.put("recordedRows", rows);
             }

@@ -49,7 +49,7 @@ public final class WorkloadTables {
         return ef(spec, table.k());
     }
 
-    /** The ef of searches of an HNSW table that want k neighbours. */
+    /** The ef of searches of an HNSW table that want k neighbors. */
     public static int ef(WorkloadSpec spec, int k) {
         return (int) Math.clamp(Math.round(k * spec.efPerK()), k, 100_000L);
     }

@@ -34,7 +34,7 @@ class PlotTest {
     }
 
     @Test
-    void aFileOfItsOwnScalesNamesItsCurvesAndBringsItsColours() throws Exception {
+    void aFileOfItsOwnScalesNamesItsCurvesAndBringsItsColors() throws Exception {
         Document document = parsed(PLOT.svg());
 
         assertThat(document.getDocumentElement().getAttribute("viewBox")).startsWith("0 0 ");
@@ -44,7 +44,7 @@ class PlotTest {
     }
 
     @Test
-    void everyColourIsAVariableSoThatDarkIsDark() {
+    void everyColorIsAVariableSoThatDarkIsDark() {
         String drawn = PLOT.inlineSvg("p");
 
         assertThat(drawn).contains("var(--ink)", "var(--grid)", "var(--series-0)", "var(--series-1)");

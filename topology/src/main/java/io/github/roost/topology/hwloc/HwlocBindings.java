@@ -126,7 +126,7 @@ final class HwlocBindings {
     }
 
     /**
-     * Initialises a topology that is never loaded or destroyed. hwloc unloads its plugins with the last topology and
+     * Initializes a topology that is never loaded or destroyed. hwloc unloads its plugins with the last topology and
      * reloads them with the next, which costs 3 ms; reading a small machine takes 11 us.
      */
     private void keepPluginsLoaded() {

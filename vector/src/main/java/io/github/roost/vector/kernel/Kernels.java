@@ -50,7 +50,7 @@ public final class Kernels<K> {
         try {
             return library.call();
         } catch (Throwable failure) {
-            // The cause of an ExceptionInInitializerError is the exception of the static initialiser.
+            // The cause of an ExceptionInInitializerError is the exception of the static initializer.
             Throwable cause = Objects.requireNonNullElse(failure.getCause(), failure);
             LOG.warn(
                     "{}: {}",

@@ -10,7 +10,7 @@ public final class VectorModule {
     private VectorModule() {}
 
     /**
-     * Checks that the JVM has the module that jvector is set to use. Without it jvector fails in a static initialiser, with an error that
+     * Checks that the JVM has the module that jvector is set to use. Without it jvector fails in a static initializer, with an error that
      * names no argument.
      *
      * @throws IllegalStateException if jvector is set to use a module that the JVM was not started with; the message names both arguments

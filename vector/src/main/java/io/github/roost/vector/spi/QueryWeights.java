@@ -49,7 +49,7 @@ public final class QueryWeights {
         public long sum(byte[] codes) {
             long sum = 0;
             for (int i = 0; i < weights.length; i++) {
-                sum += (long) weights[i] * ScalarQuantizer.centred(codes[i]);
+                sum += (long) weights[i] * ScalarQuantizer.centerd(codes[i]);
             }
             return sum;
         }

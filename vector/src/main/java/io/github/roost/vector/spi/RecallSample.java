@@ -14,7 +14,7 @@ import java.util.function.IntFunction;
 import java.util.function.IntToDoubleFunction;
 
 /**
- * Sample queries with their true neighbours, to measure the recall of searches. A search that is rejected because
+ * Sample queries with their true neighbors, to measure the recall of searches. A search that is rejected because
  * queues are full is retried when another search of the sample is done; if none is in flight, the measurement fails with its
  * {@link RejectedSearchException}. Not thread-safe.
  */
@@ -25,7 +25,7 @@ public final class RecallSample {
     private static final int IN_FLIGHT = 32;
 
     private final float[][] queries;
-    /** The distance of each query's farthest true neighbour: a row found within it counts as a hit. */
+    /** The distance of each query's farthest true neighbor: a row found within it counts as a hit. */
     private final float[] reach;
 
     private final long truths;
@@ -69,7 +69,7 @@ public final class RecallSample {
     }
 
     /**
-     * Creates a sample, and finds its true neighbours by exact search.
+     * Creates a sample, and finds its true neighbors by exact search.
      *
      * @param queries the sample queries, at least one
      * @param exact an exact search for the k nearest rows of a query

@@ -3,7 +3,7 @@ package io.github.roost.vector.spi;
 import java.util.Arrays;
 
 /**
- * Scalar quantisation to 8 bits per component (Jayant and Noll, 1984; SQ8 in FAISS): a component is rounded to the
+ * Scalar quantization to 8 bits per component (Jayant and Noll, 1984; SQ8 in FAISS): a component is rounded to the
  * nearest of 256 values, {@code zeroPoint + scale c} with c from -128 to 127, and is stored as the byte c + 128. Components out of range
  * are clamped. The layout of a row's codes is up to the index; {@link QueryWeights} compare queries with codes.
  *
@@ -138,7 +138,7 @@ public record ScalarQuantizer(float[] zeroPoints, float[] scales) {
             quantizer.zeroPoints[d] = (float) (min[d] + MIDDLE * scale);
         }
 
-        /** Chosen so that signed and unsigned bytes keep their values; other values are centred in the range of codes. */
+        /** Chosen so that signed and unsigned bytes keep their values; other values are centerd in the range of codes. */
         private float zeroPointOfBytes(int d) {
             if (min[d] >= 0 && max[d] <= MAX_CODE) {
                 return MIDDLE;
@@ -185,9 +185,9 @@ public record ScalarQuantizer(float[] zeroPoints, float[] scales) {
     public float[] decode(byte[] codes) {
         float[] row = new float[scales.length];
         for (int d = 0; d < row.length; d++) {
-            row[d] = zeroPoints[d] + scales[d] * centred(codes[d]);
+            row[d] = zeroPoints[d] + scales[d] * centerd(codes[d]);
             if (!Float.isFinite(row[d])) {
-                double exact = zeroPoints[d] + (double) scales[d] * centred(codes[d]);
+                double exact = zeroPoints[d] + (double) scales[d] * centerd(codes[d]);
                 row[d] = (float) Math.clamp(exact, -Float.MAX_VALUE, Float.MAX_VALUE);
             }
         }
@@ -208,7 +208,7 @@ public record ScalarQuantizer(float[] zeroPoints, float[] scales) {
         }
         double squares = 0;
         for (int d = 0; d < scales.length; d++) {
-            double component = (double) scales[d] * centred(codes[d]);
+            double component = (double) scales[d] * centerd(codes[d]);
             squares += component * component;
         }
         return (float) Math.min(squares, Float.MAX_VALUE);
@@ -220,7 +220,7 @@ public record ScalarQuantizer(float[] zeroPoints, float[] scales) {
      * @param code a stored code
      * @return from -128 to 127
      */
-    public static int centred(byte code) {
+    public static int centerd(byte code) {
         return Byte.toUnsignedInt(code) - MIDDLE;
     }
 

@@ -29,7 +29,7 @@ class RecallSampleTest {
     }
 
     @Test
-    void recallIsTheShareOfTrueNeighboursThatAreFound() {
+    void recallIsTheShareOfTrueNeighborsThatAreFound() {
         float[][] queries =
                 IntStream.range(0, 100).mapToObj(query -> new float[] {query}).toArray(float[][]::new);
         // Rows 0 to 999 on a line; a search of so many percent finds those of the ten nearest that come first.
@@ -105,10 +105,10 @@ class RecallSampleTest {
     @Test
     void aVectorIsScaledToLengthOneAndNotChanged() {
         float[] vector = {3, 0, -4};
-        assertThat(Vectors.normalised(vector)).containsExactly(.6f, 0, -.8f);
+        assertThat(Vectors.normalized(vector)).containsExactly(.6f, 0, -.8f);
         assertThat(vector).containsExactly(3, 0, -4);
         // Squares of such components are out of the range of float.
-        assertThat(Vectors.normalised(new float[] {1e30f, 0})).containsExactly(1, 0);
+        assertThat(Vectors.normalized(new float[] {1e30f, 0})).containsExactly(1, 0);
     }
 
     private static CompletableFuture<SearchResult> nearest(float query, int k) {

@@ -11,7 +11,7 @@ public final class Space {
 
     /** A copy of a checked vector of a table or a query, in this space. */
     public static float[] of(Metric metric, float[] vector) {
-        return metric == Metric.COSINE ? Vectors.normalised(vector) : vector.clone();
+        return metric == Metric.COSINE ? Vectors.normalized(vector) : vector.clone();
     }
 
     /** The metric's distance for a squared distance: between vectors of length one, this is twice one minus the cosine. */

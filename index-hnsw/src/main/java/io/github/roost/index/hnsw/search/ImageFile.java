@@ -268,7 +268,7 @@ public final class ImageFile {
         int[] bits = new int[image.shape().dimension()];
         for (int node = 0; node < image.shape().nodes(); node++) {
             image.vectorBits(node, bits);
-            // The max of integer bits is vectorised; a comparison of floats is not.
+            // The max of integer bits is vectorized; a comparison of floats is not.
             int largest = 0;
             for (int value : bits) {
                 largest = Math.max(largest, value & Integer.MAX_VALUE);

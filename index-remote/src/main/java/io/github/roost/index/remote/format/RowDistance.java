@@ -18,6 +18,6 @@ public final class RowDistance {
 
     /** A row or query in the space of the centroids: normalized for cosine. */
     public static float[] inSpace(Metric metric, float[] vector) {
-        return metric == Metric.COSINE ? Vectors.normalised(vector) : vector;
+        return metric == Metric.COSINE ? Vectors.normalized(vector) : vector;
     }
 }

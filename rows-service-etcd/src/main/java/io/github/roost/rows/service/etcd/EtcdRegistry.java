@@ -301,12 +301,12 @@ public final class EtcdRegistry implements Registry {
         if (absent.isSucceeded()) {
             return true;
         }
-        List<KeyValue> there = absent.getGetResponses().getFirst().getKvs();
-        if (there.isEmpty() || !there.getFirst().getValue().equals(value)) {
+        List<KeyValue> present = absent.getGetResponses().getFirst().getKvs();
+        if (present.isEmpty() || !present.getFirst().getValue().equals(value)) {
             return false;
         }
         // The entry is ours, but may be attached to an old lease.
-        return there.getFirst().getLease() == leaseId
+        return present.getFirst().getLease() == leaseId
                 || await(client.getKVClient()
                                 .txn()
                                 .If(new Cmp(key, Cmp.Op.EQUAL, CmpTarget.value(value)))

@@ -7,7 +7,7 @@ import io.github.roost.core.pool.WorkerCounters.Counter;
  * Books the slices that a worker has run: the outcomes and times of tasks, and the traffic of mapping ids. Used only by the runner's
  * thread.
  */
-final class SliceBooks {
+final class TaskMetrics {
     /** Divisor of the running mean of task times. */
     private static final int TASKS_PER_MEAN = 8;
 
@@ -19,7 +19,7 @@ final class SliceBooks {
     /** Running mean of task times. */
     private long meanNanos;
 
-    SliceBooks(Worker worker, WorkerPool pool, Progress progress, WorkerCounters counters) {
+    TaskMetrics(Worker worker, WorkerPool pool, Progress progress, WorkerCounters counters) {
         this.worker = worker;
         this.pool = pool;
         this.help = pool.help();
@@ -46,7 +46,7 @@ final class SliceBooks {
             counters.add(WorkerPool.counterOf(outcome), 1);
         }
         if (frame.outer() == null && frame.touchedAnything()) {
-            int home = frame.strayedFrom() < 0 ? worker.domain : frame.strayedFrom();
+            int home = frame.stolenFrom() < 0 ? worker.domain : frame.stolenFrom();
             help.measured(worker, home, end - startNanos, frame.bytes());
         }
         bookTraffic(frame);

@@ -11,16 +11,16 @@ import org.jspecify.annotations.Nullable;
  * that cannot run is failed first. What an error prevents is done later, by the task's worker or by {@link Watch}, so that no task
  * stays unanswered and no epoch stays open. Thread-safe.
  */
-final class Endings {
+final class TaskCompletion {
     private final WorkerPool pool;
     // Not a LongAdder, which allocates when two threads add at once: memory may be out here.
     private final AtomicLong failedWaiting = new AtomicLong();
     /** An epoch that could not be retired, together with earlier ones, because memory was out. */
     private volatile @Nullable Epoch unretired;
     /** The use of a table that could not be ended, if its last user has left, because memory was out. */
-    private volatile @Nullable TableUse untold;
+    private volatile @Nullable TableUse pending;
 
-    Endings(WorkerPool pool) {
+    TaskCompletion(WorkerPool pool) {
         this.pool = pool;
     }
 
@@ -46,7 +46,7 @@ final class Endings {
             Faults.point();
             task.fail(cause);
         } catch (Throwable again) {
-            worker.unanswered.add(task);
+            worker.incomplete.add(task);
             return;
         }
         over(task, worker, worker.resume);
@@ -59,7 +59,7 @@ final class Endings {
         try {
             Faults.point();
             task.deliver(goesOn);
-        } catch (OutOfMemoryError | StackOverflowError struck) {
+        } catch (OutOfMemoryError | StackOverflowError error) {
             task.deliver(worker.resume);
         }
     }
@@ -68,7 +68,7 @@ final class Endings {
     private void countOut(Epoch epoch, Worker worker) {
         try {
             epoch.exit(worker.index, 1);
-        } catch (OutOfMemoryError | StackOverflowError struck) {
+        } catch (OutOfMemoryError | StackOverflowError error) {
             unretired = epoch;
             pool.armWatch();
         }
@@ -81,8 +81,8 @@ final class Endings {
         }
         try {
             use.exit(lane);
-        } catch (OutOfMemoryError | StackOverflowError struck) {
-            untold = use;
+        } catch (OutOfMemoryError | StackOverflowError error) {
+            pending = use;
             pool.armWatch();
         }
     }
@@ -94,17 +94,17 @@ final class Endings {
             unretired = null;
             epoch.retireAgain();
         }
-        TableUse use = untold;
+        TableUse use = pending;
         if (use != null) {
-            untold = null;
+            pending = null;
             use.endIfUnused();
         }
     }
 
     /** Fails the tasks that could not be failed before. */
     void answerAgain(Worker worker) {
-        for (int left = worker.unanswered.size(); left > 0; left--) {
-            Task task = worker.unanswered.poll();
+        for (int left = worker.incomplete.size(); left > 0; left--) {
+            Task task = worker.incomplete.poll();
             if (task != null) {
                 failBooked(task, worker, new OutOfMemoryError("there was no memory to tell the search of its failure"));
             }
