@@ -362,7 +362,7 @@ class RoostKnnQueryTest {
             assertThat(hits(searcher, narrow, 2 * K)).hasSize(K);
             assertThatThrownBy(() -> RoostTable.of(live, 0, PackageIndex.ROW))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessage("ef must be between 1 and 100,000, got 0");
+                    .hasMessage("effort must be between 1 and 100,000, got 0");
         }
     }
 
