@@ -8,4 +8,7 @@ module io.github.roost.index.disk {
     requires org.slf4j;
 
     exports io.github.roost.index.disk;
+
+    provides io.github.roost.vector.file.TableFormats with
+            io.github.roost.index.disk.format.DiskFormats;
 }

@@ -10,4 +10,7 @@ module io.github.roost.index.hnsw {
     exports io.github.roost.index.hnsw.graph to
             io.github.roost.index.remote,
             io.github.roost.lucene;
+
+    provides io.github.roost.vector.file.TableFormats with
+            io.github.roost.index.hnsw.format.HnswFormats;
 }

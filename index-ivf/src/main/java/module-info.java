@@ -7,4 +7,7 @@ module io.github.roost.index.ivf {
     requires org.slf4j;
 
     exports io.github.roost.index.ivf;
+
+    provides io.github.roost.vector.file.TableFormats with
+            io.github.roost.index.ivf.format.IvfFormats;
 }

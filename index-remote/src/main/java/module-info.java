@@ -9,4 +9,7 @@ module io.github.roost.index.remote {
 
     exports io.github.roost.index.remote;
     exports io.github.roost.index.remote.ucx;
+
+    provides io.github.roost.vector.file.TableFormats with
+            io.github.roost.index.remote.format.RemoteFormats;
 }

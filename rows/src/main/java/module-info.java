@@ -6,4 +6,7 @@ module io.github.roost.rows {
     requires org.slf4j;
 
     exports io.github.roost.rows;
+
+    provides io.github.roost.vector.file.TableFormats with
+            io.github.roost.rows.format.RowsFormats;
 }

@@ -51,7 +51,7 @@ final class HnswPlan extends IndexPlan {
     @Override
     VectorTable open(Orchestrator orchestrator, String table) throws IOException {
         Path file = Path.of(table);
-        if (TableFormat.of(file).filter(TableFormat.LIVE_HNSW::equals).isPresent()) {
+        if (TableFormat.of(file).filter(LiveTable.FORMAT::equals).isPresent()) {
             return LiveTable.open(orchestrator, "base", file);
         }
         return HnswTable.open(orchestrator, "base", file);

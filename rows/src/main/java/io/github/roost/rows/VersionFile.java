@@ -3,6 +3,7 @@ package io.github.roost.rows;
 import static io.github.roost.rows.Schema.INT;
 
 import io.github.roost.neighborhash.NeighborHashMap;
+import io.github.roost.rows.format.RowsFormats;
 import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.TableFormat;
 import io.github.roost.vector.file.Checksum;
@@ -93,7 +94,7 @@ final class VersionFile {
                     version.maxRowBytes());
             ByteBuffer bytes = ByteBuffer.allocate(head.headBytes())
                     .order(ByteOrder.LITTLE_ENDIAN)
-                    .putLong(TableFormat.VERSION.magic())
+                    .putLong(RowsFormats.VERSION.magic())
                     .putInt(FORMAT)
                     .putInt(head.schemaBytes)
                     .putLong(head.version)
@@ -206,7 +207,7 @@ final class VersionFile {
     private static Head readHead(FileChannel channel, Path file, long number) throws IOException {
         ByteBuffer bytes = read(channel, file, HEAD_BYTES);
         FileChecks checks = new FileChecks(file);
-        TableFormat.VERSION.require(file, bytes.getLong());
+        RowsFormats.VERSION.require(file, bytes.getLong());
         checks.requireVersion(Long.BYTES, bytes.getInt(), FORMAT);
         Head head = new Head(bytes.getInt(), bytes.getLong(), bytes.getLong(), bytes.getLong(), bytes.getInt());
         requireChecksum(checks, 0, "the checksum of its head", bytes, HEAD_BYTES - Integer.BYTES);

@@ -118,8 +118,8 @@ class TableFileTest {
     @Test
     void foreignNewerAndRenamedFilesAreNamed() throws IOException {
         assertEquals(
-                " is not a version of a table of rows by keys, nor another saved table of Roost: it begins with 0000000000000000,"
-                        + " a version of a table of rows by keys with 524f53545441424c (at byte 0)",
+                " is not a version of rows by keys: it begins with 0000000000000000,"
+                        + " a version of rows by keys with 524f53545441424c (at byte 0)",
                 refusal(new byte[1_000]));
         byte[] newer = whole.clone();
         newer[8] = 3;

@@ -12,21 +12,32 @@ import io.github.roost.vector.VectorTable;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Files of saved tables of any index, by the names of the served tables. */
 final class SavedTables {
-    private static final Set<TableFormat> SERVED =
-            EnumSet.of(TableFormat.HNSW, TableFormat.LIVE_HNSW, TableFormat.IVF, TableFormat.DISK);
+    private static final Map<TableFormat, Opener> SERVED = Map.of(
+            HnswTable.FORMAT,
+            (orchestrator, io, saved) -> HnswTable.open(orchestrator, saved.name(), saved.file()),
+            LiveTable.FORMAT,
+            (orchestrator, io, saved) -> LiveTable.open(orchestrator, saved.name(), saved.file()),
+            IvfTable.FORMAT,
+            (orchestrator, io, saved) -> IvfTable.open(orchestrator, saved.name(), saved.file()),
+            DiskTable.FORMAT,
+            (orchestrator, io, saved) ->
+                    DiskTable.openReadOnly(orchestrator, Objects.requireNonNull(io), saved.name(), saved.file()));
 
     private final List<Saved> files;
 
     private record Saved(String name, Path file, TableFormat format) {}
+
+    private interface Opener {
+        /** Opens a table; {@code io} is not null if a table is on disk. */
+        VectorTable open(Orchestrator orchestrator, @Nullable BlockIo io, Saved saved) throws IOException;
+    }
 
     private SavedTables(List<Saved> files) {
         this.files = files;
@@ -42,7 +53,7 @@ final class SavedTables {
         for (Map.Entry<String, Path> next : files.entrySet()) {
             Path file = next.getValue();
             TableFormat format = TableFormat.of(file)
-                    .filter(SERVED::contains)
+                    .filter(SERVED::containsKey)
                     .orElseThrow(() -> new TableFileException(
                             file,
                             0,
@@ -59,7 +70,7 @@ final class SavedTables {
      * @throws IllegalArgumentException if they differ in dimension or metric; then none is open
      */
     Tables open(Orchestrator orchestrator) throws IOException {
-        boolean anyOnDisk = files.stream().anyMatch(file -> file.format() == TableFormat.DISK);
+        boolean anyOnDisk = files.stream().anyMatch(file -> file.format().equals(DiskTable.FORMAT));
         return anyOnDisk ? open(orchestrator, BlockIo.builder(orchestrator).build()) : open(orchestrator, null);
     }
 
@@ -69,7 +80,8 @@ final class SavedTables {
         boolean done = false;
         try {
             for (Saved saved : files) {
-                opened.add(new SavedTable(open(orchestrator, io, saved)));
+                opened.add(new SavedTable(
+                        Objects.requireNonNull(SERVED.get(saved.format())).open(orchestrator, io, saved)));
             }
             Tables tables = new Tables(opened, Map.of(), release);
             done = true;
@@ -80,15 +92,5 @@ final class SavedTables {
                 release.run();
             }
         }
-    }
-
-    private static VectorTable open(Orchestrator orchestrator, @Nullable BlockIo io, Saved saved) throws IOException {
-        return switch (saved.format()) {
-            case HNSW -> HnswTable.open(orchestrator, saved.name(), saved.file());
-            case LIVE_HNSW -> LiveTable.open(orchestrator, saved.name(), saved.file());
-            case IVF -> IvfTable.open(orchestrator, saved.name(), saved.file());
-            case DISK -> DiskTable.openReadOnly(orchestrator, Objects.requireNonNull(io), saved.name(), saved.file());
-            case VERSION, POOL -> throw new IllegalStateException("refused by of");
-        };
     }
 }

@@ -1,5 +1,6 @@
 package io.github.roost.vector;
 
+import io.github.roost.vector.file.TableFormats;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -9,53 +10,48 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.ServiceLoader;
 
 /**
- * The formats of saved tables, identified by the first eight bytes of the file, which are ASCII. Programs use them to find the format of a
- * file; an index uses them to name the format of a file that it cannot open.
+ * A format of saved tables, identified by the first eight bytes of the file, which are ASCII. Programs use it to find the format of a file,
+ * and compare it with a constant such as {@code HnswTable.FORMAT}; an index uses it to name the format of a file that it cannot open. Only
+ * the formats of modules that the program has are known. Immutable.
+ *
+ * @param head the first eight bytes of the file
+ * @param title what a file of this format is, with its article, as in "an HNSW table"
+ * @param opener what opens a file of this format, as in "HnswTable.open"
  */
-public enum TableFormat {
-    /** A table saved by {@code HnswTable.save}. */
-    HNSW("ROOSTHNW", "an HNSW table", "HnswTable.open"),
-    /** A table saved by {@code LiveTable.save}. */
-    LIVE_HNSW("ROOSTLIV", "a live HNSW table", "LiveTable.open"),
-    /** A table saved by {@code IvfTable.save}. */
-    IVF("ROSTIVF1", "an IVF table", "IvfTable.open"),
-    /** A table built by {@code DiskTable}. */
-    DISK("ROOSTDSK", "a table on disk", "DiskTable.open"),
-    /** A version of a table of rows by keys, in the folder of {@code Table.open}. */
-    VERSION("ROSTTABL", "a version of a table of rows by keys", "Table.open of its folder"),
-    /** The region of a pool of {@code PartitionedIndex}. */
-    POOL("ROOSTRMP", "a pool of remote memory", "RemoteTable.open");
-
+public record TableFormat(String head, String title, String opener) {
     private static final int MAGIC_BYTES = Long.BYTES;
 
-    private final long magic;
-    private final String title;
-    private final String opener;
-
-    TableFormat(String magic, String title, String opener) {
-        this.magic = ByteBuffer.wrap(magic.getBytes(StandardCharsets.US_ASCII))
-                .order(ByteOrder.LITTLE_ENDIAN)
-                .getLong();
-        this.title = title;
-        this.opener = opener;
+    /** Checks the first bytes. */
+    public TableFormat {
+        Objects.requireNonNull(title, "title must not be null");
+        Objects.requireNonNull(opener, "opener must not be null");
+        if (head.length() != MAGIC_BYTES
+                || !StandardCharsets.US_ASCII.newEncoder().canEncode(head)) {
+            throw new IllegalArgumentException("head must be " + MAGIC_BYTES + " ASCII characters, got " + head);
+        }
     }
 
     /** {@return the first eight bytes of a file of this format, as a little-endian number} */
     public long magic() {
-        return magic;
+        return ByteBuffer.wrap(head.getBytes(StandardCharsets.US_ASCII))
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .getLong();
     }
 
     /**
      * Returns the format of a file.
      *
      * @param file the file to check
-     * @return its format, or empty if it is not a saved table
+     * @return its format, or empty if it is not a saved table of a module that the program has
      * @throws IOException if the file cannot be read, is a folder, or does not exist
+     * @throws IllegalStateException if two known formats begin with the same bytes
      */
     public static Optional<TableFormat> of(Path file) throws IOException {
         try (FileChannel channel = open(file)) {
@@ -68,7 +64,22 @@ public enum TableFormat {
     }
 
     private static Optional<TableFormat> of(long magic) {
-        return Arrays.stream(values()).filter(format -> format.magic == magic).findFirst();
+        return Optional.ofNullable(known(ServiceLoader.load(TableFormats.class, TableFormat.class.getClassLoader()))
+                .get(magic));
+    }
+
+    /** The formats of all providers, by their magic numbers. */
+    static Map<Long, TableFormat> known(Iterable<TableFormats> providers) {
+        Map<Long, TableFormat> known = new HashMap<>();
+        for (TableFormats provider : providers) {
+            for (TableFormat format : provider.formats()) {
+                TableFormat other = known.put(format.magic(), format);
+                if (other != null) {
+                    throw new IllegalStateException(other + " and " + format + " begin with the same bytes");
+                }
+            }
+        }
+        return known;
     }
 
     /**
@@ -96,7 +107,7 @@ public enum TableFormat {
      * @throws TableFileException if the file is of another format, whose opener the message names, or is not a saved table
      */
     public void require(Path file, long found) throws TableFileException {
-        if (found != magic) {
+        if (found != magic()) {
             throw new TableFileException(file, 0, mismatch(found));
         }
     }
@@ -125,8 +136,7 @@ public enum TableFormat {
         return of(found)
                 .map(other -> "is " + other.title + ", not " + title + ": use " + other.opener)
                 .orElseGet(() -> "is not " + title
-                        + ", nor another saved table of Roost: it begins with %016x, "
-                                .formatted(Long.reverseBytes(found))
-                        + title + " with %016x".formatted(Long.reverseBytes(magic)));
+                        + ": it begins with %016x, ".formatted(Long.reverseBytes(found))
+                        + title + " with %016x".formatted(Long.reverseBytes(magic())));
     }
 }

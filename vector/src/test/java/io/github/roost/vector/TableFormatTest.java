@@ -7,20 +7,39 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class TableFormatTest {
     @TempDir
     Path folder;
 
+    @Test
+    void aFileIsKnownByItsFirstEightBytes() throws IOException {
+        assertThat(TableFormat.of(Files.writeString(folder.resolve("one"), "ROOSTONEmore")))
+                .contains(MadeUpFormats.FIRST);
+        assertThat(TableFormat.of(Files.writeString(folder.resolve("two"), "ROOSTTWO")))
+                .contains(MadeUpFormats.SECOND);
+    }
+
+    @Test
+    void formatsWithTheSameFirstBytesAreRefused() {
+        TableFormat same = new TableFormat("ROOSTTWO", "a third table", "Third.open");
+
+        assertThatThrownBy(() -> TableFormat.known(List.of(new MadeUpFormats(), () -> List.of(same))))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage(MadeUpFormats.SECOND + " and " + same + " begin with the same bytes");
+    }
+
     @ParameterizedTest
-    @CsvSource({"ROOSTHNW,HNSW", "ROOSTLIV,LIVE_HNSW", "ROSTIVF1,IVF", "ROOSTDSK,DISK"})
-    void aFileIsKnownByItsFirstEightBytes(String head, TableFormat format) throws IOException {
-        assertThat(TableFormat.of(Files.writeString(folder.resolve("table"), head + "more")))
-                .contains(format);
+    @ValueSource(strings = {"SHORT", "MUCHTOOLONG", "R\u00d6\u00d6STTWO"})
+    void aHeadIsEightAsciiCharacters(String head) {
+        assertThatThrownBy(() -> new TableFormat(head, "a table", "Table.open"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("head must be 8 ASCII characters, got " + head);
     }
 
     @Test
@@ -33,13 +52,13 @@ class TableFormatTest {
 
     @Test
     void anotherIndexsFileIsNamedWithItsOpener() {
-        assertThatThrownBy(() -> TableFormat.HNSW.require(Path.of("t"), TableFormat.IVF.magic()))
+        assertThatThrownBy(() -> MadeUpFormats.FIRST.require(Path.of("t"), MadeUpFormats.SECOND.magic()))
                 .isInstanceOf(TableFileException.class)
-                .hasMessage("t is an IVF table, not an HNSW table: use IvfTable.open (at byte 0)");
-        assertThatThrownBy(() -> TableFormat.IVF.require(Path.of("t"), 0x41))
+                .hasMessage("t is a second table, not a first table: use Second.open (at byte 0)");
+        assertThatThrownBy(() -> MadeUpFormats.FIRST.require(Path.of("t"), 0x41))
                 .isInstanceOf(TableFileException.class)
-                .hasMessage("t is not an IVF table, nor another saved table of Roost: it begins with 4100000000000000,"
-                        + " an IVF table with 524f535449564631 (at byte 0)");
+                .hasMessage(
+                        "t is not a first table: it begins with 4100000000000000, a first table with 524f4f53544f4e45 (at byte 0)");
     }
 
     @Test

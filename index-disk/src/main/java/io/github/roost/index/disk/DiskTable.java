@@ -7,6 +7,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.SubmitOptions;
 import io.github.roost.core.TableClosedException;
 import io.github.roost.core.spi.TableUse;
+import io.github.roost.index.disk.format.DiskFormats;
 import io.github.roost.index.disk.format.DiskGraph;
 import io.github.roost.index.disk.format.DiskLayout;
 import io.github.roost.index.disk.format.NodePage;
@@ -24,6 +25,7 @@ import io.github.roost.vector.ElementType;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.TableFormat;
 import io.github.roost.vector.TableStats;
 import io.github.roost.vector.Vectors;
 import io.github.roost.vector.spi.AbstractVectorTable;
@@ -60,6 +62,9 @@ import org.slf4j.LoggerFactory;
  * nodes and go on. Thread-safe.
  */
 public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTable {
+    /** The format of tables on disk. */
+    public static final TableFormat FORMAT = DiskFormats.TABLE;
+
     private static final Logger LOG = LoggerFactory.getLogger(DiskTable.class);
     /** Max concurrent page reads of one search. */
     public static final int MAX_READS = PageReads.MAX;

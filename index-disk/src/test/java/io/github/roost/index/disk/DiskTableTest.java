@@ -22,7 +22,6 @@ import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.TableFormat;
 import io.github.roost.vector.VectorSource;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -385,19 +384,8 @@ class DiskTableTest {
             table.save(copy);
         }
 
-        assertThat(TableFormat.of(file)).contains(TableFormat.DISK);
-        assertThat(TableFormat.of(copy)).contains(TableFormat.DISK);
-    }
-
-    @Test
-    void aFileOfAnotherIndexIsNamed() throws Exception {
-        Path other = folder.resolve("other");
-        byte[] bytes = Files.readAllBytes(file);
-        System.arraycopy("ROSTIVF1".getBytes(StandardCharsets.US_ASCII), 0, bytes, 0, Long.BYTES);
-        bytes[DiskLayout.PAGE_BYTES] ^= 1;
-        Files.write(other, bytes);
-        assertThatThrownBy(() -> DiskTable.open(orchestrator, io, "other", other))
-                .hasMessageContaining(other + " is an IVF table, not a table on disk: use IvfTable.open");
+        assertThat(TableFormat.of(file)).contains(DiskTable.FORMAT);
+        assertThat(TableFormat.of(copy)).contains(DiskTable.FORMAT);
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.github.roost.index.hnsw;
 import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.TableClosedException;
+import io.github.roost.index.hnsw.format.HnswFormats;
 import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.index.hnsw.graph.GraphBuild;
 import io.github.roost.index.hnsw.graph.GraphOptions;
@@ -15,6 +16,7 @@ import io.github.roost.topology.Topology;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableBuild;
+import io.github.roost.vector.TableFormat;
 import io.github.roost.vector.TableStats;
 import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.Vectors;
@@ -44,6 +46,9 @@ import org.jspecify.annotations.Nullable;
  * Thread-safe.
  */
 public final class HnswTable extends GraphTable {
+    /** The format of saved HNSW tables. */
+    public static final TableFormat FORMAT = HnswFormats.TABLE;
+
     /** Sampled rows per region, for the k-means that finds the regions. */
     private static final int ROWS_PER_REGION = 64;
 

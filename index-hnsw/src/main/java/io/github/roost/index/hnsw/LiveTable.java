@@ -2,6 +2,7 @@ package io.github.roost.index.hnsw;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.LiveRows.RowsSnapshot;
+import io.github.roost.index.hnsw.format.HnswFormats;
 import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.index.hnsw.graph.GraphBuild;
 import io.github.roost.index.hnsw.graph.GraphOptions;
@@ -9,6 +10,7 @@ import io.github.roost.topology.DomainMemory;
 import io.github.roost.vector.MutableVectorTable;
 import io.github.roost.vector.TableBuild;
 import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.TableFormat;
 import io.github.roost.vector.TableStats;
 import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.Vectors;
@@ -40,6 +42,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. Changes are made one at a time, in the calling threads; searches never wait for them.
  */
 public final class LiveTable extends GraphTable implements MutableVectorTable {
+    /** The format of saved live tables. */
+    public static final TableFormat FORMAT = HnswFormats.LIVE;
+
     static final int MIN_MERGE_AFTER = 64;
     static final int MAX_MERGE_AFTER = 1_000_000;
     /** The share of a merge's progress that is left for merges that fall due while it runs. */

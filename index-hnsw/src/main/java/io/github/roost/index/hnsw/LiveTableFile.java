@@ -1,6 +1,7 @@
 package io.github.roost.index.hnsw;
 
 import io.github.roost.index.hnsw.LiveRows.RowsSnapshot;
+import io.github.roost.index.hnsw.format.HnswFormats;
 import io.github.roost.index.hnsw.graph.GraphOptions;
 import io.github.roost.index.hnsw.search.GraphImage;
 import io.github.roost.index.hnsw.search.ImageFile;
@@ -41,7 +42,7 @@ import java.util.List;
  */
 record LiveTableFile(GraphOptions options, int dimension, int mergeAfter, List<RowsSnapshot> parts) {
     /** "ROOSTLIV", little-endian. */
-    private static final long MAGIC = TableFormat.LIVE_HNSW.magic();
+    private static final long MAGIC = HnswFormats.LIVE.magic();
 
     private static final int VERSION = 1;
     private static final int HEAD_BYTES = 48;
@@ -169,7 +170,7 @@ record LiveTableFile(GraphOptions options, int dimension, int mergeAfter, List<R
         private ByteBuffer front() throws IOException {
             checks.requireHead(bytes, HEAD_BYTES + CHECKSUM_BYTES, "a live table's head of " + HEAD_BYTES);
             ByteBuffer head = read(0, HEAD_BYTES);
-            TableFormat.LIVE_HNSW.require(file, head.getLong(0));
+            HnswFormats.LIVE.require(file, head.getLong(0));
             checks.requireVersion(AT_VERSION, head.getInt(AT_VERSION), VERSION);
             // The length is not yet verified by a checksum, so it is bounded before it is allocated.
             int length = checks.requireRange(

@@ -1,7 +1,7 @@
 package io.github.roost.index.hnsw;
 
 import io.github.roost.vector.SearchResult;
-import io.github.roost.vector.spi.NearestRows;
+import io.github.roost.vector.math.NearestRows;
 import java.util.Arrays;
 import java.util.List;
 

@@ -1,8 +1,8 @@
 package io.github.roost.index.hnsw;
 
 import io.github.roost.vector.Vectors;
+import io.github.roost.vector.math.KMeans;
 import io.github.roost.vector.spi.BuildWork;
-import io.github.roost.vector.spi.KMeans;
 
 /**
  * Routes the queries of a large table to one of several mapping ids, its regions, by the nearest of a few coarse centroids. Searches

@@ -1,7 +1,7 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.vector.SearchResult;
-import io.github.roost.vector.spi.QueryWeights;
+import io.github.roost.vector.math.QueryWeights;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.agrona.collections.LongHashSet;

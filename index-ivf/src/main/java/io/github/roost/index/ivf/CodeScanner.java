@@ -5,7 +5,7 @@ import io.github.roost.index.ivf.kernel.CodeGroup;
 import io.github.roost.index.ivf.kernel.CodeRun;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.spi.QueryWeights;
+import io.github.roost.vector.math.QueryWeights;
 import java.util.ArrayList;
 import java.util.List;
 

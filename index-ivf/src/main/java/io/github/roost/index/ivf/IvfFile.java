@@ -1,6 +1,7 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.core.MappingId;
+import io.github.roost.index.ivf.format.IvfFormats;
 import io.github.roost.neighborhash.RowMap;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
@@ -11,7 +12,7 @@ import io.github.roost.vector.file.Checksum;
 import io.github.roost.vector.file.FileChecks;
 import io.github.roost.vector.file.SectionWriter;
 import io.github.roost.vector.file.WholeFile;
-import io.github.roost.vector.spi.ScalarQuantizer;
+import io.github.roost.vector.math.ScalarQuantizer;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -43,7 +44,7 @@ import java.util.Arrays;
  */
 record IvfFile(
         Metric metric, RowLayout layout, int nprobe, long seed, double rerank, float[][] centroids, long[][] ids) {
-    private static final long MAGIC = TableFormat.IVF.magic();
+    private static final long MAGIC = IvfFormats.TABLE.magic();
     private static final int VERSION = 3;
     private static final int HEAD_BYTES = 64;
     private static final int LOSS_BYTES = 3 * Double.BYTES;
@@ -196,7 +197,7 @@ record IvfFile(
     }
 
     private static IvfFile front(Path file, MemorySegment mapped) throws TableFileException {
-        TableFormat.IVF.require(file, mapped.get(LONG, 0));
+        IvfFormats.TABLE.require(file, mapped.get(LONG, 0));
         FileChecks checks = new FileChecks(file);
         checks.requireVersion(8, mapped.get(INT, 8), VERSION);
         int metric = checks.requireRange(12, "metric", mapped.get(INT, 12), 0, Metric.values().length - 1);

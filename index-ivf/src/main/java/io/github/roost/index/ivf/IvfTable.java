@@ -4,6 +4,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Registration;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.core.TableClosedException;
+import io.github.roost.index.ivf.format.IvfFormats;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import io.github.roost.topology.DomainMemory;
@@ -14,6 +15,7 @@ import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.TableBuild;
 import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.TableFormat;
 import io.github.roost.vector.TableStats;
 import io.github.roost.vector.Vectors;
 import io.github.roost.vector.spi.AbstractVectorTable;
@@ -59,6 +61,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. Searches return at once; their futures may be waited for inside another search too.
  */
 public final class IvfTable extends AbstractVectorTable implements MutableVectorTable, MemoryLimited {
+    /** The format of saved IVF tables. */
+    public static final TableFormat FORMAT = IvfFormats.TABLE;
+
     /**
      * System property that names the kernel of tables built or opened later, one of the names that {@link #kernel}
      * returns; by default the fastest. Build and open refuse a name that this machine has no kernel for.

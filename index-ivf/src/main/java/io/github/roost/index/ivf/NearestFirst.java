@@ -2,7 +2,7 @@ package io.github.roost.index.ivf;
 
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.vector.SearchResult;
-import io.github.roost.vector.spi.NearestRows;
+import io.github.roost.vector.math.NearestRows;
 import java.util.Arrays;
 
 /** Puts found rows in the order of {@link SearchResult}: by distance, ties by ascending id. */

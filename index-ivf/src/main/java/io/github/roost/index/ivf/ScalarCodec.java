@@ -2,10 +2,10 @@ package io.github.roost.index.ivf;
 
 import io.github.roost.index.ivf.kernel.CodeRun;
 import io.github.roost.vector.Metric;
+import io.github.roost.vector.math.QueryWeights;
+import io.github.roost.vector.math.ScalarQuantizer;
+import io.github.roost.vector.math.ScalarQuantizer.Ranges;
 import io.github.roost.vector.spi.BuildWork;
-import io.github.roost.vector.spi.QueryWeights;
-import io.github.roost.vector.spi.ScalarQuantizer;
-import io.github.roost.vector.spi.ScalarQuantizer.Ranges;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntFunction;

@@ -1,8 +1,8 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.spi.QueryWeights;
-import io.github.roost.vector.spi.ScalarQuantizer;
+import io.github.roost.vector.math.QueryWeights;
+import io.github.roost.vector.math.ScalarQuantizer;
 
 /**
  * Bounds on a row's distance from one query, given the score of its codes: which rows are certainly farther than another.

@@ -8,7 +8,7 @@ import io.github.roost.index.ivf.kernel.ScanKernels;
 import io.github.roost.index.ivf.kernel.Smallest;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.spi.ScalarQuantizer;
+import io.github.roost.vector.math.ScalarQuantizer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;

@@ -1,4 +1,4 @@
-/** Files of tables: atomic replacement, sections with checksums, and checks of what is read. */
+/** Files of tables: their formats, atomic replacement, sections with checksums, and checks of what is read. */
 @NullMarked
 package io.github.roost.vector.file;
 

@@ -1,4 +1,4 @@
-/** Building blocks for authors of indexes: scratch memory, table memory at a home, SQ8 quantization, k-means, recall samples. */
+/** Building blocks for authors of indexes: scratch memory, table memory at a home, recall samples. */
 @NullMarked
 package io.github.roost.vector.spi;
 

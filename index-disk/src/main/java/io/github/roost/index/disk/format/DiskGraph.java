@@ -5,7 +5,6 @@ import static io.github.roost.io.BlockIo.BLOCK_BYTES;
 import io.github.roost.io.BlockFile;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableFileException;
-import io.github.roost.vector.TableFormat;
 import io.github.roost.vector.file.Checksum;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -116,7 +115,7 @@ public final class DiskGraph {
             }
         }
         if (newest == null) {
-            TableFormat.DISK.requireNoOther(file.path(), first);
+            DiskFormats.TABLE.requireNoOther(file.path(), first);
             throw new TableFileException(file.path(), 0, "holds no whole table: neither of its superblocks is one");
         }
         return newest;

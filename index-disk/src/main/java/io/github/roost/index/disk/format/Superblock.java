@@ -5,7 +5,6 @@ import static io.github.roost.index.disk.format.DiskLayout.LONG;
 import static io.github.roost.index.disk.format.DiskLayout.PAGE_BYTES;
 
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.TableFormat;
 import io.github.roost.vector.file.Checksum;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +33,7 @@ public record Superblock(
         int mapBlock,
         int mapChecksum,
         int centroidChecksum) {
-    private static final long MAGIC = TableFormat.DISK.magic();
+    private static final long MAGIC = DiskFormats.TABLE.magic();
 
     private static final int VERSION = 2;
     private static final int CHECKSUM = PAGE_BYTES - Integer.BYTES;

@@ -3,7 +3,7 @@ package io.github.roost.index.hnsw.graph;
 import io.github.roost.index.hnsw.search.GraphImage;
 import io.github.roost.topology.DomainMemory;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.spi.ScalarQuantizer;
+import io.github.roost.vector.math.ScalarQuantizer;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -11,7 +11,7 @@ import io.github.roost.index.hnsw.search.SearchScratch;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.SearchCost;
 import io.github.roost.vector.SearchResult;
-import io.github.roost.vector.spi.NearestRows;
+import io.github.roost.vector.math.NearestRows;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

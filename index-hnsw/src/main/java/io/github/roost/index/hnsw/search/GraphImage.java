@@ -4,11 +4,11 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.github.roost.index.hnsw.format.HnswFormats;
 import io.github.roost.topology.DomainMemory;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableFileException;
-import io.github.roost.vector.TableFormat;
-import io.github.roost.vector.spi.ScalarQuantizer;
+import io.github.roost.vector.math.ScalarQuantizer;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -32,7 +32,7 @@ public final class GraphImage {
     /** Size of the head: a page, so that the records are page-aligned. */
     static final int HEAD_BYTES = 4096;
     /** "ROOSTHNW", little-endian. */
-    static final long MAGIC = TableFormat.HNSW.magic();
+    static final long MAGIC = HnswFormats.TABLE.magic();
 
     static final int VERSION = 2;
     /** Version of an image with neighbor codes, which version 2 readers cannot read. */

@@ -1,5 +1,6 @@
 package io.github.roost.index.hnsw.search;
 
+import io.github.roost.index.hnsw.format.HnswFormats;
 import io.github.roost.topology.DomainMemory;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableFileException;
@@ -147,7 +148,7 @@ public final class ImageFile {
     }
 
     private static void checkHead(Path file, MemorySegment memory) throws TableFileException {
-        TableFormat.HNSW.require(file, memory.get(GraphImage.LONG, GraphImage.AT_MAGIC));
+        HnswFormats.TABLE.require(file, memory.get(GraphImage.LONG, GraphImage.AT_MAGIC));
         new FileChecks(file)
                 .requireVersion(
                         GraphImage.AT_VERSION,

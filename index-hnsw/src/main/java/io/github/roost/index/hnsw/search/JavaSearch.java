@@ -3,7 +3,7 @@ package io.github.roost.index.hnsw.search;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.spi.QueryWeights;
+import io.github.roost.vector.math.QueryWeights;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.stream.IntStream;

@@ -5,7 +5,6 @@ import static io.github.roost.index.remote.format.Bytes.LONG;
 
 import io.github.roost.index.remote.RemoteMemoryException;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.TableFormat;
 import io.github.roost.vector.Vectors;
 import io.github.roost.vector.file.Checksum;
 import java.lang.foreign.MemorySegment;
@@ -76,7 +75,7 @@ public record PoolHead(
 
     public static final int MAX_PARTITIONS = 10_000;
     /** "ROOSTRMP", little-endian. */
-    private static final long MAGIC = TableFormat.POOL.magic();
+    private static final long MAGIC = RemoteFormats.POOL.magic();
 
     private static final int VERSION = 3;
     private static final int CHECKED_BYTES = 248;
@@ -128,7 +127,7 @@ public record PoolHead(
     /** Reads and checks a head. Nothing in it is used before it is checked. */
     public static PoolHead read(String region, long regionBytes, MemorySegment from) throws RemoteMemoryException {
         if (from.get(LONG, 0) != MAGIC) {
-            throw new RemoteMemoryException(region, TableFormat.POOL.mismatch(from.get(LONG, 0)));
+            throw new RemoteMemoryException(region, RemoteFormats.POOL.mismatch(from.get(LONG, 0)));
         }
         if (from.get(INT, 8) != VERSION) {
             throw new RemoteMemoryException(

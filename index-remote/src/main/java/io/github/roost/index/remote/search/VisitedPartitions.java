@@ -3,7 +3,7 @@ package io.github.roost.index.remote.search;
 import io.github.roost.index.remote.format.LogRecord;
 import io.github.roost.vector.SearchCost;
 import io.github.roost.vector.SearchResult;
-import io.github.roost.vector.spi.NearestRows;
+import io.github.roost.vector.math.NearestRows;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;

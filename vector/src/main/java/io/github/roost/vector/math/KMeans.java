@@ -1,5 +1,6 @@
-package io.github.roost.vector.spi;
+package io.github.roost.vector.math;
 
+import io.github.roost.vector.spi.BuildWork;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.PriorityQueue;

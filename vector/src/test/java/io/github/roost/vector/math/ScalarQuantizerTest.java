@@ -1,9 +1,9 @@
-package io.github.roost.vector.spi;
+package io.github.roost.vector.math;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import io.github.roost.vector.spi.ScalarQuantizer.Ranges;
+import io.github.roost.vector.math.ScalarQuantizer.Ranges;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.Test;
 

@@ -1,10 +1,11 @@
-package io.github.roost.vector.spi;
+package io.github.roost.vector.math;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.testkit.Machines;
 import io.github.roost.vector.Vectors;
+import io.github.roost.vector.spi.BuildWork;
 import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.Test;

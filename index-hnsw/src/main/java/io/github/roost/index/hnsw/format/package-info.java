@@ -1,0 +1,5 @@
+/** The formats of the module's files; internal. */
+@NullMarked
+package io.github.roost.index.hnsw.format;
+
+import org.jspecify.annotations.NullMarked;

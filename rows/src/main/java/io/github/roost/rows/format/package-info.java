@@ -1,0 +1,5 @@
+/** The formats of the module's files; internal. */
+@NullMarked
+package io.github.roost.rows.format;
+
+import org.jspecify.annotations.NullMarked;
