@@ -5,7 +5,7 @@ import io.github.roost.core.SearchFunction;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.rows.Attributes;
 import io.github.roost.rows.Column;
-import io.github.roost.rows.Enriched;
+import io.github.roost.rows.Attributes.Enriched;
 import io.github.roost.rows.RowBatch;
 import io.github.roost.rows.RowWriter;
 import io.github.roost.rows.Schema;

@@ -61,7 +61,7 @@ public final class CpuReservation implements AutoCloseable {
      * @param cores number of cores, 1 or more
      * @return the reservation, held until it is closed or the process ends
      * @throws IllegalArgumentException if {@code cores} is less than 1, or the topology is not of this machine
-     * @throws ReservationException if fewer cores are free, or a lock file cannot be written; then nothing is reserved
+     * @throws RefusedException if fewer cores are free, or a lock file cannot be written; then nothing is reserved
      */
     public static CpuReservation of(Topology topology, int cores) {
         if (cores < 1) {
@@ -70,11 +70,10 @@ public final class CpuReservation implements AutoCloseable {
         return reserve(topology, free -> {
             int count = free.stream().mapToInt(List::size).sum();
             if (count < cores) {
-                throw new ReservationException(
-                        "cannot reserve " + cores + (cores == 1 ? " core" : " cores") + ": of the "
-                                + topology.cores().count() + " that this process may use, " + count
-                                + " are free (lock files in "
-                                + folder() + ")");
+                throw new RefusedException("cannot reserve " + cores + (cores == 1 ? " core" : " cores") + ": of the "
+                        + topology.cores().count() + " that this process may use, " + count
+                        + " are free (lock files in "
+                        + folder() + ")");
             }
             return ofFewDomains(free, cores);
         });
@@ -86,7 +85,7 @@ public final class CpuReservation implements AutoCloseable {
      * @param topology this machine, read live through hwloc
      * @return the reservation, held until it is closed or the process ends
      * @throws IllegalArgumentException if the topology is not of this machine
-     * @throws ReservationException if every domain has a reserved core, or a lock file cannot be written; then nothing is reserved
+     * @throws RefusedException if every domain has a reserved core, or a lock file cannot be written; then nothing is reserved
      */
     public static CpuReservation ofDomain(Topology topology) {
         List<CacheDomain> domains = topology.domains();
@@ -94,7 +93,7 @@ public final class CpuReservation implements AutoCloseable {
             Optional<CacheDomain> whole = domains.stream()
                     .filter(domain -> free.contains(domain.cores()))
                     .findFirst();
-            return whole.orElseThrow(() -> new ReservationException("cannot reserve a cache domain: of the "
+            return whole.orElseThrow(() -> new RefusedException("cannot reserve a cache domain: of the "
                             + domains.size()
                             + " that this process may use, 0 have all of their cores free (lock files in "
                             + folder() + ")"))
@@ -257,8 +256,8 @@ public final class CpuReservation implements AutoCloseable {
         return FileChannel.open(file, StandardOpenOption.WRITE);
     }
 
-    private static ReservationException notWritable(IOException refusal) {
-        return new ReservationException("no core can be reserved: a lock file cannot be written: " + refusal, refusal);
+    private static RefusedException notWritable(IOException refusal) {
+        return new RefusedException("no core can be reserved: a lock file cannot be written: " + refusal, refusal);
     }
 
     /** {@return the topology narrowed to the reserved cores} */
@@ -269,7 +268,7 @@ public final class CpuReservation implements AutoCloseable {
     /**
      * Releases the cores. Nothing may be pinned to them any more. A second call does nothing.
      *
-     * @throws ReservationException if the directory of the lock files cannot be written; the cores then stay reserved
+     * @throws RefusedException if the directory of the lock files cannot be written; the cores then stay reserved
      */
     @Override
     public void close() {
@@ -278,5 +277,18 @@ public final class CpuReservation implements AutoCloseable {
             held.clear();
             return held;
         });
+    }
+
+    /** Thrown if cores cannot be reserved; the message is one line with the number of cores that are free, or the file that is refused. */
+    public static final class RefusedException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        RefusedException(String message) {
+            super(message);
+        }
+
+        RefusedException(String message, Throwable cause) {
+            super(message, cause);
+        }
     }
 }

@@ -175,7 +175,7 @@ class CpuReservationTest {
                 if (hold) {
                     int ignored = System.in.read();
                 }
-            } catch (ReservationException refused) {
+            } catch (CpuReservation.RefusedException refused) {
                 System.out.println(refused.getMessage());
             }
         }
@@ -191,7 +191,7 @@ class CpuReservationTest {
                     Files.createFile(file);
                     Files.delete(file);
                     times += held.topology().domains().size();
-                } catch (ReservationException notFree) {
+                } catch (CpuReservation.RefusedException notFree) {
                     assertThat(notFree).hasMessageContaining(" 0 are free");
                 } catch (FileAlreadyExistsException shared) {
                     System.out.println("shared with another process");
@@ -211,7 +211,7 @@ class CpuReservationTest {
             try (CpuReservation first = CpuReservation.of(topology, 1);
                     CpuReservation second = CpuReservation.of(topology, 1)) {
                 System.out.println("both: " + first.topology() + second.topology());
-            } catch (ReservationException noneFree) {
+            } catch (CpuReservation.RefusedException noneFree) {
                 String message = String.valueOf(noneFree.getMessage());
                 System.out.println("second: " + message.substring(0, message.indexOf(" (")));
             }

@@ -1,7 +1,6 @@
 package io.github.roost.cli;
 
 import io.github.roost.rows.service.etcd.EtcdRegistry;
-import io.github.roost.rows.service.etcd.EtcdTls;
 import io.github.roost.simulator.options.CommandFailure;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
@@ -46,7 +45,8 @@ final class RegistryOptions {
     /** Connects to the registry; the caller closes it. */
     EtcdRegistry connect() {
         try {
-            return EtcdRegistry.connect(registry, EtcdRegistry.DEFAULT_LEASE, new EtcdTls(trusted, certificate, key));
+            return EtcdRegistry.connect(
+                    registry, EtcdRegistry.DEFAULT_LEASE, new EtcdRegistry.Tls(trusted, certificate, key));
         } catch (UncheckedIOException | IllegalArgumentException e) {
             throw new CommandFailure(String.valueOf(e.getMessage()));
         }

@@ -3,9 +3,9 @@ package io.github.roost.cli;
 import io.github.roost.affinity.CpuReservation;
 import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.simulator.options.Options;
-import io.github.roost.topology.ProcessCpus;
 import io.github.roost.topology.Topology;
 import io.github.roost.topology.TopologyReader;
+import io.github.roost.topology.system.ProcessCpus;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 

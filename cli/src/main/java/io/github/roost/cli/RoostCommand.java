@@ -1,6 +1,6 @@
 package io.github.roost.cli;
 
-import io.github.roost.affinity.ReservationException;
+import io.github.roost.affinity.CpuReservation;
 import io.github.roost.bench.Microbenchmarks;
 import io.github.roost.bench.disk.DiskBench;
 import io.github.roost.bench.disk.StallsBench;
@@ -271,7 +271,7 @@ public final class RoostCommand implements Callable<Integer> {
         String message = told.getMessage();
         boolean meantForPeople = told instanceof CommandFailure
                 || told instanceof TopologyException
-                || told instanceof ReservationException
+                || told instanceof CpuReservation.RefusedException
                 || told instanceof IllegalArgumentException
                 || (told instanceof IOException && !(told instanceof FileSystemException));
         return meantForPeople && message != null ? message : told.toString();

@@ -2,7 +2,6 @@ package io.github.roost.cli;
 
 import io.github.roost.rows.Column;
 import io.github.roost.rows.RowBatch;
-import io.github.roost.rows.service.FetchedRows;
 import io.github.roost.rows.service.Registry;
 import io.github.roost.rows.service.RowsClient;
 import io.github.roost.simulator.options.CommandFailure;
@@ -52,7 +51,7 @@ final class TableFetchCommand implements Callable<Integer> {
         try (Registry connected = registry.connect();
                 RowsClient client = new RowsClient(connected, trusted, registry.token())) {
             Duration within = Duration.ofMillis(deadline);
-            FetchedRows rows = any
+            RowsClient.FetchedRows rows = any
                     ? client.fetchAny(registry.table(), wanted, within).join()
                     : client.fetch(registry.table(), wanted, within).join();
             if (!any) {

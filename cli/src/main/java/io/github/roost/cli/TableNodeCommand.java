@@ -2,8 +2,7 @@ package io.github.roost.cli;
 
 import io.github.roost.cli.rows.DemoRows;
 import io.github.roost.cli.rows.ServiceNode;
-import io.github.roost.rows.service.Seat;
-import io.github.roost.rows.service.ServerOptions;
+import io.github.roost.rows.service.RowsServer;
 import io.github.roost.simulator.options.Options;
 import java.io.IOException;
 import java.io.InputStream;
@@ -81,7 +80,7 @@ final class TableNodeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         Options.require("--rows", rows, 1, MAX_ROWS);
-        ServerOptions options = new ServerOptions(
+        RowsServer.Options options = new RowsServer.Options(
                 RegistryOptions.address("--listen", listen),
                 certificate,
                 key,
@@ -91,7 +90,7 @@ final class TableNodeCommand implements Callable<Integer> {
         ServiceNode.Settings settings = new ServiceNode.Settings(
                 name,
                 registry.table(),
-                new Seat(group, ordinal, of),
+                new RowsServer.Seat(group, ordinal, of),
                 data,
                 options,
                 advertise == null ? null : RegistryOptions.address("--advertise", advertise));

@@ -2,9 +2,9 @@ package io.github.roost.cli;
 
 import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.Topology;
-import io.github.roost.topology.TopologyJson;
 import io.github.roost.topology.TopologyReader;
-import io.github.roost.topology.TopologyText;
+import io.github.roost.topology.text.TopologyJson;
+import io.github.roost.topology.text.TopologyText;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;

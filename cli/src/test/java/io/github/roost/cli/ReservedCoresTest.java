@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.github.roost.testkit.packages.FewPackages;
-import io.github.roost.topology.ProcessCpus;
 import io.github.roost.topology.TopologyReader;
+import io.github.roost.topology.system.ProcessCpus;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;

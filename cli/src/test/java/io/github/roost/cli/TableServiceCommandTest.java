@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.github.roost.rows.service.etcd.LocalEtcd;
+import io.github.roost.rows.service.etcd.local.LocalEtcd;
 import io.github.roost.testkit.Effort;
 import java.io.BufferedReader;
 import java.io.IOException;

@@ -11,7 +11,7 @@ import io.github.roost.core.pool.Reservation;
 import io.github.roost.core.pool.Task;
 import io.github.roost.core.pool.TaskList;
 import io.github.roost.core.pool.WorkerPool;
-import io.github.roost.core.spi.BatchQueue;
+import io.github.roost.core.spi.Indexing;
 import io.github.roost.core.spi.Search;
 import io.github.roost.core.spi.Step;
 import io.github.roost.core.spi.TableUse;
@@ -231,7 +231,7 @@ final class Admission {
             for (Part<?, ?> part : fork.parts()) {
                 checkOpen(part.mappingId());
             }
-            for (BatchQueue<?, ?> queue : fork.shared()) {
+            for (Indexing.BatchQueue<?, ?> queue : fork.shared()) {
                 checkOpen(queue.mappingId());
             }
             use = entered(mappingId);

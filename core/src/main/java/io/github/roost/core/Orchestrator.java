@@ -12,7 +12,6 @@ import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.core.policy.IdleStrategy;
 import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.core.policy.StallPolicy;
-import io.github.roost.core.policy.StallStats;
 import io.github.roost.core.pool.CallerRunner;
 import io.github.roost.core.pool.Request.Kind;
 import io.github.roost.core.pool.WorkerPool;
@@ -21,7 +20,6 @@ import io.github.roost.core.spi.GroupRule;
 import io.github.roost.core.spi.Indexing;
 import io.github.roost.core.spi.Step;
 import io.github.roost.topology.Core;
-import io.github.roost.topology.PinResult;
 import io.github.roost.topology.Pinner;
 import io.github.roost.topology.Topology;
 import io.github.roost.topology.TopologyReader;
@@ -153,7 +151,7 @@ public final class Orchestrator implements AutoCloseable {
     }
 
     /** {@return statistics of the workers' stalls since the policy was set; empty if the policy measures none} */
-    public StallStats stallStats() {
+    public StallPolicy.Stats stallStats() {
         return pool.stallStats();
     }
 
@@ -410,7 +408,7 @@ public final class Orchestrator implements AutoCloseable {
         public static final int MAX_SHORT_PER_LONG = 1_000;
 
         private @Nullable Topology topology;
-        private @Nullable Function<Core, PinResult> pinner;
+        private @Nullable Function<Core, Pinner.Result> pinner;
         private SchedulingPolicy scheduling = SchedulingPolicy.HOME_DOMAIN;
         private OverloadPolicy overloadPolicy = OverloadPolicy.reject();
         private int ringCapacity = 1024;
@@ -446,7 +444,7 @@ public final class Orchestrator implements AutoCloseable {
          *     loses that pin
          * @return this builder
          */
-        public Builder pinner(Function<Core, PinResult> value) {
+        public Builder pinner(Function<Core, Pinner.Result> value) {
             this.pinner = value;
             return this;
         }

@@ -10,7 +10,7 @@ import io.github.roost.core.pool.Task.Outcome;
 import io.github.roost.core.pool.WorkerPool;
 import io.github.roost.core.pool.WorkerTotals;
 import io.github.roost.core.remap.DomainLoads;
-import io.github.roost.topology.PinResult;
+import io.github.roost.topology.Pinner;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -78,7 +78,7 @@ public record OrchestratorStats(
             int worker,
             int domain,
             int core,
-            @Nullable PinResult pin,
+            Pinner.@Nullable Result pin,
             int waiting,
             long completed,
             long intraSteals,

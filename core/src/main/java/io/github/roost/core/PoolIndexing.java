@@ -8,12 +8,9 @@ import io.github.roost.core.pool.RoostFuture;
 import io.github.roost.core.pool.SharedQueue;
 import io.github.roost.core.pool.TaskContext;
 import io.github.roost.core.pool.WorkerPool;
-import io.github.roost.core.spi.BatchQueue;
 import io.github.roost.core.spi.CompletionSource;
 import io.github.roost.core.spi.GroupRule;
-import io.github.roost.core.spi.GroupSearch;
 import io.github.roost.core.spi.Indexing;
-import io.github.roost.core.spi.Maintenance;
 import io.github.roost.core.spi.Search;
 import io.github.roost.core.spi.Step;
 import io.github.roost.core.spi.TableUse;
@@ -88,7 +85,7 @@ final class PoolIndexing implements Indexing {
         for (Part<?, ?> part : fork.parts()) {
             admission.requireOwned(part.mappingId());
         }
-        for (BatchQueue<?, ?> queue : fork.shared()) {
+        for (Indexing.BatchQueue<?, ?> queue : fork.shared()) {
             admission.requireOwned(queue.mappingId());
         }
         if (fork.parts().isEmpty() && fork.shared().isEmpty()) {
@@ -97,26 +94,27 @@ final class PoolIndexing implements Indexing {
     }
 
     @Override
-    public <Q, R> BatchQueue<Q, R> batchQueue(MappingId mappingId, GroupSearch<Q, R> search) {
+    public <Q, R> Indexing.BatchQueue<Q, R> batchQueue(MappingId mappingId, Indexing.GroupSearch<Q, R> search) {
         return batchQueue(mappingId, search, groupRule);
     }
 
     @Override
-    public <Q, R> BatchQueue<Q, R> batchQueue(MappingId mappingId, GroupSearch<Q, R> search, GroupRule rule) {
+    public <Q, R> Indexing.BatchQueue<Q, R> batchQueue(
+            MappingId mappingId, Indexing.GroupSearch<Q, R> search, GroupRule rule) {
         Objects.requireNonNull(rule, "rule must not be null");
         admission.checkOwned(mappingId);
         return new SharedQueue<>(mappingId, search, rule);
     }
 
     @Override
-    public <Q, R> CompletableFuture<R> submitShared(BatchQueue<Q, R> queue, Q query, SubmitOptions options) {
+    public <Q, R> CompletableFuture<R> submitShared(Indexing.BatchQueue<Q, R> queue, Q query, SubmitOptions options) {
         Step.Fork<Q, Q, R, R> fork = new Step.Fork<>(
                 List.of(), List.of(queue), query, (same, results, context) -> Step.done(results.getFirst()));
         return submitFork(fork, query, options);
     }
 
     @Override
-    public CompletableFuture<Void> maintenance(MappingId mappingId, Maintenance work) {
+    public CompletableFuture<Void> maintenance(MappingId mappingId, Indexing.Maintenance work) {
         requireNonNull(work, SubmitOptions.BATCH);
         admission.requireOwned(mappingId);
         // Returns the request itself: cancelling a derived future would not stop the steps.
@@ -124,9 +122,9 @@ final class PoolIndexing implements Indexing {
     }
 
     /** Maintenance as a search with one slice per step. */
-    private record Steps(Maintenance work) {
+    private record Steps(Indexing.Maintenance work) {
         @SuppressWarnings("NullAway") // there is nothing else that a Void could be
-        Step<Maintenance, Void> step(Maintenance same, SearchContext context) throws Exception {
+        Step<Indexing.Maintenance, Void> step(Indexing.Maintenance same, SearchContext context) throws Exception {
             return work.step(context) ? new Step.Yield<>(this::step) : new Step.Done<>(null);
         }
     }

@@ -1,7 +1,7 @@
 package io.github.roost.core;
 
-import io.github.roost.topology.InheritedCpus;
 import io.github.roost.topology.Topology;
+import io.github.roost.topology.system.InheritedCpus;
 import java.lang.management.ManagementFactory;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;

@@ -1,7 +1,7 @@
 package io.github.roost.core;
 
-import io.github.roost.core.spi.BatchQueue;
-import io.github.roost.core.spi.GroupSearch.Group;
+import io.github.roost.core.spi.Indexing;
+import io.github.roost.core.spi.Indexing.GroupSearch.Group;
 import io.github.roost.core.spi.Pending;
 import io.github.roost.core.spi.Search;
 import io.github.roost.core.spi.Step;
@@ -214,7 +214,7 @@ final class SoakClient implements Runnable {
 
     /** Submits a query to a batch queue, along with a few others. */
     private CompletableFuture<?> shared(Registration table) {
-        BatchQueue<Integer, Integer> queue = orchestrator
+        Indexing.BatchQueue<Integer, Integer> queue = orchestrator
                 .indexing()
                 .batchQueue(table.id(random.nextInt(table.size())), (group, context) -> serve(group, context));
         groups.addAndGet(4);

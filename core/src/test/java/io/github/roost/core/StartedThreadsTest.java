@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.github.roost.topology.Pinner;
-import io.github.roost.topology.ProcessCpus;
-import io.github.roost.topology.ThreadPlacement;
 import io.github.roost.topology.TopologyReader;
+import io.github.roost.topology.system.ProcessCpus;
+import io.github.roost.topology.system.ThreadPlacement;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;

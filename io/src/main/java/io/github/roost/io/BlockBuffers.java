@@ -63,7 +63,7 @@ final class BlockBuffers {
         int made = buffers.length;
         int size = Math.min(SLAB_BUFFERS, max - made);
         if (size == 0) {
-            throw new BlockBuffersExhaustedException(wanted, max, max - freeCount);
+            throw new BlockReads.BuffersExhaustedException(wanted, max, max - freeCount);
         }
         MemorySegment slab = arena.allocate((long) size * BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES);
         BlockBuffer[] more = Arrays.copyOf(buffers, made + size);

@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 
 /**
- * The backend of block I/O: rings, a pool of threads, or a test's fault injection. It only opens, reads and writes files; {@link BlockRead}
+ * The backend of block I/O: rings, a pool of threads, or a test's fault injection. It only opens, reads and writes files; {@link BlockReads.Read}
  * handles short reads, retries and failures.
  */
 interface BlockDevice {
@@ -82,16 +82,16 @@ interface BlockDevice {
     }
 
     /**
-     * A queue of reads. Each submitted read ends once, by a call of {@link BlockRead#ended} without any lock of the queue held, in the
+     * A queue of reads. Each submitted read ends once, by a call of {@link BlockReads.Read#ended} without any lock of the queue held, in the
      * thread that polls, in a thread of the device, or, if the device blocks, in the thread that submits.
      */
     interface Queue extends CompletionSource {
         /**
          * Starts reads. Thread-safe; waits for them only if the device blocks.
          *
-         * @param first the first read of a list linked by {@link BlockRead#next}
+         * @param first the first read of a list linked by {@link BlockReads.Read#next}
          */
-        void submit(BlockRead first);
+        void submit(BlockReads.Read first);
 
         /** {@return the number of reads that have not ended} */
         int inFlight();

@@ -127,7 +127,7 @@ public final class BlockFile implements AutoCloseable {
                 }
                 // Go on at a block boundary: only there is the rest aligned as the device requires.
                 int whole = bytes - bytes % BlockIo.BLOCK_BYTES;
-                if (whole == 0 && ++fruitless == BlockRead.MAX_ATTEMPTS) {
+                if (whole == 0 && ++fruitless == BlockReads.Read.MAX_ATTEMPTS) {
                     throw new IOException("the device did not do all of it, " + fruitless + " times");
                 }
                 done += whole;

@@ -78,18 +78,18 @@ final class PositionalDevice implements BlockDevice {
         private final AtomicLong reads = new AtomicLong();
 
         @Override
-        public void submit(BlockRead first) {
-            BlockRead read = first;
+        public void submit(BlockReads.Read first) {
+            BlockReads.Read read = first;
             while (read != null) {
                 // Unlink first: once begun, the read may end and join another list at any time.
-                BlockRead following = read.next;
+                BlockReads.Read following = read.next;
                 read.next = null;
                 begin(read);
                 read = following;
             }
         }
 
-        private void begin(BlockRead read) {
+        private void begin(BlockReads.Read read) {
             inFlight.incrementAndGet();
             if (threads == null) {
                 run(read);
@@ -102,7 +102,7 @@ final class PositionalDevice implements BlockDevice {
             }
         }
 
-        private void run(BlockRead read) {
+        private void run(BlockReads.Read read) {
             try {
                 // 0 means the end of the file, as in a ring.
                 read.result = Math.max(0, read.device().read(read.offset(), read.target()));
@@ -113,7 +113,7 @@ final class PositionalDevice implements BlockDevice {
             over(read, null);
         }
 
-        private void over(BlockRead read, @Nullable Throwable failure) {
+        private void over(BlockReads.Read read, @Nullable Throwable failure) {
             reads.incrementAndGet();
             inFlight.decrementAndGet();
             if (failure == null) {

@@ -25,15 +25,15 @@ import org.jspecify.annotations.Nullable;
 final class UringQueue implements BlockDevice.Queue {
     private final IoUring ring;
     /** By tag. */
-    private final @Nullable BlockRead[] underWay;
+    private final BlockReads.@Nullable Read[] underWay;
 
     private final int[] freeTags;
     private int freeTagCount;
-    private @Nullable BlockRead waitingFirst;
-    private @Nullable BlockRead waitingLast;
+    private BlockReads.@Nullable Read waitingFirst;
+    private BlockReads.@Nullable Read waitingLast;
     private int waiting;
-    private @Nullable BlockRead endedFirst;
-    private @Nullable BlockRead endedLast;
+    private BlockReads.@Nullable Read endedFirst;
+    private BlockReads.@Nullable Read endedLast;
     private @Nullable Waker waker;
     private boolean armed;
     private boolean closed;
@@ -44,7 +44,7 @@ final class UringQueue implements BlockDevice.Queue {
 
     UringQueue(IoUring ring) {
         this.ring = ring;
-        this.underWay = new BlockRead[ring.entries()];
+        this.underWay = new BlockReads.Read[ring.entries()];
         this.freeTags = new int[ring.entries()];
         for (int tag = 0; tag < freeTags.length; tag++) {
             freeTags[tag] = tag;
@@ -70,9 +70,9 @@ final class UringQueue implements BlockDevice.Queue {
     }
 
     @Override
-    public void submit(BlockRead first) {
+    public void submit(BlockReads.Read first) {
         boolean refused;
-        BlockRead ended = null;
+        BlockReads.Read ended = null;
         synchronized (this) {
             refused = closed;
             if (!refused) {
@@ -88,13 +88,13 @@ final class UringQueue implements BlockDevice.Queue {
         }
     }
 
-    private void append(BlockRead first) {
+    private void append(BlockReads.Read first) {
         if (waitingLast == null) {
             waitingFirst = first;
         } else {
             waitingLast.next = first;
         }
-        for (BlockRead read = first; read != null; read = read.next) {
+        for (BlockReads.Read read = first; read != null; read = read.next) {
             waitingLast = read;
             waiting++;
         }
@@ -103,7 +103,7 @@ final class UringQueue implements BlockDevice.Queue {
     /** Moves waiting reads into the ring, and submits them to the kernel. */
     private void tellRing() {
         while (waitingFirst != null && freeTagCount > 0) {
-            BlockRead read = waitingFirst;
+            BlockReads.Read read = waitingFirst;
             int tag = freeTags[freeTagCount - 1];
             UringDevice.RingFile file = (UringDevice.RingFile) read.device();
             ring.prepare(file.ring(), file.slot(), read.offset(), read.target(), tag);
@@ -126,7 +126,7 @@ final class UringQueue implements BlockDevice.Queue {
     }
 
     private void reaped(int tag, int result) {
-        BlockRead read = underWay[tag];
+        BlockReads.Read read = underWay[tag];
         if (read == null) {
             return;
         }
@@ -142,19 +142,19 @@ final class UringQueue implements BlockDevice.Queue {
         endedLast = read;
     }
 
-    private @Nullable BlockRead takeEnded() {
-        BlockRead ended = endedFirst;
+    private BlockReads.@Nullable Read takeEnded() {
+        BlockReads.Read ended = endedFirst;
         endedFirst = null;
         endedLast = null;
         return ended;
     }
 
-    /** Calls {@link BlockRead#ended} on all reads, even if one throws. Returns the number of reads. */
-    private static int deliver(@Nullable BlockRead ended) {
+    /** Calls {@link BlockReads.Read#ended} on all reads, even if one throws. Returns the number of reads. */
+    private static int deliver(BlockReads.@Nullable Read ended) {
         int count = 0;
         Throwable thrown = null;
-        for (BlockRead read = ended; read != null; count++) {
-            BlockRead following = read.next;
+        for (BlockReads.Read read = ended; read != null; count++) {
+            BlockReads.Read following = read.next;
             read.next = null;
             try {
                 read.ended();
@@ -172,9 +172,9 @@ final class UringQueue implements BlockDevice.Queue {
         return count;
     }
 
-    private static void failAll(BlockRead first) {
-        for (BlockRead read = first; read != null; ) {
-            BlockRead following = read.next;
+    private static void failAll(BlockReads.Read first) {
+        for (BlockReads.Read read = first; read != null; ) {
+            BlockReads.Read following = read.next;
             read.next = null;
             read.fails("the block I/O is closed");
             read = following;
@@ -183,7 +183,7 @@ final class UringQueue implements BlockDevice.Queue {
 
     @Override
     public int poll() {
-        BlockRead ended;
+        BlockReads.Read ended;
         synchronized (this) {
             if (closed) {
                 return 0;

@@ -342,7 +342,7 @@ class BlockIoTest {
         try (BlockIo io = on(Backend.BEST).buffers(4).build();
                 BlockFile file = open(io)) {
             assertThatThrownBy(Disk.readAll(io, orchestrator, id, SubmitOptions.DEFAULT, file, 1, 2, 3, 4, 5)::get)
-                    .hasRootCauseInstanceOf(BlockBuffersExhaustedException.class)
+                    .hasRootCauseInstanceOf(BlockReads.BuffersExhaustedException.class)
                     .hasMessageContaining("needs 5 buffers");
             assertThat(Disk.readAll(io, orchestrator, id, SubmitOptions.DEFAULT, file, 1, 2, 3, 4)
                             .get()

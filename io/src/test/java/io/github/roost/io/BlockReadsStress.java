@@ -17,7 +17,7 @@ import org.openjdk.jcstress.infra.results.ZI_Result;
 @SuppressWarnings("NullAway") // neither disk nor buffer is needed
 public class BlockReadsStress {
     private final BlockReads reads = new BlockReads(null);
-    private final BlockRead read = new BlockRead(reads, null, 0, null, null);
+    private final BlockReads.Read read = new BlockReads.Read(reads, null, 0, null, null);
     private Pending pending = new Pending();
 
     public BlockReadsStress() {
@@ -37,7 +37,7 @@ public class BlockReadsStress {
     @Arbiter
     public void afterwards(ZI_Result result) {
         result.r1 = pending.ready();
-        for (BlockRead next = reads.next(); next != null; next = reads.next()) {
+        for (BlockReads.Read next = reads.next(); next != null; next = reads.next()) {
             result.r2++;
         }
     }

@@ -122,7 +122,7 @@ final class Disk {
 
     static Found take(BlockReads reads) {
         Found found = new Found(new ArrayList<>(), new ArrayList<>());
-        for (BlockRead read = reads.next(); read != null; read = reads.next()) {
+        for (BlockReads.Read read = reads.next(); read != null; read = reads.next()) {
             if (read.failure() != null) {
                 found.failures.add(read.failure());
             } else if (isBlock(read.memory(), read.block())) {

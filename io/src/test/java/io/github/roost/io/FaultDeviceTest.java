@@ -77,8 +77,9 @@ class FaultDeviceTest {
             BlockBuffer[] buffer = new BlockBuffer[1];
             BlockIo.Lane lane = io.lane(SearchContext.outside((nodes, bytes) -> {}));
             lane.buffers().take(buffer, 1);
-            List<BlockRead> resubmitted = new ArrayList<>();
-            BlockRead read = new BlockRead(reads, file, 1, buffer[0], new Resubmissions(lane.queue(), resubmitted));
+            List<BlockReads.Read> resubmitted = new ArrayList<>();
+            BlockReads.Read read =
+                    new BlockReads.Read(reads, file, 1, buffer[0], new Resubmissions(lane.queue(), resubmitted));
             file.acquire();
             read.result = 100;
             while (read.failure() == null) {
@@ -91,9 +92,9 @@ class FaultDeviceTest {
     }
 
     /** Notes what is submitted again. */
-    private record Resubmissions(BlockDevice.Queue queue, List<BlockRead> noted) implements BlockDevice.Queue {
+    private record Resubmissions(BlockDevice.Queue queue, List<BlockReads.Read> noted) implements BlockDevice.Queue {
         @Override
-        public void submit(BlockRead first) {
+        public void submit(BlockReads.Read first) {
             noted.add(first);
         }
 

@@ -1,5 +1,6 @@
 package io.github.roost.lucene;
 
+import io.github.roost.lucene.filter.SharedFilter;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;

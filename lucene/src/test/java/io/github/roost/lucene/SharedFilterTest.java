@@ -2,6 +2,7 @@ package io.github.roost.lucene;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.roost.lucene.filter.SharedFilter;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.Callable;

@@ -4,6 +4,7 @@ import io.github.roost.neighborhash.kernel.BatchLookup;
 import io.github.roost.neighborhash.kernel.BatchLookups;
 import io.github.roost.neighborhash.kernel.KeyHash;
 import io.github.roost.neighborhash.kernel.Slots;
+import io.github.roost.neighborhash.spi.Readers;
 import io.github.roost.vector.Vectors;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.ThreadLocalRandom;

@@ -1,7 +1,7 @@
 package io.github.roost.opensearch;
 
 import io.github.roost.lucene.SearchEffort;
-import io.github.roost.lucene.SharedFilter;
+import io.github.roost.lucene.filter.SharedFilter;
 import io.github.roost.vector.Vectors;
 import java.io.IOException;
 import java.util.Arrays;

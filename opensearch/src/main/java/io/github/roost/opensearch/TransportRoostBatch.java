@@ -1,6 +1,6 @@
 package io.github.roost.opensearch;
 
-import io.github.roost.lucene.SharedFilter;
+import io.github.roost.lucene.filter.SharedFilter;
 import io.github.roost.opensearch.RoostBatch.Hit;
 import java.io.IOException;
 import java.util.ArrayList;

@@ -5,9 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.spi.Pending;
-import io.github.roost.io.BlockBuffersExhaustedException;
 import io.github.roost.io.BlockIo;
-import io.github.roost.io.BlockRead;
 import io.github.roost.io.BlockReads;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -61,7 +59,7 @@ final class ColdFetch implements AutoCloseable {
     private int blockCount;
     private @Nullable BlockReads reads;
     /** The failures of rows that cannot be read, by index; null if there are none. */
-    private @Nullable ColdReadException @Nullable [] failures;
+    private RowBatch.@Nullable ColdReadException @Nullable [] failures;
 
     private MemorySegment copies = MemorySegment.ofArray(new byte[0]);
     private long copied;
@@ -147,7 +145,7 @@ final class ColdFetch implements AutoCloseable {
     private void reserve(long size) {
         // The batch's limit also bounds the copies of whole rows: one key may be requested many times.
         if (size > rows.maxBytes()) {
-            throw new BatchTooLargeException(size, rows.maxBytes());
+            throw new RowBatch.TooLargeException(size, rows.maxBytes());
         }
         if (size > copies.byteSize()) {
             long room = Math.min(rows.maxBytes(), Math.max(size, 2 * copies.byteSize()));
@@ -199,7 +197,7 @@ final class ColdFetch implements AutoCloseable {
             read(begun, context, 0, spilled);
             read(begun, context, spilled, blockCount);
             allBegun = true;
-        } catch (BlockBuffersExhaustedException e) {
+        } catch (BlockReads.BuffersExhaustedException e) {
             if (end == done + 1 && e.isForGood()) {
                 throw e;
             }
@@ -226,7 +224,7 @@ final class ColdFetch implements AutoCloseable {
     }
 
     private RuntimeException gone(IllegalStateException closed) {
-        VersionGoneException gone = new VersionGoneException(
+        VersionedRows.VersionGoneException gone = new VersionedRows.VersionGoneException(
                 "version " + file.version() + " was unloaded while its rows were read: " + closed.getMessage());
         gone.initCause(closed);
         return gone;
@@ -274,9 +272,9 @@ final class ColdFetch implements AutoCloseable {
     }
 
     private void take(BlockReads ended) {
-        BlockRead[] taken = new BlockRead[blockCount];
+        BlockReads.Read[] taken = new BlockReads.Read[blockCount];
         try {
-            for (BlockRead read = ended.next(); read != null; read = ended.next()) {
+            for (BlockReads.Read read = ended.next(); read != null; read = ended.next()) {
                 taken[Arrays.binarySearch(blocks, 0, blockCount, read.block())] = read;
             }
             MemorySegment[] memory = new MemorySegment[blockCount];
@@ -288,7 +286,7 @@ final class ColdFetch implements AutoCloseable {
             copyRows(memory, faults);
             reads = null;
         } finally {
-            for (BlockRead read : taken) {
+            for (BlockReads.Read read : taken) {
                 if (read != null) {
                     ended.giveBack(read);
                 }
@@ -332,9 +330,9 @@ final class ColdFetch implements AutoCloseable {
 
     private void fail(int row, IOException cause) {
         if (failures == null) {
-            failures = new ColdReadException[at.length];
+            failures = new RowBatch.ColdReadException[at.length];
         }
-        failures[row] = new ColdReadException(keys[row], file.version(), cause);
+        failures[row] = new RowBatch.ColdReadException(keys[row], file.version(), cause);
         at[row] = -1;
     }
 

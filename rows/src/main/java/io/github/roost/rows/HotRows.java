@@ -4,8 +4,8 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.github.roost.neighborhash.NeighborHashMap;
-import io.github.roost.neighborhash.Readers;
-import io.github.roost.topology.DomainMemory;
+import io.github.roost.neighborhash.spi.Readers;
+import io.github.roost.topology.system.DomainMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.locks.ReentrantLock;

@@ -6,6 +6,7 @@ import static io.github.roost.rows.Schema.LONG;
 import io.github.roost.vector.Vectors;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -104,7 +105,7 @@ public final class RowBatch {
     }
 
     /**
-     * Limits the size of the batch. Later fills beyond it throw a {@link BatchTooLargeException} before they allocate memory.
+     * Limits the size of the batch. Later fills beyond it throw a {@link TooLargeException} before they allocate memory.
      *
      * @param bytes the maximum size of the ends and the rows together, 0 or more
      * @throws IllegalArgumentException if {@code bytes} is negative
@@ -132,10 +133,10 @@ public final class RowBatch {
     void reserve(int keys, long rowBytes) {
         long needed = (long) keys * Integer.BYTES + rowBytes;
         if (rowBytes > MAX_BYTES) {
-            throw new BatchTooLargeException(rowBytes, MAX_BYTES);
+            throw new TooLargeException(rowBytes, MAX_BYTES);
         }
         if (needed > maxBytes) {
-            throw new BatchTooLargeException(needed, maxBytes);
+            throw new TooLargeException(needed, maxBytes);
         }
         if (needed <= memory.byteSize()) {
             return;
@@ -444,5 +445,44 @@ public final class RowBatch {
     public String getText(int i, int column) {
         schema().require(column, Column.Type.TEXT);
         return new String(getBytes(i, column).toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8);
+    }
+
+    /** Thrown if the rows of a batch would take more memory than its limit. The message names both sizes; the batch is unchanged. */
+    public static final class TooLargeException extends IllegalArgumentException {
+        private static final long serialVersionUID = 1;
+
+        TooLargeException(long bytes, long maxBytes) {
+            super("the rows of a batch must have " + maxBytes + " bytes at most, got " + bytes);
+        }
+    }
+
+    /**
+     * Thrown if a row could not be read from its version's file: the device failed, or the file was damaged after it was loaded. The message names the
+     * key, the version, the file and the fault. The failure changes nothing: the batch's other rows are read, and the row can be requested again.
+     */
+    public static final class ColdReadException extends UncheckedIOException {
+        private static final long serialVersionUID = 1;
+
+        /** The key of the row. */
+        private final long key;
+
+        /** The version that was read. */
+        private final long version;
+
+        ColdReadException(long key, long version, IOException cause) {
+            super("the row of key " + key + " of version " + version + " cannot be read: " + cause.getMessage(), cause);
+            this.key = key;
+            this.version = version;
+        }
+
+        /** {@return the key whose row could not be read} */
+        public long key() {
+            return key;
+        }
+
+        /** {@return the version that was read} */
+        public long version() {
+            return version;
+        }
     }
 }

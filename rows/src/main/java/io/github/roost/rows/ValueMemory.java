@@ -5,7 +5,7 @@ import io.github.roost.core.Registration;
 import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
 import io.github.roost.neighborhash.NeighborHashMap;
-import io.github.roost.neighborhash.Readers;
+import io.github.roost.neighborhash.spi.Readers;
 import java.io.IOException;
 import java.nio.file.Path;
 

@@ -2,7 +2,7 @@ package io.github.roost.rows;
 
 import static io.github.roost.rows.Schema.INT;
 
-import io.github.roost.topology.DomainMemory;
+import io.github.roost.topology.system.DomainMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;

@@ -99,7 +99,7 @@ public final class VersionBuilder implements AutoCloseable {
      * @return the number of rows added
      * @throws IllegalArgumentException if the current version has another schema
      * @throws IllegalStateException if this is sealed or closed, or there is no current version
-     * @throws ColdReadException if a row cannot be read from the current version's file; some rows are added, and another call continues
+     * @throws RowBatch.ColdReadException if a row cannot be read from the current version's file; some rows are added, and another call continues
      */
     public long putOthersOfCurrent() {
         requireOpen();

@@ -6,7 +6,7 @@ import io.github.roost.core.SearchContext;
 import io.github.roost.core.spi.Search;
 import io.github.roost.io.BlockIo;
 import io.github.roost.neighborhash.NeighborHashMap;
-import io.github.roost.neighborhash.Readers;
+import io.github.roost.neighborhash.spi.Readers;
 import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.Vectors;
 import java.io.IOException;
@@ -655,7 +655,7 @@ public final class VersionedRows implements AutoCloseable {
      *     all its rows
      * @param columns names of columns; all columns if empty
      * @return a search as of {@link #fetch(String...)}; it also fails with a {@link VersionGoneException} if the version is not live, and a {@link
-     *     BatchTooLargeException} if a batch exceeds {@code maxBytes}
+     *     RowBatch.TooLargeException} if a batch exceeds {@code maxBytes}
      * @throws IllegalArgumentException if {@code maxBytes} is negative
      */
     public Search<long[], RowBatch> fetch(long of, long maxBytes, List<String> columns) {
@@ -911,6 +911,15 @@ public final class VersionedRows implements AutoCloseable {
                 closeIndex();
                 table.readers.leave(cell);
             }
+        }
+    }
+
+    /** Thrown if a requested version of a {@link VersionedRows} is not live: not loaded yet, or unloaded. The message names the live versions, or the version. */
+    public static final class VersionGoneException extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        VersionGoneException(String message) {
+            super(message);
         }
     }
 }

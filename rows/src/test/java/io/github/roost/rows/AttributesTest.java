@@ -16,7 +16,7 @@ import io.github.roost.io.BlockIo;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.DomainLevel;
-import io.github.roost.topology.PinResult;
+import io.github.roost.topology.Pinner;
 import io.github.roost.topology.Topology;
 import io.github.roost.vector.SearchResult;
 import java.io.IOException;
@@ -45,7 +45,7 @@ class AttributesTest {
                     DomainLevel.L3,
                     false,
                     List.of(new CacheDomain(0, 32L << 20, List.of(0), 0, List.of(new Core(0, -1, List.of(0)))))))
-            .pinner(core -> new PinResult(core.pus(), List.of(), -1, false, "a made-up machine"))
+            .pinner(core -> new Pinner.Result(core.pus(), List.of(), -1, false, "a made-up machine"))
             .build();
     private final MappingId id = orchestrator.register("table").id();
     private VersionedRows table;
@@ -68,7 +68,7 @@ class AttributesTest {
         table.close();
     }
 
-    private static void assertAnswer(Enriched answer) {
+    private static void assertAnswer(Attributes.Enriched answer) {
         assertThat(answer.result()).isEqualTo(FOUND);
         RowBatch rows = answer.rows();
         assertThat(rows.size()).isEqualTo(3);
@@ -81,13 +81,13 @@ class AttributesTest {
 
     @Test
     void neighborsComeWithTheirRows() {
-        SearchFunction<String, Enriched> search = Attributes.after(SEARCH, table, "year", "name");
+        SearchFunction<String, Attributes.Enriched> search = Attributes.after(SEARCH, table, "year", "name");
         for (int i = 0; i < 3; i++) {
             assertAnswer(orchestrator.submit(search, "any", id).join());
         }
     }
 
-    private CompletableFuture<Enriched> submit(Search<String, SearchResult> search) {
+    private CompletableFuture<Attributes.Enriched> submit(Search<String, SearchResult> search) {
         return orchestrator
                 .indexing()
                 .submitSteps(Attributes.after(search, table, "year", "name"), "any", id, SubmitOptions.DEFAULT);
@@ -97,7 +97,7 @@ class AttributesTest {
     void searchesOfSeveralSlicesDoToo() {
         assertAnswer(submit((query, context) -> new Step.Yield<>(SEARCH)).join());
         Pending pending = new Pending();
-        CompletableFuture<Enriched> parked = submit((query, context) -> new Step.Park<>(pending, SEARCH));
+        CompletableFuture<Attributes.Enriched> parked = submit((query, context) -> new Step.Park<>(pending, SEARCH));
         pending.complete();
         assertAnswer(parked.join());
         Step<String, SearchResult> fork =
@@ -145,7 +145,7 @@ class AttributesTest {
                         .submit(Attributes.after(SEARCH, table, "color"), "any", id)
                         .join())
                 .hasRootCauseMessage("column must be one of [name, year], got color");
-        SearchFunction<String, Enriched> search = Attributes.after(SEARCH, table);
+        SearchFunction<String, Attributes.Enriched> search = Attributes.after(SEARCH, table);
         orchestrator.submit(search, "any", id).join();
         table.close();
         assertThatThrownBy(() -> orchestrator.submit(search, "any", id).join())

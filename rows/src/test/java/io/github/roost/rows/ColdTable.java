@@ -11,7 +11,7 @@ import io.github.roost.io.FaultDevice;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.DomainLevel;
-import io.github.roost.topology.PinResult;
+import io.github.roost.topology.Pinner;
 import io.github.roost.topology.Topology;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -71,7 +71,7 @@ final class ColdTable implements AutoCloseable {
         return Orchestrator.builder()
                 .topology(new Topology(
                         "test", DomainLevel.L3, false, List.of(new CacheDomain(0, 32L << 20, List.of(0), 0, cores))))
-                .pinner(core -> new PinResult(core.pus(), List.of(), -1, false, "a made-up machine"))
+                .pinner(core -> new Pinner.Result(core.pus(), List.of(), -1, false, "a made-up machine"))
                 .build();
     }
 

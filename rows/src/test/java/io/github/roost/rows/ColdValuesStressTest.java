@@ -47,10 +47,10 @@ class ColdValuesStressTest {
                         reader.getAll(keys, rows);
                         ColdTable.check(rows, keys, ROWS);
                     }
-                } catch (VersionGoneException gone) {
+                } catch (VersionedRows.VersionGoneException gone) {
                     // Versions come faster than rows: the next batch is of a newer one.
                 } catch (java.util.concurrent.CompletionException e) {
-                    if (!(e.getCause() instanceof VersionGoneException)) {
+                    if (!(e.getCause() instanceof VersionedRows.VersionGoneException)) {
                         throw e;
                     }
                 }

@@ -199,16 +199,17 @@ class ColdValuesTest {
         SearchResult found = new SearchResult(ids, new float[] {1, 2, 3, 4});
         SearchFunction<String, SearchResult> search = (query, context) -> found;
         try (ColdTable cold = new ColdTable(folder, 20_000, device, 1)) {
-            SearchFunction<String, Enriched> ofOneSlice = Attributes.after(search, cold.table);
+            SearchFunction<String, Attributes.Enriched> ofOneSlice = Attributes.after(search, cold.table);
             Search<String, SearchResult> slices = (query, context) -> new Step.Yield<>(search);
-            Search<String, Enriched> ofTwo = Attributes.after(slices, cold.table, "version", "key", "pad");
+            Search<String, Attributes.Enriched> ofTwo = Attributes.after(slices, cold.table, "version", "key", "pad");
             for (int i = 0; i < 5; i++) {
-                CompletableFuture<Enriched> first = cold.orchestrator.submit(ofOneSlice, "any", cold.id);
-                CompletableFuture<Enriched> second =
+                CompletableFuture<Attributes.Enriched> first = cold.orchestrator.submit(ofOneSlice, "any", cold.id);
+                CompletableFuture<Attributes.Enriched> second =
                         cold.orchestrator.indexing().submitSteps(ofOneSlice, "any", cold.id, SubmitOptions.DEFAULT);
-                CompletableFuture<Enriched> third =
+                CompletableFuture<Attributes.Enriched> third =
                         cold.orchestrator.indexing().submitSteps(ofTwo, "any", cold.id, SubmitOptions.DEFAULT);
-                for (Enriched answer : new Enriched[] {first.join(), second.join(), third.join()}) {
+                for (Attributes.Enriched answer :
+                        new Attributes.Enriched[] {first.join(), second.join(), third.join()}) {
                     assertThat(answer.result()).isEqualTo(found);
                     ColdTable.check(answer.rows(), ids, ROWS);
                 }
@@ -223,7 +224,7 @@ class ColdValuesTest {
                 (query, context) -> new SearchResult(new long[] {1_000}, new float[] {1});
         try (ColdTable cold = new ColdTable(folder, 20_000, device, 1)) {
             for (int i = 0; i < 5; i++) {
-                CompletableFuture<Enriched> waiting =
+                CompletableFuture<Attributes.Enriched> waiting =
                         cold.orchestrator.submit(Attributes.after(search, cold.table), "any", cold.id);
                 SearchFunction<String, Boolean> other = (query, context) -> !waiting.isDone();
                 boolean isFirst =
@@ -305,7 +306,7 @@ class ColdValuesTest {
         int at = 0;
         for (int i = 0; i < keys.length; i++) {
             int key = i;
-            ColdReadException failure = rows.failure(i);
+            RowBatch.ColdReadException failure = rows.failure(i);
             if (failure == null) {
                 assertThat(rows.isPresent(i)).isTrue();
                 assertThat(rows.getLong(i, 1)).isEqualTo(keys[i]);
@@ -322,7 +323,8 @@ class ColdValuesTest {
         assertThat(failed).containsExactly(lost);
         assertThat(rows.present()).isEqualTo(keys.length - lost.length);
         assertThatThrownBy(rows::memory).isSameAs(rows.failure(Arrays.binarySearch(keys, lost[0])));
-        assertThatThrownBy(() -> rows.writeTo(OutputStream.nullOutputStream())).isInstanceOf(ColdReadException.class);
+        assertThatThrownBy(() -> rows.writeTo(OutputStream.nullOutputStream()))
+                .isInstanceOf(RowBatch.ColdReadException.class);
     }
 
     @ParameterizedTest
@@ -378,11 +380,11 @@ class ColdValuesTest {
         SearchFunction<String, SearchResult> search =
                 (query, context) -> new SearchResult(ids, new float[] {1, 2, 3, 4});
         try (ColdTable cold = new ColdTable(folder, 20_000, device, 1)) {
-            SearchFunction<String, Enriched> after = Attributes.after(search, cold.table);
-            for (CompletableFuture<Enriched> asked : List.of(
+            SearchFunction<String, Attributes.Enriched> after = Attributes.after(search, cold.table);
+            for (CompletableFuture<Attributes.Enriched> asked : List.of(
                     cold.orchestrator.submit(after, "any", cold.id),
                     cold.orchestrator.indexing().submitSteps(after, "any", cold.id, SubmitOptions.DEFAULT))) {
-                Enriched answer = asked.join();
+                Attributes.Enriched answer = asked.join();
                 assertThat(answer.result().ids()).isEqualTo(ids);
                 assertThat(answer.rows().getLong(0, 1)).isEqualTo(1_500);
                 assertThat(answer.rows().failure(1))
@@ -401,7 +403,8 @@ class ColdValuesTest {
                 VersionBuilder next = cold.table.begin(2, ColdTable.SCHEMA)) {
             assertThatThrownBy(next::putOthersOfCurrent)
                     .isInstanceOfSatisfying(
-                            ColdReadException.class, e -> assertThat(lost).contains(e.key()));
+                            RowBatch.ColdReadException.class,
+                            e -> assertThat(lost).contains(e.key()));
             device.badBlock(-1);
             next.putOthersOfCurrent();
             next.seal();
@@ -482,7 +485,7 @@ class ColdValuesTest {
                 try {
                     ColdTable.check(read.join(), keys, ROWS);
                 } catch (CompletionException e) {
-                    assertThat(e.getCause()).isInstanceOf(VersionGoneException.class);
+                    assertThat(e.getCause()).isInstanceOf(VersionedRows.VersionGoneException.class);
                 }
             }
             RowBatch now = cold.fetch(keys).join();
@@ -503,7 +506,8 @@ class ColdValuesTest {
                 try {
                     ColdTable.check(read.join(), keys, ROWS);
                 } catch (CompletionException e) {
-                    assertThat(e.getCause()).isInstanceOfAny(VersionGoneException.class, IllegalStateException.class);
+                    assertThat(e.getCause())
+                            .isInstanceOfAny(VersionedRows.VersionGoneException.class, IllegalStateException.class);
                 }
                 Await.until(() -> cold.io.stats().buffersInUse() == 0);
             }

@@ -162,7 +162,7 @@ class FuzzedVersionTest {
                 try {
                     reader.getAll(new long[] {key}, rows);
                     touch(rows);
-                } catch (ColdReadException refused) {
+                } catch (RowBatch.ColdReadException refused) {
                     assertThat(refused).hasMessageContaining(file.toString());
                 }
             }

@@ -3,7 +3,7 @@ package io.github.roost.rows;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-import io.github.roost.neighborhash.RowMap;
+import io.github.roost.neighborhash.spi.RowMap;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Random;

@@ -59,7 +59,7 @@ class TableReaderStressTest {
                 long version = isOlder ? table.liveVersions().getLast() : 0;
                 try {
                     assertEquals(keys.length, reader.getAll(version, keys, rows, List.of()));
-                } catch (VersionGoneException e) {
+                } catch (VersionedRows.VersionGoneException e) {
                     assertTrue(isOlder);
                     continue;
                 }

@@ -365,7 +365,9 @@ class TableTest {
             assertEquals(0, reader.getAll(new long[0], rows));
             assertEquals(
                     "version must be one of [5], got 4",
-                    assertThrows(VersionGoneException.class, () -> reader.getAll(4, new long[1], rows, List.of()))
+                    assertThrows(
+                                    VersionedRows.VersionGoneException.class,
+                                    () -> reader.getAll(4, new long[1], rows, List.of()))
                             .getMessage());
             assertThrows(IllegalArgumentException.class, () -> table.begin(0, SCHEMA));
             assertEquals(

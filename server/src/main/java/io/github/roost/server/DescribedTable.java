@@ -4,7 +4,7 @@ import io.github.roost.core.Part;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.index.hnsw.LiveTable;
-import io.github.roost.rows.Enriched;
+import io.github.roost.rows.Attributes;
 import io.github.roost.server.SearchAnswer.Ran;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
@@ -68,7 +68,7 @@ final class DescribedTable implements ServedTable {
     }
 
     private ServedResult describe(SearchResult result, SearchContext context) throws Exception {
-        Enriched enriched = words.of(result, context);
+        Attributes.Enriched enriched = words.of(result, context);
         return new ServedResult(
                 this,
                 result,
@@ -77,7 +77,7 @@ final class DescribedTable implements ServedTable {
     }
 
     /** The current words of a row that was found, given its words at the start. */
-    private Optional<Item> item(Enriched found, int neighbor) {
+    private Optional<Item> item(Attributes.Enriched found, int neighbor) {
         long id = found.result().ids()[neighbor];
         return found.rows().isPresent(neighbor) && !changed.contains(id)
                 ? Optional.of(ItemRows.item(found.rows(), neighbor))

@@ -4,7 +4,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats;
 import io.github.roost.core.Registration;
 import io.github.roost.server.ServeMetrics.ServiceStats;
-import io.github.roost.topology.TopologyJson;
+import io.github.roost.topology.text.TopologyJson;
 import io.github.roost.vector.VectorTable;
 import io.github.roost.vector.Vectors;
 import io.helidon.http.HeaderNames;

@@ -4,7 +4,6 @@ import io.github.roost.core.SearchContext;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.rows.Attributes;
 import io.github.roost.rows.Column;
-import io.github.roost.rows.Enriched;
 import io.github.roost.rows.RowBatch;
 import io.github.roost.rows.RowWriter;
 import io.github.roost.rows.Schema;
@@ -26,7 +25,7 @@ final class ItemRows implements AutoCloseable {
     private static final Schema SCHEMA = Schema.of(Column.ofText("name"), Column.ofText("text"));
 
     private final VersionedRows table;
-    private final SearchFunction<SearchResult, Enriched> reading;
+    private final SearchFunction<SearchResult, Attributes.Enriched> reading;
 
     private ItemRows(VersionedRows table) {
         this.table = table;
@@ -75,7 +74,7 @@ final class ItemRows implements AutoCloseable {
     }
 
     /** Reads the words of rows, on the worker that has found them. */
-    Enriched of(SearchResult found, SearchContext context) throws Exception {
+    Attributes.Enriched of(SearchResult found, SearchContext context) throws Exception {
         return reading.search(found, context);
     }
 

@@ -4,7 +4,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.DomainLevel;
-import io.github.roost.topology.PinResult;
+import io.github.roost.topology.Pinner;
 import io.github.roost.topology.Topology;
 import java.util.ArrayList;
 import java.util.List;
@@ -56,8 +56,8 @@ public final class Machines {
     }
 
     /** Leaves every worker unpinned. */
-    public static Function<Core, PinResult> unpinned() {
-        return core -> new PinResult(core.pus(), List.of(), -1, false, "a made-up machine");
+    public static Function<Core, Pinner.Result> unpinned() {
+        return core -> new Pinner.Result(core.pus(), List.of(), -1, false, "a made-up machine");
     }
 
     /** A builder for a made-up machine. */

@@ -368,7 +368,7 @@ public final class FaultDevice implements BlockDevice {
     }
 
     /** A read that ends at a time. */
-    private record Due(long nanos, BlockRead read, FaultQueue queue) implements Comparable<Due> {
+    private record Due(long nanos, BlockReads.Read read, FaultQueue queue) implements Comparable<Due> {
         @Override
         public int compareTo(Due other) {
             return Long.compare(nanos, other.nanos);
@@ -422,10 +422,10 @@ public final class FaultDevice implements BlockDevice {
         private final AtomicInteger reads = new AtomicInteger();
 
         @Override
-        public void submit(BlockRead first) {
+        public void submit(BlockReads.Read first) {
             synchronized (FaultDevice.this) {
-                for (BlockRead read = first; read != null; ) {
-                    BlockRead following = read.next;
+                for (BlockReads.Read read = first; read != null; ) {
+                    BlockReads.Read following = read.next;
                     read.next = null;
                     inFlight.incrementAndGet();
                     long delay = slowestNanos == 0 ? 0 : random.nextLong(slowestNanos);
@@ -436,7 +436,7 @@ public final class FaultDevice implements BlockDevice {
             }
         }
 
-        private void end(BlockRead read) {
+        private void end(BlockReads.Read read) {
             @Nullable IOException failure = null;
             try {
                 read.result = Math.max(0, read.device().read(read.offset(), read.target()));

@@ -10,7 +10,7 @@ import io.github.roost.core.mapping.RemapTrigger;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.DomainLevel;
-import io.github.roost.topology.PinResult;
+import io.github.roost.topology.Pinner;
 import io.github.roost.topology.Topology;
 import java.time.Duration;
 import java.util.List;
@@ -24,7 +24,7 @@ public final class Remaps {
     public Orchestrator machine(int secondNode) {
         return Orchestrator.builder()
                 .topology(new Topology("test", DomainLevel.L3, true, List.of(domain(0, 0), domain(1, secondNode))))
-                .pinner(core -> new PinResult(core.pus(), List.of(), -1, false, "a made-up machine"))
+                .pinner(core -> new Pinner.Result(core.pus(), List.of(), -1, false, "a made-up machine"))
                 .windows(Duration.ofHours(1), Duration.ofHours(6))
                 .mappingPolicy((now, bytes) -> next.apply(now))
                 .remapTrigger(new RemapTrigger(.01, 0))

@@ -1,5 +1,6 @@
 package io.github.roost.topology;
 
+import io.github.roost.topology.system.CpuSet;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Comparator;

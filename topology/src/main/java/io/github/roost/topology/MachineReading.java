@@ -3,6 +3,7 @@ package io.github.roost.topology;
 import io.github.roost.topology.hwloc.HwlocObject;
 import io.github.roost.topology.hwloc.HwlocObjectType;
 import io.github.roost.topology.hwloc.HwlocTopology;
+import io.github.roost.topology.system.CpuSet;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;

@@ -2,6 +2,9 @@ package io.github.roost.topology;
 
 import io.github.roost.topology.hwloc.LinuxScheduler;
 import io.github.roost.topology.hwloc.NativeUnavailableException;
+import io.github.roost.topology.system.CpuSet;
+import io.github.roost.topology.system.ProcessMaskThreadFactory;
+import io.github.roost.topology.system.Warnings;
 import java.util.BitSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -9,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Pins threads to the cores of a topology, and reports the mask that the kernel set. Thread-safe.
  *
- * <p>A refused pin is one WARN per cause and a flag in the {@link PinResult}; the thread keeps running with its old mask.
+ * <p>A refused pin is one WARN per cause and a flag in the {@link Result}; the thread keeps running with its old mask.
  * Threads started by a pinned thread inherit its mask, and {@code Runtime.availableProcessors()} shrinks with it: start them
  * through {@link ProcessMaskThreadFactory}.
  */
@@ -44,9 +47,9 @@ public final class Pinner {
      * @param core a core of the pinner's topology
      * @return the requested mask and the mask that the kernel set
      */
-    public PinResult pin(Core core) {
+    public Result pin(Core core) {
         if (scheduler == null) {
-            return new PinResult(core.pus(), List.of(), -1, false, whyNot);
+            return new Result(core.pus(), List.of(), -1, false, whyNot);
         }
         BitSet requested = CpuSet.of(core.pus());
         String refusal = refusal(scheduler, requested);
@@ -55,7 +58,7 @@ public final class Pinner {
             refusal = "the kernel gave CPUs " + CpuSet.text(got) + " instead of " + CpuSet.text(requested);
             Warnings.once("bind changed", "a thread is not pinned: " + refusal);
         }
-        return new PinResult(core.pus(), CpuSet.list(got), scheduler.currentCpu(), refusal.isEmpty(), refusal);
+        return new Result(core.pus(), CpuSet.list(got), scheduler.currentCpu(), refusal.isEmpty(), refusal);
     }
 
     /**
@@ -86,5 +89,23 @@ public final class Pinner {
     private static String refused(String cause, String reason) {
         Warnings.once("bind: " + cause, "a thread is not pinned: " + reason);
         return reason;
+    }
+
+    /**
+     * The outcome of a request to pin the calling thread.
+     *
+     * @param asked OS numbers of the requested PUs, ascending
+     * @param got OS numbers of the PUs that the thread may run on, read back from the kernel after the bind, ascending; empty if
+     *     masks cannot be read here
+     * @param lastCpu the CPU that the thread last ran on, or -1 if the system does not say
+     * @param pinned whether the bind succeeded and {@code got} equals {@code asked}
+     * @param reason why the thread is not pinned, empty if it is
+     */
+    public record Result(List<Integer> asked, List<Integer> got, int lastCpu, boolean pinned, String reason) {
+        /** Copies the lists. */
+        public Result {
+            asked = List.copyOf(asked);
+            got = List.copyOf(got);
+        }
     }
 }

@@ -4,11 +4,11 @@ package io.github.roost.topology;
 public final class TopologyException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    TopologyException(String message) {
+    public TopologyException(String message) {
         super(message);
     }
 
-    TopologyException(String message, Throwable cause) {
+    public TopologyException(String message, Throwable cause) {
         super(message, cause);
     }
 }

@@ -4,6 +4,8 @@ import io.github.roost.topology.hwloc.HwlocException;
 import io.github.roost.topology.hwloc.HwlocTopology;
 import io.github.roost.topology.hwloc.LinuxScheduler;
 import io.github.roost.topology.hwloc.NativeUnavailableException;
+import io.github.roost.topology.system.CpuSet;
+import io.github.roost.topology.system.Warnings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

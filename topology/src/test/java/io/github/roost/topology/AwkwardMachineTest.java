@@ -3,6 +3,7 @@ package io.github.roost.topology;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.github.roost.topology.text.TopologyText;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.testkit.ChildJvm;
+import io.github.roost.topology.system.CpuSet;
+import io.github.roost.topology.system.ProcessCpus;
+import io.github.roost.topology.system.ThreadPlacement;
 import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.FutureTask;

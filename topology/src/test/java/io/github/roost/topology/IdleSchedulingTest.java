@@ -2,6 +2,7 @@ package io.github.roost.topology;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.roost.topology.system.IdleScheduling;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

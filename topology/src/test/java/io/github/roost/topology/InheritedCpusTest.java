@@ -3,6 +3,9 @@ package io.github.roost.topology;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import io.github.roost.topology.system.InheritedCpus;
+import io.github.roost.topology.system.ProcessCpus;
+import io.github.roost.topology.system.ThreadPlacement;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;

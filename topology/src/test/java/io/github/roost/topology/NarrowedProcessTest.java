@@ -56,7 +56,7 @@ class NarrowedProcessTest {
                     .onThisSystem(true)
                     .read();
             for (int cpu : new int[] {Integer.parseInt(args[0]) - 1, 4_000}) {
-                PinResult result = Pinner.of(pretend).pin(new Core(0, -1, List.of(cpu)));
+                Pinner.Result result = Pinner.of(pretend).pin(new Core(0, -1, List.of(cpu)));
                 System.out.println(result.pinned() + " [" + result.reason() + "]");
             }
         }

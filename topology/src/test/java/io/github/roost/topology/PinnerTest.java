@@ -2,6 +2,9 @@ package io.github.roost.topology;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.roost.topology.system.ProcessCpus;
+import io.github.roost.topology.system.ProcessMaskThreadFactory;
+import io.github.roost.topology.system.ThreadPlacement;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
@@ -18,8 +21,8 @@ class PinnerTest {
     void theKernelSaysThatAPinnedThreadIsPinned() throws Exception {
         for (Core core : live.cores().toList()) {
             inThread(() -> {
-                PinResult result = Pinner.of(live).pin(core);
-                assertThat(result).isEqualTo(new PinResult(core.pus(), core.pus(), result.lastCpu(), true, ""));
+                Pinner.Result result = Pinner.of(live).pin(core);
+                assertThat(result).isEqualTo(new Pinner.Result(core.pus(), core.pus(), result.lastCpu(), true, ""));
                 assertThat(core.pus()).contains(result.lastCpu());
                 ThreadPlacement placement = ThreadPlacement.current().orElseThrow();
                 assertThat(placement.allowedCpus()).isEqualTo(core.pus());
@@ -31,7 +34,7 @@ class PinnerTest {
 
     @Test
     void aCoreThatDoesNotExistLeavesTheThreadAsItWasAndSaysSo() throws Exception {
-        PinResult result = inThread(() -> Pinner.of(live).pin(new Core(0, -1, List.of(8_000))));
+        Pinner.Result result = inThread(() -> Pinner.of(live).pin(new Core(0, -1, List.of(8_000))));
         assertThat(result.pinned()).isFalse();
         assertThat(result.reason()).contains("CPUs 8000 are not among the CPUs of this process");
         assertThat(result.got()).hasSize(Runtime.getRuntime().availableProcessors());
@@ -40,7 +43,7 @@ class PinnerTest {
     @Test
     void aDescribedMachineIsNotPinnedTo() throws Exception {
         Topology described = TopologyReader.synthetic("pack:1 core:1 pu:1").read();
-        PinResult result = inThread(() -> Pinner.of(described).pin(new Core(0, -1, List.of(0))));
+        Pinner.Result result = inThread(() -> Pinner.of(described).pin(new Core(0, -1, List.of(0))));
         assertThat(result.pinned()).isFalse();
         assertThat(result.got()).hasSize(Runtime.getRuntime().availableProcessors());
     }
@@ -57,7 +60,7 @@ class PinnerTest {
 
     @Test
     void aVirtualThreadIsRefusedAndItsCarrierStaysUnbound() throws Exception {
-        FutureTask<PinResult> task = new FutureTask<>(() -> Pinner.of(live).pin(new Core(0, -1, List.of(0))));
+        FutureTask<Pinner.Result> task = new FutureTask<>(() -> Pinner.of(live).pin(new Core(0, -1, List.of(0))));
         Thread.ofVirtual().start(task);
         assertThat(task.get().pinned()).isFalse();
         assertThat(task.get().reason()).contains("virtual thread");

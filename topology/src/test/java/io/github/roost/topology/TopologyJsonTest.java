@@ -2,6 +2,8 @@ package io.github.roost.topology;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.roost.topology.text.TopologyJson;
+import io.github.roost.topology.text.TopologyText;
 import org.junit.jupiter.api.Test;
 
 class TopologyJsonTest {

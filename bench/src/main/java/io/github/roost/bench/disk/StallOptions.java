@@ -1,6 +1,6 @@
 package io.github.roost.bench.disk;
 
-import io.github.roost.index.disk.ReadMode;
+import io.github.roost.index.disk.DiskTable;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.Topology;
@@ -84,8 +84,8 @@ final class StallOptions {
     }
 
     /** How searches read. */
-    ReadMode mode() {
-        return pipelined ? ReadMode.PIPELINED : ReadMode.BEAM;
+    DiskTable.ReadMode mode() {
+        return pipelined ? DiskTable.ReadMode.PIPELINED : DiskTable.ReadMode.BEAM;
     }
 
     /** This machine, with its cache domains. */

@@ -3,9 +3,7 @@ package io.github.roost.bench.disk;
 import io.github.roost.bench.ClosedLoop;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.policy.StallPolicy;
-import io.github.roost.core.policy.StallStats;
 import io.github.roost.index.disk.DiskTable;
-import io.github.roost.index.disk.DiskTableStats;
 import io.github.roost.index.disk.MutableDiskTable;
 import io.github.roost.io.BlockIo;
 import io.github.roost.testkit.Mixture;
@@ -81,7 +79,7 @@ public final class UpdateWorkersBench {
      * @param searches of it
      * @param traffic of its searches and updates, by tier
      */
-    public record Place(String name, List<Integer> homes, long searches, DiskTableStats.Traffic traffic) {}
+    public record Place(String name, List<Integer> homes, long searches, DiskTable.Stats.Traffic traffic) {}
 
     private final StallOptions plan;
     private List<Place> places = List.of();
@@ -243,7 +241,7 @@ public final class UpdateWorkersBench {
         tables.tables.forEach(table -> table.checkpoint().join());
         search(tables, plan.leadIn());
         begin(tables, kind);
-        StallStats stallsBefore = tables.orchestrator.stallStats();
+        StallPolicy.Stats stallsBefore = tables.orchestrator.stallStats();
         double before = tables.updates(kind);
         double nanosBefore = tables.updateNanos();
         long began = System.nanoTime();
@@ -251,7 +249,7 @@ public final class UpdateWorkersBench {
         double seconds = (System.nanoTime() - began) / 1e9;
         double updates = tables.updates(kind) - before;
         double nanos = tables.updateNanos() - nanosBefore;
-        StallStats stallsAfter = tables.orchestrator.stallStats();
+        StallPolicy.Stats stallsAfter = tables.orchestrator.stallStats();
         return new Outcome(
                 run.latencies().p50us(),
                 run.latencies().p99us(),

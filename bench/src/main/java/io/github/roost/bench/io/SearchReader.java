@@ -9,12 +9,11 @@ import io.github.roost.core.spi.Step;
 import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.BlockIo.Backend;
-import io.github.roost.io.BlockRead;
 import io.github.roost.io.BlockReads;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.DomainLevel;
-import io.github.roost.topology.PinResult;
+import io.github.roost.topology.Pinner;
 import io.github.roost.topology.Topology;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
@@ -54,7 +53,7 @@ final class SearchReader implements Reader {
         CacheDomain domain = new CacheDomain(0, 32L << 20, List.of(0), 0, List.of(new Core(0, -1, List.of(0))));
         return Orchestrator.builder()
                 .topology(new Topology("one worker", DomainLevel.L3, false, List.of(domain)))
-                .pinner(core -> new PinResult(core.pus(), List.of(), -1, false, "not wanted"))
+                .pinner(core -> new Pinner.Result(core.pus(), List.of(), -1, false, "not wanted"))
                 .idleStrategy(idle)
                 .build();
     }
@@ -113,7 +112,7 @@ final class SearchReader implements Reader {
         }
 
         Step<Reading, Long> step(Reading same, SearchContext context) throws IOException {
-            for (BlockRead read = reads.next(); read != null; read = reads.next()) {
+            for (BlockReads.Read read = reads.next(); read != null; read = reads.next()) {
                 if (read.failure() != null) {
                     throw read.failure();
                 }

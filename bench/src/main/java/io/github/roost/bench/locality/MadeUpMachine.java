@@ -4,7 +4,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.DomainLevel;
-import io.github.roost.topology.PinResult;
+import io.github.roost.topology.Pinner;
 import io.github.roost.topology.Topology;
 import java.util.ArrayList;
 import java.util.List;
@@ -61,8 +61,8 @@ public record MadeUpMachine(int domains, int workersPerDomain) {
         return Orchestrator.builder().topology(topology).pinner(MadeUpMachine::unpinned);
     }
 
-    private static PinResult unpinned(Core core) {
-        return new PinResult(core.pus(), List.of(), -1, false, "a made-up machine");
+    private static Pinner.Result unpinned(Core core) {
+        return new Pinner.Result(core.pus(), List.of(), -1, false, "a made-up machine");
     }
 
     @Override

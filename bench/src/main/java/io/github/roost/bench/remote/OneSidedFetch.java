@@ -1,6 +1,6 @@
 package io.github.roost.bench.remote;
 
-import io.github.roost.index.remote.RemoteRegion;
+import io.github.roost.index.remote.RemoteMemory;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -11,13 +11,13 @@ final class OneSidedFetch {
     private OneSidedFetch() {}
 
     static double gigabytesPerSecond(PoolAccess pool, int bytes, int pieces) throws IOException {
-        try (RemoteRegion region = pool.memory().open(pool.region());
+        try (RemoteMemory.Region region = pool.memory().open(pool.region());
                 Arena arena = Arena.ofConfined()) {
             MemorySegment into = arena.allocate(bytes, 64);
-            region.get(List.of(new RemoteRegion.Transfer(0, into))).join();
+            region.get(List.of(new RemoteMemory.Region.Transfer(0, into))).join();
             long began = System.nanoTime();
             for (int piece = 0; piece < pieces; piece++) {
-                region.get(List.of(new RemoteRegion.Transfer(piece * (long) bytes, into)))
+                region.get(List.of(new RemoteMemory.Region.Transfer(piece * (long) bytes, into)))
                         .join();
             }
             return pieces * (double) bytes / (System.nanoTime() - began);

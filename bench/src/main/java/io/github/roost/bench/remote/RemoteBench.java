@@ -7,7 +7,7 @@ import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.remote.MappedMemory;
 import io.github.roost.index.remote.MutableRemoteTable;
 import io.github.roost.index.remote.PartitionedIndex;
-import io.github.roost.index.remote.RemoteRegion;
+import io.github.roost.index.remote.RemoteMemory;
 import io.github.roost.index.remote.RemoteStats;
 import io.github.roost.index.remote.RemoteTable;
 import io.github.roost.simulator.options.JsonOutput;
@@ -268,7 +268,7 @@ public final class RemoteBench implements Callable<Integer> {
         SplittableRandom random = new SplittableRandom(7);
         int inserts = Math.max(1, queries.length / QUERIES_PER_INSERT);
         List<Inserting> rounds = new ArrayList<>();
-        try (RemoteRegion region = reached.memory().open(reached.region())) {
+        try (RemoteMemory.Region region = reached.memory().open(reached.region())) {
             if (!region.isWritable()) {
                 return rounds;
             }

@@ -4,7 +4,6 @@ import io.github.roost.bench.peer.BytesOverGrpc;
 import io.github.roost.rows.Column;
 import io.github.roost.rows.RowWriter;
 import io.github.roost.rows.Schema;
-import io.github.roost.rows.service.FetchedRows;
 import io.github.roost.rows.service.InMemoryRegistry;
 import io.github.roost.rows.service.RollingUpdate;
 import io.github.roost.rows.service.RowSource;
@@ -12,7 +11,6 @@ import io.github.roost.rows.service.RowsClient;
 import io.github.roost.rows.service.RowsNode;
 import io.github.roost.rows.service.RowsServer;
 import io.github.roost.rows.service.Served;
-import io.github.roost.rows.service.ServerOptions;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -48,7 +46,7 @@ interface ServedStore extends BatchStore {
                     }
                 }
             });
-            this.server = RowsServer.start(Map.of(TABLE, node), ServerOptions.onLoopback(0));
+            this.server = RowsServer.start(Map.of(TABLE, node), RowsServer.Options.onLoopback(0));
             registry.register("server", server.address());
             this.client = new RowsClient(registry);
         }
@@ -88,7 +86,8 @@ interface ServedStore extends BatchStore {
         private static long fetch(RowsClient client, long[] keys, int begin, int count) {
             long[] wanted = new long[count];
             System.arraycopy(keys, begin, wanted, 0, count);
-            FetchedRows rows = client.fetch(TABLE, wanted, DEADLINE, "value").join();
+            RowsClient.FetchedRows rows =
+                    client.fetch(TABLE, wanted, DEADLINE, "value").join();
             long sum = 0;
             for (int i = 0; i < count; i++) {
                 sum += rows.batch(i).getBytes(rows.row(i), 0).get(STAMP, 0);

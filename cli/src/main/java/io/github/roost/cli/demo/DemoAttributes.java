@@ -4,7 +4,6 @@ import io.github.roost.cli.demo.DemoReport.Hit;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.rows.Attributes;
 import io.github.roost.rows.Column;
-import io.github.roost.rows.Enriched;
 import io.github.roost.rows.RowBatch;
 import io.github.roost.rows.RowWriter;
 import io.github.roost.rows.Schema;
@@ -65,18 +64,18 @@ final class DemoAttributes implements AutoCloseable {
     }
 
     /** A search that also reads the displayed attributes, as one request. */
-    <Q> SearchFunction<Q, Enriched> after(SearchFunction<Q, SearchResult> search) {
+    <Q> SearchFunction<Q, Attributes.Enriched> after(SearchFunction<Q, SearchResult> search) {
         return Attributes.after(search, table);
     }
 
     /** Reads the displayed attributes of neighbors merged from several tables. */
-    Enriched of(SearchResult found) {
+    Attributes.Enriched of(SearchResult found) {
         RowBatch rows = RowBatch.onHeap();
         reader.getAll(found.ids(), rows);
-        return new Enriched(found, rows);
+        return new Attributes.Enriched(found, rows);
     }
 
-    static List<Hit> hits(Enriched found, int max) {
+    static List<Hit> hits(Attributes.Enriched found, int max) {
         RowBatch rows = found.rows();
         return IntStream.range(0, Math.min(max, rows.size()))
                 .mapToObj(i -> new Hit(

@@ -15,7 +15,7 @@ import io.github.roost.core.OrchestratorMapping.TableHomes;
 import io.github.roost.core.OrchestratorStats;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.index.hnsw.HnswTable;
-import io.github.roost.rows.Enriched;
+import io.github.roost.rows.Attributes;
 import io.github.roost.testkit.packages.DebianPackages;
 import io.github.roost.testkit.packages.DebianPackages.Query;
 import io.github.roost.topology.Topology;
@@ -101,12 +101,12 @@ final class DemoSteps {
     private List<Answer> answers(DemoTables tables) throws IOException {
         List<Answer> answers = new ArrayList<>();
         try (DemoAttributes attributes = DemoAttributes.of(data)) {
-            SearchFunction<float[], Enriched> search = attributes.after(tables.allHere(settings.k()));
+            SearchFunction<float[], Attributes.Enriched> search = attributes.after(tables.allHere(settings.k()));
             for (int i = 0; i < PHRASES; i++) {
                 Query phrase = data.phrases().get(i * data.phrases().size() / PHRASES);
-                Enriched merged = attributes.of(
+                Attributes.Enriched merged = attributes.of(
                         tables.searchSections(phrase.vector(), settings.k()).join());
-                Enriched all = orchestrator
+                Attributes.Enriched all = orchestrator
                         .submit(
                                 search,
                                 phrase.vector(),

@@ -7,7 +7,7 @@ import io.github.roost.core.SearchContext;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Core;
-import io.github.roost.topology.PinResult;
+import io.github.roost.topology.Pinner;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -83,7 +83,7 @@ final class RollCall {
 
     private WorkerPosition position(WorkerStats worker) {
         Seen where = seen.getOrDefault(worker.worker(), Seen.NOTHING);
-        PinResult pin = worker.pin();
+        Pinner.Result pin = worker.pin();
         return new WorkerPosition(
                 worker.worker(),
                 worker.domain(),

@@ -1,6 +1,5 @@
 package io.github.roost.cli.rows;
 
-import io.github.roost.rows.service.FetchedRows;
 import io.github.roost.rows.service.RowsClient;
 import java.time.Duration;
 import java.util.Map;
@@ -37,7 +36,8 @@ final class AskingClient implements AutoCloseable {
         while (!isOver) {
             long[] keys = random.longs(BATCH, 0, rows).toArray();
             try {
-                FetchedRows found = client.fetch(table, keys, DEADLINE).join();
+                RowsClient.FetchedRows found =
+                        client.fetch(table, keys, DEADLINE).join();
                 byVersion.merge(found.version(), 1L, Long::sum);
                 if (!DemoRows.areOf(keys, found)) {
                     wrong.incrementAndGet();

@@ -4,8 +4,8 @@ import io.github.roost.rows.Column;
 import io.github.roost.rows.RowBatch;
 import io.github.roost.rows.RowWriter;
 import io.github.roost.rows.Schema;
-import io.github.roost.rows.service.FetchedRows;
 import io.github.roost.rows.service.RowSource;
+import io.github.roost.rows.service.RowsClient;
 import io.github.roost.rows.service.Served;
 
 /**
@@ -33,7 +33,7 @@ public record DemoRows(int rows) implements RowSource {
     }
 
     /** Whether these are the rows of these keys, in the version that the batch says. */
-    static boolean areOf(long[] keys, FetchedRows found) {
+    static boolean areOf(long[] keys, RowsClient.FetchedRows found) {
         for (int i = 0; i < keys.length; i++) {
             if (!found.isPresent(i)) {
                 return false;

@@ -1,6 +1,6 @@
 package io.github.roost.cli.rows;
 
-import io.github.roost.rows.service.Seat;
+import io.github.roost.rows.service.RowsServer;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.URI;
@@ -32,7 +32,7 @@ final class NodeProcess implements AutoCloseable {
      * @param roost command {@code roost}, as words
      * @param folder of all servers
      */
-    static NodeProcess start(List<String> roost, String name, Seat seat, URI registry, Path folder, int rows)
+    static NodeProcess start(List<String> roost, String name, RowsServer.Seat seat, URI registry, Path folder, int rows)
             throws IOException {
         List<String> words = new ArrayList<>(roost);
         words.addAll(List.of(

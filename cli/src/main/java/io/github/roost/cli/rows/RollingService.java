@@ -4,10 +4,9 @@ import io.github.roost.rows.service.Coordinator;
 import io.github.roost.rows.service.InMemoryRegistry;
 import io.github.roost.rows.service.Registry;
 import io.github.roost.rows.service.RowsClient;
-import io.github.roost.rows.service.Seat;
-import io.github.roost.rows.service.ServerOptions;
+import io.github.roost.rows.service.RowsServer;
 import io.github.roost.rows.service.etcd.EtcdRegistry;
-import io.github.roost.rows.service.etcd.LocalEtcd;
+import io.github.roost.rows.service.etcd.local.LocalEtcd;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -146,7 +145,12 @@ public final class RollingService implements AutoCloseable {
             started = connected;
             for (int i = 0; i < settings.servers; i++) {
                 NodeProcess process = NodeProcess.start(
-                        settings.roost, "server" + i, Seat.whole(i), local.endpoint(), folder, settings.rows);
+                        settings.roost,
+                        "server" + i,
+                        RowsServer.Seat.whole(i),
+                        local.endpoint(),
+                        folder,
+                        settings.rows);
                 own(() -> processes.add(process), process);
             }
         } else {
@@ -156,7 +160,12 @@ public final class RollingService implements AutoCloseable {
                 String name = "server" + i;
                 ServiceNode node = ServiceNode.start(
                         new ServiceNode.Settings(
-                                name, TABLE, Seat.whole(i), folder.resolve(name), ServerOptions.onLoopback(0), null),
+                                name,
+                                TABLE,
+                                RowsServer.Seat.whole(i),
+                                folder.resolve(name),
+                                RowsServer.Options.onLoopback(0),
+                                null),
                         started,
                         new DemoRows(settings.rows));
                 own(() -> nodes.add(node), node);

@@ -1,12 +1,9 @@
 package io.github.roost.cli.rows;
 
-import io.github.roost.rows.service.OrderOptions;
 import io.github.roost.rows.service.Registry;
 import io.github.roost.rows.service.RowSource;
 import io.github.roost.rows.service.RowsNode;
 import io.github.roost.rows.service.RowsServer;
-import io.github.roost.rows.service.Seat;
-import io.github.roost.rows.service.ServerOptions;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -41,9 +38,9 @@ public final class ServiceNode implements AutoCloseable {
     public record Settings(
             String name,
             String table,
-            Seat seat,
+            RowsServer.Seat seat,
             Path data,
-            ServerOptions options,
+            RowsServer.Options options,
             @Nullable InetSocketAddress advertised) {}
 
     /**
@@ -60,7 +57,7 @@ public final class ServiceNode implements AutoCloseable {
             server = RowsServer.start(
                     Map.of(settings.table, tables),
                     settings.options,
-                    new OrderOptions(registry, settings.seat, Map.of(settings.table, source)));
+                    new RowsServer.Orders(registry, settings.seat, Map.of(settings.table, source)));
             InetSocketAddress address = settings.advertised == null
                     ? server.address()
                     : new InetSocketAddress(

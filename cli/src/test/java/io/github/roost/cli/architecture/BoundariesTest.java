@@ -82,8 +82,7 @@ class BoundariesTest {
             "SubmitOptions");
 
     /** What index-remote's root package has below the internals: providers of memory, and counts. */
-    private static final Set<String> PROVIDER_TYPES =
-            Set.of("MappedMemory", "RemoteMemory", "RemoteRegion", "RemoteStats");
+    private static final Set<String> PROVIDER_TYPES = Set.of("MappedMemory", "RemoteMemory", "RemoteStats");
 
     private static final String SPI = "io.github.roost.core.spi";
     private static final String RINGS = "io.github.roost.io.linux..";
@@ -121,7 +120,18 @@ class BoundariesTest {
             .toArray(String[]::new);
     private static final String[] NATIVE = {HWLOC, RINGS, LIBRARIES_OF_KERNELS, LOOKUP, GRAPH_SEARCH, KERNEL, UCX};
 
+    /** Exported to some of Roost's own modules alone. */
+    private static final String[] QUALIFIED = {
+        in("topology.system"),
+        in("vector.file"),
+        in("vector.kernel"),
+        in("vector.math"),
+        in("neighborhash.spi"),
+        in("index.hnsw.graph")
+    };
+
     private static final DescribedPredicate<JavaClass> EXPORTED = resideInAnyPackage(LIBRARIES)
+            .and(DescribedPredicate.not(resideInAnyPackage(QUALIFIED)))
             .and(DescribedPredicate.not(resideInAnyPackage(INTERNALS)))
             .and(DescribedPredicate.not(resideInAnyPackage(DECISIONS)))
             .and(DescribedPredicate.not(resideInAnyPackage(INSIDE_REMOTE)))
@@ -236,6 +246,8 @@ class BoundariesTest {
             .areNotInterfaces()
             .and()
             .areNotEnums()
+            .and()
+            .doNotHaveModifier(JavaModifier.ABSTRACT)
             .and()
             .areNotAssignableTo(Throwable.class)
             .should(beFinalOrSealed());

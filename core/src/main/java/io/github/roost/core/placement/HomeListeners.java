@@ -2,7 +2,6 @@ package io.github.roost.core.placement;
 
 import io.github.roost.core.Registration;
 import io.github.roost.core.mapping.Mapping;
-import io.github.roost.core.spi.HomeListener;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -15,11 +14,11 @@ final class HomeListeners {
     private static final Logger LOG = LoggerFactory.getLogger(HomeListeners.class);
 
     /** @param hasFailed whether a failure of it has been logged: only the first is */
-    private record Listening(HomeListener listener, AtomicBoolean hasFailed) {}
+    private record Listening(Registration.HomeListener listener, AtomicBoolean hasFailed) {}
 
     private final List<Listening> all = new CopyOnWriteArrayList<>();
 
-    void add(HomeListener listener) {
+    void add(Registration.HomeListener listener) {
         all.add(new Listening(listener, new AtomicBoolean()));
     }
 
@@ -38,7 +37,7 @@ final class HomeListeners {
         }
     }
 
-    private static void tell(HomeListener listener, Registration table, Mapping before, Mapping after) {
+    private static void tell(Registration.HomeListener listener, Registration table, Mapping before, Mapping after) {
         int first = table.firstSlot();
         int[] moved = IntStream.range(0, table.size())
                 .filter(index -> !after.sameHomes(before, first + index))

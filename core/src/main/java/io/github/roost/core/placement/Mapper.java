@@ -10,7 +10,6 @@ import io.github.roost.core.remap.DomainLoads;
 import io.github.roost.core.remap.FirstHomes;
 import io.github.roost.core.remap.RemapRule;
 import io.github.roost.core.remap.RemapRule.Remap;
-import io.github.roost.core.spi.HomeListener;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -89,7 +88,11 @@ public final class Mapper {
          * @return the registration
          */
         Registration register(
-                String name, int firstSlot, int size, AtomicLong lastEpoch, Consumer<HomeListener> homeListeners);
+                String name,
+                int firstSlot,
+                int size,
+                AtomicLong lastEpoch,
+                Consumer<Registration.HomeListener> homeListeners);
     }
 
     public Mapper(

@@ -1,6 +1,6 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.topology.PinResult;
+import io.github.roost.topology.Pinner;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.function.IntSupplier;
 
@@ -25,7 +25,7 @@ final class CallerCore {
     }
 
     /** Records the PUs that a worker is pinned to; a worker that is not pinned is never near a caller. */
-    void pinned(int worker, PinResult pin) {
+    void pinned(int worker, Pinner.Result pin) {
         if (pin.pinned()) {
             for (int cpu : pin.got()) {
                 if (cpu < workers.length()) {

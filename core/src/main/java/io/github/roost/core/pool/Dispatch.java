@@ -10,7 +10,7 @@ import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.placement.Epoch;
 import io.github.roost.core.pool.SharedQueue.Entry;
-import io.github.roost.core.spi.BatchQueue;
+import io.github.roost.core.spi.Indexing;
 import io.github.roost.core.spi.Step;
 import java.util.List;
 import java.util.function.Consumer;
@@ -211,7 +211,7 @@ public final class Dispatch {
             }
         }
         boolean workersFree = !fork.shared().isEmpty() && pool.anyFree();
-        for (BatchQueue<?, ?> queue : fork.shared()) {
+        for (Indexing.BatchQueue<?, ?> queue : fork.shared()) {
             SharedQueue<?, ?> shared = (SharedQueue<?, ?>) queue;
             boolean needsTask = shared.nextNeedsTask(priority, workersFree);
             boolean full = shared.waiting() >= capacity;
@@ -244,7 +244,7 @@ public final class Dispatch {
         for (Part<?, ?> part : fork.parts()) {
             requireOpen(part.mappingId(), number);
         }
-        for (BatchQueue<?, ?> queue : fork.shared()) {
+        for (Indexing.BatchQueue<?, ?> queue : fork.shared()) {
             requireOpen(queue.mappingId(), number);
         }
     }
@@ -272,7 +272,7 @@ public final class Dispatch {
             int held,
             Consumer<Task> goesOn) {
         List<? extends Part<?, ?>> parts = fork.parts();
-        List<? extends BatchQueue<?, ?>> shared = fork.shared();
+        List<? extends Indexing.BatchQueue<?, ?>> shared = fork.shared();
         int count;
         Join join;
         try {

@@ -5,7 +5,7 @@ import io.github.roost.core.Priority;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.placement.Epoch;
 import io.github.roost.core.pool.SharedQueue.Entry;
-import io.github.roost.core.spi.GroupSearch.Group;
+import io.github.roost.core.spi.Indexing.GroupSearch.Group;
 import io.github.roost.core.spi.Search;
 import io.github.roost.core.spi.Step;
 import io.github.roost.core.spi.TableUse;

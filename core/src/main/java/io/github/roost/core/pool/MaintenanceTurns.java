@@ -1,7 +1,6 @@
 package io.github.roost.core.pool;
 
 import io.github.roost.core.policy.StallPolicy;
-import io.github.roost.core.policy.StallStats;
 import io.github.roost.core.stall.StallFilling;
 import org.jspecify.annotations.Nullable;
 
@@ -138,8 +137,8 @@ final class MaintenanceTurns {
     }
 
     /** Statistics under a policy: none while the worker has had no stall since the policy was set. Any thread. */
-    StallStats stats(StallPolicy policy) {
+    StallPolicy.Stats stats(StallPolicy policy) {
         StallFilling stalls = filling;
-        return stalls.policy().equals(policy) ? stalls.stats() : StallStats.NONE;
+        return stalls.policy().equals(policy) ? stalls.stats() : StallPolicy.Stats.NONE;
     }
 }

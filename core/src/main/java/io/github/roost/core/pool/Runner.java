@@ -1,7 +1,6 @@
 package io.github.roost.core.pool;
 
 import io.github.roost.core.policy.StallPolicy;
-import io.github.roost.core.policy.StallStats;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -156,7 +155,7 @@ final class Runner implements Runnable {
     }
 
     /** Statistics under a policy: none while the worker has had no stall since the policy was set. */
-    StallStats stalls(StallPolicy policy) {
+    StallPolicy.Stats stalls(StallPolicy policy) {
         return maintenance.stats(policy);
     }
 }

@@ -2,9 +2,8 @@ package io.github.roost.core.pool;
 
 import io.github.roost.core.MappingId;
 import io.github.roost.core.Priority;
-import io.github.roost.core.spi.BatchQueue;
 import io.github.roost.core.spi.GroupRule;
-import io.github.roost.core.spi.GroupSearch;
+import io.github.roost.core.spi.Indexing;
 import io.github.roost.core.spi.TableUse;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -16,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * {@link GroupTask}, so several workers can serve one queue at once; {@link GroupRule} determines the size of groups and when a
  * task is queued. Taking a group allocates nothing. Thread-safe.
  */
-public final class SharedQueue<Q, R> implements BatchQueue<Q, R> {
+public final class SharedQueue<Q, R> implements Indexing.BatchQueue<Q, R> {
     /** A query in the queue or in a group; used by one thread at a time. */
     static final class Entry {
         final Join join;
@@ -119,7 +118,7 @@ public final class SharedQueue<Q, R> implements BatchQueue<Q, R> {
     }
 
     private final MappingId mappingId;
-    private final GroupSearch<Q, R> search;
+    private final Indexing.GroupSearch<Q, R> search;
     private final GroupRule rule;
     private final Lane interactive = new Lane();
     private final Lane batch = new Lane();
@@ -127,7 +126,7 @@ public final class SharedQueue<Q, R> implements BatchQueue<Q, R> {
     /** Mean time per query in a group. Updates are not atomic: a lost update does no harm. */
     private volatile long nanosPerQuery;
 
-    public SharedQueue(MappingId mappingId, GroupSearch<Q, R> search, GroupRule rule) {
+    public SharedQueue(MappingId mappingId, Indexing.GroupSearch<Q, R> search, GroupRule rule) {
         this.mappingId = mappingId;
         this.search = search;
         this.rule = rule;
@@ -147,7 +146,7 @@ public final class SharedQueue<Q, R> implements BatchQueue<Q, R> {
         return mappingId.registration().use();
     }
 
-    GroupSearch<Q, R> search() {
+    Indexing.GroupSearch<Q, R> search() {
         return search;
     }
 

@@ -3,7 +3,7 @@ package io.github.roost.core.pool;
 import io.github.roost.core.Priority;
 import io.github.roost.core.dispatch.CrossingCost;
 import io.github.roost.core.pool.WorkerCounters.Counter;
-import io.github.roost.topology.PinResult;
+import io.github.roost.topology.Pinner;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.HashMap;
@@ -81,7 +81,7 @@ final class Worker {
     private volatile boolean shortTasks;
 
     /** Written by each thread of the worker as it starts. */
-    private volatile @Nullable PinResult pin;
+    private volatile Pinner.@Nullable Result pin;
     /** The runner of the worker; after the start only {@link Watch} replaces it. */
     private volatile @Nullable Runner runner;
 
@@ -252,12 +252,11 @@ final class Worker {
         return priority == Priority.INTERACTIVE ? interactive : batch;
     }
 
-    @Nullable
-    PinResult pin() {
+    Pinner.@Nullable Result pin() {
         return pin;
     }
 
-    void pinned(PinResult result) {
+    void pinned(Pinner.Result result) {
         pin = result;
     }
 

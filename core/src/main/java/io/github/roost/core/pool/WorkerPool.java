@@ -11,12 +11,11 @@ import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.core.policy.IdleStrategy;
 import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.core.policy.StallPolicy;
-import io.github.roost.core.policy.StallStats;
 import io.github.roost.core.pool.Task.Outcome;
 import io.github.roost.core.pool.WorkerCounters.Counter;
 import io.github.roost.core.spi.CompletionSource;
 import io.github.roost.topology.Core;
-import io.github.roost.topology.PinResult;
+import io.github.roost.topology.Pinner;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -47,7 +46,7 @@ public final class WorkerPool {
     public record Setup(
             WorkerLayout layout,
             SchedulingPolicy scheduling,
-            Function<Core, PinResult> pinner,
+            Function<Core, Pinner.Result> pinner,
             IntSupplier callerCpu,
             CrossDomainGate gate,
             IdleStrategy idleStrategy,
@@ -393,16 +392,16 @@ public final class WorkerPool {
     }
 
     /** Statistics of the stalls of all workers since the policy was set. */
-    public StallStats stallStats() {
+    public StallPolicy.Stats stallStats() {
         StallPolicy policy = stalls;
-        List<StallStats> all = new ArrayList<>();
+        List<StallPolicy.Stats> all = new ArrayList<>();
         for (Worker worker : workers) {
             Runner runner = worker.runner();
             if (runner != null) {
                 all.add(runner.stalls(policy));
             }
         }
-        return StallStats.of(all);
+        return StallPolicy.Stats.of(all);
     }
 
     double maintenanceShare() {
@@ -455,7 +454,7 @@ public final class WorkerPool {
     }
 
     /** The result of pinning a worker, or null if its thread has not been pinned yet. */
-    public @Nullable PinResult pinOf(int worker) {
+    public Pinner.@Nullable Result pinOf(int worker) {
         return workers[worker].pin();
     }
 
@@ -532,15 +531,15 @@ public final class WorkerPool {
     }
 
     /** Pins the calling thread of a worker. If the pinner throws, the worker stays unpinned: a fresh thread would fail as well. */
-    PinResult pin(Worker worker) {
+    Pinner.Result pin(Worker worker) {
         Core core = layout.coreOf(worker.index);
         try {
-            PinResult pin = setup.pinner().apply(core);
+            Pinner.Result pin = setup.pinner().apply(core);
             callerCore.pinned(worker.index, pin);
             return pin;
         } catch (Throwable e) {
             LOG.warn("worker {} of cache domain {} is not pinned: its pinner failed", worker.index, worker.domain, e);
-            return new PinResult(core.pus(), List.of(), -1, false, "the pinner failed: " + e);
+            return new Pinner.Result(core.pus(), List.of(), -1, false, "the pinner failed: " + e);
         }
     }
 

@@ -1,6 +1,6 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.topology.TimeSlice;
+import io.github.roost.topology.system.TimeSlice;
 
 /**
  * The scheduler time slice of a worker's thread. It is short for searches, so that a worker woken on its caller's core preempts

@@ -203,7 +203,7 @@ public interface Indexing {
      * worker also yields its core to other threads, so that callers need not wait for the end of a time slice before they can submit. A CPU-bound
      * thread then keeps the core for its own time slice, so the next such yield comes when the work has run for four times as long as the core was
      * away. Until the worker sleeps or finds no more batch work, its thread also has a long
-     * {@linkplain io.github.roost.topology.TimeSlice time slice}, so that threads that wake up take the core at once. Does nothing in a thread that
+     * {@linkplain io.github.roost.topology.system.TimeSlice time slice}, so that threads that wake up take the core at once. Does nothing in a thread that
      * is not a worker.
      */
     void yieldToSearches();
@@ -269,4 +269,102 @@ public interface Indexing {
      * @return whether a new mapping was published
      */
     boolean endWindow();
+
+    /**
+     * The queries that wait for one mapping id and are served in groups, so that the data is read once per group. A query that
+     * joins has a task queued at the id's home, unless the tasks already queued there suffice. While workers are free, each query
+     * has its own task, and several workers serve one queue at once; under load, groups are as large as a latency budget allows.
+     * Deadline, cancellation, overload and failure are per query. Created by an orchestrator; thread-safe.
+     *
+     * @param <Q> the query
+     * @param <R> the result of a query
+     */
+    interface BatchQueue<Q, R> {
+        /** {@return the mapping id at whose home its groups are served} */
+        MappingId mappingId();
+
+        /** {@return the number of waiting queries; may be a moment old} */
+        int waiting();
+    }
+
+    /**
+     * Background work in steps of a few microseconds: a build, a merge, a compaction, the pruning of a graph. Steps run on workers
+     * that have nothing else to do, also while their searches wait for bytes. To avoid starvation, maintenance also takes a small
+     * share of the time of busy workers.
+     */
+    @FunctionalInterface
+    interface Maintenance {
+        /**
+         * Runs one step. Steps of the same maintenance never run concurrently; each sees the writes of earlier steps.
+         *
+         * @param context the context of this step
+         * @return whether there is more to do
+         * @throws Exception any failure; it ends the maintenance and fails its future
+         */
+        boolean step(SearchContext context) throws Exception;
+    }
+
+    /**
+     * Serves the queries of a {@link Indexing.BatchQueue} in groups. It may run in several slices and park until the bytes that the group
+     * needs have arrived; it must not fork. Must be thread-safe: several workers may call it at once, each for its own group.
+     *
+     * @param <Q> the query
+     * @param <R> the result of a query
+     */
+    @FunctionalInterface
+    interface GroupSearch<Q, R> {
+        /**
+         * Runs one slice for a group.
+         *
+         * @param group the queries, and the place for their answers; a query without an answer at the end completes with null
+         * @param context the context of this slice; traffic is counted once for the group
+         * @return {@link Step.Done}, {@link Step.Yield} or {@link Step.Park}
+         * @throws Exception any failure; it fails the queries of the group that have no answer yet
+         */
+        Step<Group<Q, R>, Boolean> step(Group<Q, R> group, SearchContext context) throws Exception;
+
+        /**
+         * Queries that are served together. Used only by the running slice. Answers are delivered after the group's last slice, so
+         * the continuation of one answer never delays another answer of the group.
+         *
+         * @param <Q> the query
+         * @param <R> the result of a query
+         */
+        interface Group<Q, R> {
+            /** {@return the number of queries, at least 1} */
+            int size();
+
+            /**
+             * One of the queries.
+             *
+             * @param index from 0 to {@link #size()} exclusive
+             * @return the query
+             */
+            Q query(int index);
+
+            /**
+             * Whether a query has been cancelled or is complete, or its deadline has passed.
+             *
+             * @param index from 0 to {@link #size()} exclusive
+             * @return whether to skip the query
+             */
+            boolean expired(int index);
+
+            /**
+             * Answers a query. The first answer or failure of a query counts.
+             *
+             * @param index from 0 to {@link #size()} exclusive
+             * @param result the result of the query
+             */
+            void answer(int index, R result);
+
+            /**
+             * Fails one query; the rest of the group is unaffected.
+             *
+             * @param index from 0 to {@link #size()} exclusive
+             * @param failure the cause, not null
+             */
+            void fail(int index, Throwable failure);
+        }
+    }
 }

@@ -1,7 +1,6 @@
 package io.github.roost.core.stall;
 
 import io.github.roost.core.policy.StallPolicy;
-import io.github.roost.core.policy.StallStats;
 
 /**
  * Decides how one worker fills its stalls under a {@link StallPolicy}: receives the begin, the end and the maintenance of each stall, and
@@ -63,7 +62,7 @@ public final class StallFilling {
     private long stalledNanos;
     private long filledNanos;
     private double overrunNanos;
-    private volatile StallStats stats = StallStats.NONE;
+    private volatile StallPolicy.Stats stats = StallPolicy.Stats.NONE;
 
     /**
      * Creates the state of a worker without stalls.
@@ -218,7 +217,7 @@ public final class StallFilling {
             known.add(now - began);
         }
         if (stalls % STALLS_PER_STATS == 0) {
-            stats = new StallStats(
+            stats = new StallPolicy.Stats(
                     stalls, empties, stalledNanos, filledNanos, (long) overrunNanos, share(), tuner.slowdown());
         }
     }
@@ -251,7 +250,7 @@ public final class StallFilling {
     }
 
     /** {@return statistics of the stalls, updated every 64 stalls} */
-    public StallStats stats() {
+    public StallPolicy.Stats stats() {
         return stats;
     }
 }

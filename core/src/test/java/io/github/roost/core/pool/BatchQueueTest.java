@@ -9,9 +9,8 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Part;
 import io.github.roost.core.RejectedSearchException;
 import io.github.roost.core.SubmitOptions;
-import io.github.roost.core.spi.BatchQueue;
 import io.github.roost.core.spi.GroupRule;
-import io.github.roost.core.spi.GroupSearch;
+import io.github.roost.core.spi.Indexing;
 import io.github.roost.core.spi.Pending;
 import io.github.roost.core.spi.Step;
 import io.github.roost.testkit.Machines;
@@ -52,7 +51,7 @@ class BatchQueueTest {
     }
 
     /** Answers each query with its double, and notes how many there were. */
-    private BatchQueue<Integer, Integer> doubling() {
+    private Indexing.BatchQueue<Integer, Integer> doubling() {
         return orchestrator.indexing().batchQueue(id, (group, context) -> {
             groups.add(group.size());
             for (int i = 0; i < group.size(); i++) {
@@ -62,7 +61,7 @@ class BatchQueueTest {
         });
     }
 
-    private CompletableFuture<Integer> submit(BatchQueue<Integer, Integer> queue, int query) {
+    private CompletableFuture<Integer> submit(Indexing.BatchQueue<Integer, Integer> queue, int query) {
         return orchestrator.indexing().submitShared(queue, query, SubmitOptions.DEFAULT);
     }
 
@@ -82,7 +81,7 @@ class BatchQueueTest {
 
     @Test
     void anIdleSystemServesAQueryAtOnceAndByItself() {
-        BatchQueue<Integer, Integer> queue = doubling();
+        Indexing.BatchQueue<Integer, Integer> queue = doubling();
         for (int i = 0; i < 100; i++) {
             assertThat(submit(queue, i).join()).isEqualTo(2 * i);
         }
@@ -92,7 +91,7 @@ class BatchQueueTest {
     @Test
     void queriesThatWaitAreServedTogetherOnceEachWithItsAnswer() throws Exception {
         occupy();
-        BatchQueue<Integer, Integer> queue = doubling();
+        Indexing.BatchQueue<Integer, Integer> queue = doubling();
         List<CompletableFuture<Integer>> answers =
                 IntStream.range(0, 50).mapToObj(i -> submit(queue, i)).toList();
         assertThat(queue.waiting()).isEqualTo(50);
@@ -109,7 +108,7 @@ class BatchQueueTest {
     void withTheRuleOfOneQueryPerGroupNothingThatWaitsIsShared() throws Exception {
         restart(Machines.orchestrator(1, 1).groupRule(GroupRule.ALONE));
         occupy();
-        BatchQueue<Integer, Integer> queue = doubling();
+        Indexing.BatchQueue<Integer, Integer> queue = doubling();
         List<CompletableFuture<Integer>> answers =
                 IntStream.range(0, 50).mapToObj(i -> submit(queue, i)).toList();
         busyUntil.countDown();
@@ -124,7 +123,7 @@ class BatchQueueTest {
         occupy();
         IllegalStateException broken = new IllegalStateException("query 3 is broken");
         List<Integer> served = new CopyOnWriteArrayList<>();
-        BatchQueue<Integer, Integer> queue = orchestrator.indexing().batchQueue(id, (group, context) -> {
+        Indexing.BatchQueue<Integer, Integer> queue = orchestrator.indexing().batchQueue(id, (group, context) -> {
             for (int i = 0; i < group.size(); i++) {
                 served.add(group.query(i));
                 if (group.query(i) == 3) {
@@ -155,7 +154,7 @@ class BatchQueueTest {
     void aGroupSearchThatThrowsFailsThoseWithoutAnswerOnly() throws Exception {
         occupy();
         IllegalStateException broken = new IllegalStateException("in the midst");
-        BatchQueue<Integer, Integer> queue = orchestrator.indexing().batchQueue(id, (group, context) -> {
+        Indexing.BatchQueue<Integer, Integer> queue = orchestrator.indexing().batchQueue(id, (group, context) -> {
             group.answer(0, 10);
             group.fail(1, new IllegalArgumentException("its own"));
             throw broken;
@@ -173,7 +172,7 @@ class BatchQueueTest {
 
     @Test
     void aQueryWithoutAnswerHasFoundNull() {
-        BatchQueue<Integer, Integer> queue =
+        Indexing.BatchQueue<Integer, Integer> queue =
                 orchestrator.indexing().batchQueue(id, (group, context) -> Step.done(true));
         assertThat(submit(queue, 1).join()).isNull();
     }
@@ -181,12 +180,12 @@ class BatchQueueTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void aGroupSearchThatForksFailsItsQueriesAlsoInALaterSlice(boolean later) {
-        Step<GroupSearch.Group<Integer, Integer>, Boolean> fork = new Step.Fork<>(
+        Step<Indexing.GroupSearch.Group<Integer, Integer>, Boolean> fork = new Step.Fork<>(
                 List.of(new Part<Integer, Integer>((query, context) -> query, 1, id)),
                 List.of(),
                 null,
                 (group, results, context) -> Step.done(true));
-        BatchQueue<Integer, Integer> queue = orchestrator
+        Indexing.BatchQueue<Integer, Integer> queue = orchestrator
                 .indexing()
                 .batchQueue(id, (group, context) -> later ? new Step.Yield<>((same, next) -> fork) : fork);
         CompletableFuture<Integer> answer = submit(queue, 1);
@@ -198,7 +197,7 @@ class BatchQueueTest {
     @Test
     void aCallbackOfOneAnswerMayJoinASiblings() throws Exception {
         occupy();
-        BatchQueue<Integer, Integer> queue = doubling();
+        Indexing.BatchQueue<Integer, Integer> queue = doubling();
         CompletableFuture<Integer> first = submit(queue, 1);
         CompletableFuture<Integer> third = submit(queue, 3);
         CompletableFuture<Integer> sum = first.thenCombine(third, Integer::sum);
@@ -214,8 +213,8 @@ class BatchQueueTest {
     void fullRingsRefuseOneQueryAndNoOtherIsHarmed() throws Exception {
         restart(Machines.orchestrator(1, 1).ringCapacity(2));
         occupy();
-        BatchQueue<Integer, Integer> queue = doubling();
-        BatchQueue<Integer, Integer> another = doubling();
+        Indexing.BatchQueue<Integer, Integer> queue = doubling();
+        Indexing.BatchQueue<Integer, Integer> another = doubling();
         CompletableFuture<Integer> inTheQueue = submit(queue, 1);
         CompletableFuture<Integer> inTheRing = orchestrator.submit((query, context) -> query, 5, id);
         // Whoever joins a queue that a task is on its way for needs no place.
@@ -236,8 +235,8 @@ class BatchQueueTest {
     void aForkThatIsRefusedForOneQueueJoinsNone() throws Exception {
         restart(Machines.orchestrator(1, 1).ringCapacity(1));
         occupy();
-        BatchQueue<Integer, Integer> queue = doubling();
-        BatchQueue<Integer, Integer> another = doubling();
+        Indexing.BatchQueue<Integer, Integer> queue = doubling();
+        Indexing.BatchQueue<Integer, Integer> another = doubling();
         Step.Fork<Integer, Integer, Integer, Integer> both = new Step.Fork<>(
                 List.of(),
                 List.of(queue, another),
@@ -258,7 +257,7 @@ class BatchQueueTest {
     void anInteractiveQueryBehindABatchOneIsServedBeforeBatchWork() throws Exception {
         occupy();
         List<String> order = new CopyOnWriteArrayList<>();
-        BatchQueue<Integer, Integer> queue = orchestrator.indexing().batchQueue(id, (group, context) -> {
+        Indexing.BatchQueue<Integer, Integer> queue = orchestrator.indexing().batchQueue(id, (group, context) -> {
             order.add("group of " + group.size());
             for (int i = 0; i < group.size(); i++) {
                 group.answer(i, group.query(i));
@@ -286,7 +285,7 @@ class BatchQueueTest {
     @Test
     void aGroupMayYieldAndParkAndThoseWhoComeMeanwhileAreServedNext() {
         Pending bytes = new Pending();
-        BatchQueue<Integer, Integer> queue = orchestrator.indexing().batchQueue(id, (group, context) -> {
+        Indexing.BatchQueue<Integer, Integer> queue = orchestrator.indexing().batchQueue(id, (group, context) -> {
             groups.add(group.size());
             return new Step.Yield<>((same, next) -> new Step.Park<>(bytes, (again, last) -> {
                 for (int i = 0; i < again.size(); i++) {
@@ -300,7 +299,7 @@ class BatchQueueTest {
         while (Inside.pool(orchestrator).parked() == 0) {
             Thread.onSpinWait();
         }
-        BatchQueue<Integer, Integer> other = doubling();
+        Indexing.BatchQueue<Integer, Integer> other = doubling();
         assertThat(submit(other, 4).join()).isEqualTo(8);
         assertThat(answers.getFirst()).isNotDone();
         bytes.complete();
@@ -310,8 +309,8 @@ class BatchQueueTest {
     @Test
     void manyThreadsAndQueuesLoseNoQuery() throws Exception {
         restart(Machines.orchestrator(2, 2));
-        BatchQueue<Integer, Integer> one = doubling();
-        BatchQueue<Integer, Integer> two = doubling();
+        Indexing.BatchQueue<Integer, Integer> one = doubling();
+        Indexing.BatchQueue<Integer, Integer> two = doubling();
         List<Thread> threads = new ArrayList<>();
         List<Throwable> wrong = new CopyOnWriteArrayList<>();
         for (int t = 0; t < 4; t++) {

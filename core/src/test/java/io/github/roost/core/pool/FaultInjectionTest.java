@@ -10,8 +10,7 @@ import io.github.roost.core.Part;
 import io.github.roost.core.Registration;
 import io.github.roost.core.SubmitOptions;
 import io.github.roost.core.policy.CrossDomainGate;
-import io.github.roost.core.spi.BatchQueue;
-import io.github.roost.core.spi.GroupSearch;
+import io.github.roost.core.spi.Indexing;
 import io.github.roost.core.spi.Search;
 import io.github.roost.core.spi.Step;
 import io.github.roost.testkit.Machines;
@@ -163,7 +162,7 @@ class FaultInjectionTest {
         all.add(() -> orchestrator.fanOut(parts, results -> results.size()));
         all.add(() -> steps(orchestrator, ids, completions, SubmitOptions.DEFAULT));
         all.add(() -> steps(orchestrator, ids, completions, SubmitOptions.BATCH));
-        BatchQueue<Integer, Integer> queue = orchestrator.indexing().batchQueue(id, group(completions));
+        Indexing.BatchQueue<Integer, Integer> queue = orchestrator.indexing().batchQueue(id, group(completions));
         for (int i = 0; i < 4; i++) {
             int query = i;
             all.add(() -> orchestrator.indexing().submitShared(queue, query, SubmitOptions.DEFAULT));
@@ -204,7 +203,7 @@ class FaultInjectionTest {
     /** Yields, parks, forks into parts that park themselves and share a batch queue, and ends. */
     private static CompletableFuture<Integer> steps(
             Orchestrator orchestrator, Registration ids, Completions completions, SubmitOptions options) {
-        BatchQueue<Integer, Integer> queue = orchestrator.indexing().batchQueue(ids.id(2), group(completions));
+        Indexing.BatchQueue<Integer, Integer> queue = orchestrator.indexing().batchQueue(ids.id(2), group(completions));
         Search<Integer, Integer> last = (query, context) -> {
             List<Part<Integer, Integer>> parts = List.of(
                     new Part<>((part, partContext) -> part, 1, ids.id(1)),
@@ -228,7 +227,7 @@ class FaultInjectionTest {
         return orchestrator.indexing().submitSteps(yields, 1, ids.id(0), options);
     }
 
-    private static GroupSearch<Integer, Integer> group(Completions completions) {
+    private static Indexing.GroupSearch<Integer, Integer> group(Completions completions) {
         return (group, context) -> new Step.Park<>(completions.ask(Completions.Kind.SOON), (same, later) -> {
             for (int i = 0; i < same.size(); i++) {
                 same.answer(i, same.query(i) + 1);

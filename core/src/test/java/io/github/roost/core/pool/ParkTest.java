@@ -11,12 +11,10 @@ import io.github.roost.core.OrchestratorClosedException;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.SubmitOptions;
 import io.github.roost.core.policy.StallPolicy;
-import io.github.roost.core.policy.StallStats;
 import io.github.roost.core.pool.Completions.DiskFailure;
 import io.github.roost.core.pool.Completions.Kind;
-import io.github.roost.core.spi.BatchQueue;
 import io.github.roost.core.spi.CompletionSource;
-import io.github.roost.core.spi.GroupSearch;
+import io.github.roost.core.spi.Indexing;
 import io.github.roost.core.spi.Pending;
 import io.github.roost.core.spi.Search;
 import io.github.roost.core.spi.Step;
@@ -171,7 +169,7 @@ class ParkTest {
             assertThat(submit(doubled(Kind.SOON), SubmitOptions.DEFAULT).join()).isEqualTo(42);
         }
         orchestrator.stalls(StallPolicy.BUDGETED.withLatencyTarget(.1));
-        assertThat(orchestrator.stallStats()).isEqualTo(StallStats.NONE);
+        assertThat(orchestrator.stallStats()).isEqualTo(StallPolicy.Stats.NONE);
     }
 
     @Test
@@ -286,7 +284,7 @@ class ParkTest {
                 meet(together);
             }
         });
-        BatchQueue<Integer, Integer> parking =
+        Indexing.BatchQueue<Integer, Integer> parking =
                 orchestrator.indexing().batchQueue(id, parkingGroup(() -> requireNonNull(asked.get())));
         for (int i = 0; i < rounds; i++) {
             asked.set(new Pending());
@@ -313,7 +311,7 @@ class ParkTest {
         assertThat(parked()).isZero();
     }
 
-    private static GroupSearch<Integer, Integer> parkingGroup(Supplier<Pending> pending) {
+    private static Indexing.GroupSearch<Integer, Integer> parkingGroup(Supplier<Pending> pending) {
         return (group, context) -> new Step.Park<>(pending.get(), (same, later) -> {
             for (int i = 0; i < same.size(); i++) {
                 same.answer(i, same.query(i));
@@ -327,7 +325,7 @@ class ParkTest {
         List<CompletableFuture<Integer>> waiting = new ArrayList<>();
         Orchestrator closing = Machines.orchestrator(2, 2).build();
         MappingId there = closing.register("table").id();
-        BatchQueue<Integer, Integer> queue =
+        Indexing.BatchQueue<Integer, Integer> queue =
                 closing.indexing().batchQueue(there, parkingGroup(() -> completions.ask(Kind.NEVER)));
         for (int i = 0; i < 50; i++) {
             waiting.add(closing.indexing().submitSteps(doubled(Kind.NEVER), 1, there, SubmitOptions.DEFAULT));
@@ -350,7 +348,7 @@ class ParkTest {
         CountDownLatch joined = new CountDownLatch(1);
         CompletableFuture<Integer> busy = occupy(joined);
         Pending bytes = new Pending();
-        BatchQueue<Integer, Integer> queue = orchestrator.indexing().batchQueue(id, parkingGroup(() -> bytes));
+        Indexing.BatchQueue<Integer, Integer> queue = orchestrator.indexing().batchQueue(id, parkingGroup(() -> bytes));
         CompletableFuture<Integer> patient = orchestrator.indexing().submitShared(queue, 1, SubmitOptions.DEFAULT);
         CompletableFuture<Integer> hasty = orchestrator
                 .indexing()
@@ -374,7 +372,7 @@ class ParkTest {
 
     @Test
     void aParkedGroupThatNobodyWaitsForAnyMoreEnds() {
-        BatchQueue<Integer, Integer> queue =
+        Indexing.BatchQueue<Integer, Integer> queue =
                 orchestrator.indexing().batchQueue(id, parkingGroup(() -> completions.ask(Kind.NEVER)));
         CountDownLatch joined = new CountDownLatch(1);
         CompletableFuture<Integer> busy = occupy(joined);

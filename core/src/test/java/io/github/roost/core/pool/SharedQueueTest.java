@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.SubmitOptions;
-import io.github.roost.core.spi.BatchQueue;
+import io.github.roost.core.spi.Indexing;
 import io.github.roost.core.spi.Step;
 import io.github.roost.testkit.Machines;
 import java.util.ArrayList;
@@ -24,14 +24,16 @@ class SharedQueueTest {
         try (Orchestrator orchestrator = Machines.orchestrator(1, WORKERS).build()) {
             MappingId id = orchestrator.register("hot").id();
             CountDownLatch inside = new CountDownLatch(WORKERS);
-            BatchQueue<Integer, Integer> queue = orchestrator.indexing().batchQueue(id, (group, context) -> {
-                inside.countDown();
-                assertThat(inside.await(30, TimeUnit.SECONDS)).isTrue();
-                for (int i = 0; i < group.size(); i++) {
-                    group.answer(i, 2 * group.query(i));
-                }
-                return Step.done(true);
-            });
+            Indexing.BatchQueue<Integer, Integer> queue = orchestrator
+                    .indexing()
+                    .batchQueue(id, (group, context) -> {
+                        inside.countDown();
+                        assertThat(inside.await(30, TimeUnit.SECONDS)).isTrue();
+                        for (int i = 0; i < group.size(); i++) {
+                            group.answer(i, 2 * group.query(i));
+                        }
+                        return Step.done(true);
+                    });
             List<CompletableFuture<Integer>> answers = new ArrayList<>();
             for (int i = 0; i < 8 * WORKERS; i++) {
                 answers.add(orchestrator.indexing().submitShared(queue, i, SubmitOptions.DEFAULT));

@@ -10,7 +10,7 @@ import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.core.policy.IdleStrategy;
 import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.testkit.Machines;
-import io.github.roost.topology.PinResult;
+import io.github.roost.topology.Pinner;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -27,7 +27,7 @@ class ShortTasksTest {
             new WorkerPool.Setup(
                     layout,
                     SchedulingPolicy.HOME_DOMAIN,
-                    core -> new PinResult(core.pus(), core.pus(), core.pus().getFirst(), true, ""),
+                    core -> new Pinner.Result(core.pus(), core.pus(), core.pus().getFirst(), true, ""),
                     () -> cpuOfCaller,
                     CrossDomainGate.DEFAULT,
                     IdleStrategy.spinThenPark(1),

@@ -7,7 +7,7 @@ import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.SubmitOptions;
 import io.github.roost.testkit.Machines;
-import io.github.roost.topology.TimeSlice;
+import io.github.roost.topology.system.TimeSlice;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

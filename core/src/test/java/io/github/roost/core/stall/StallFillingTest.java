@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.within;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.github.roost.core.policy.StallPolicy;
-import io.github.roost.core.policy.StallStats;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -81,7 +80,7 @@ class StallFillingTest {
         assertThat(filling.isMeasured()).isFalse();
         assertThat(filling.mayRun(10)).isEqualTo(STEP);
         filling.ends(100);
-        assertThat(filling.stats()).isEqualTo(StallStats.NONE);
+        assertThat(filling.stats()).isEqualTo(StallPolicy.Stats.NONE);
     }
 
     @ParameterizedTest

@@ -20,7 +20,7 @@ import io.github.roost.index.disk.update.DiskUpdates;
 import io.github.roost.index.disk.update.UpdateLock;
 import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
-import io.github.roost.neighborhash.RowMap;
+import io.github.roost.neighborhash.spi.RowMap;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
@@ -36,6 +36,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -361,10 +362,10 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
         return super.use();
     }
 
-    private DiskTableStats.Traffic traffic() {
+    private Stats.Traffic traffic() {
         SearchCounts counts = search.counts();
         long read = (counts.pagesRead() + counts.updatePagesRead()) * DiskLayout.PAGE_BYTES;
-        return new DiskTableStats.Traffic(
+        return new Stats.Traffic(
                 counts.codesCompared() * graph.layout().codeBytes(),
                 counts.pagesInMemory() * DiskLayout.PAGE_BYTES,
                 file.isDirect() ? 0 : read,
@@ -386,9 +387,9 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
     }
 
     /** {@return counts since the table was opened} */
-    public DiskTableStats diskStats() {
+    public Stats diskStats() {
         SearchCounts counts = search.counts();
-        return new DiskTableStats(
+        return new Stats(
                 counts.searches(),
                 counts.pagesRead(),
                 counts.pagesInMemory(),
@@ -456,5 +457,76 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
             nodes.close();
             graph.codes().close();
         }
+    }
+
+    /**
+     * Counts of a table since it was opened; searches that failed or were cancelled are not counted.
+     *
+     * @param searches number of searches
+     * @param pagesRead pages of 4 KiB that searches read
+     * @param pagesInMemory changed pages that searches took from memory
+     * @param codesCompared codes that searches compared with their queries
+     * @param updatePagesRead pages of 4 KiB that updates read
+     * @param nodesExpanded nodes whose vectors and neighbors searches read
+     * @param stalledNanos time that searches were parked
+     * @param busyNanos time that their slices ran
+     * @param damagedPages numbers of damaged pages found so far, ascending, at most 1,000
+     * @param traffic bytes read by searches and updates, by tier
+     * @param memoryBytes bytes of codes, ids and the table that finds a row by its id
+     * @param fileBytes bytes of the file
+     * @param updates inserts, replacements and deletes done
+     * @param updateNanos time that they ran, without waits
+     * @param pruneNanos the part of it spent choosing neighbors
+     * @param checkpoints number of checkpoints written
+     * @param changedPages pages changed since the last checkpoint, on the heap
+     * @param deletedNodes nodes of deleted rows that are still in the graph
+     * @param takenOut nodes of deleted rows that repairs have removed from the graph; those of the running pass are counted in proportion
+     *     to its progress
+     */
+    public record Stats(
+            long searches,
+            long pagesRead,
+            long pagesInMemory,
+            long codesCompared,
+            long updatePagesRead,
+            long nodesExpanded,
+            long stalledNanos,
+            long busyNanos,
+            List<Integer> damagedPages,
+            Traffic traffic,
+            long memoryBytes,
+            long fileBytes,
+            long updates,
+            long updateNanos,
+            long pruneNanos,
+            long checkpoints,
+            int changedPages,
+            int deletedNodes,
+            double takenOut) {
+        /**
+         * Bytes read, by where they were.
+         *
+         * @param codes in memory, codes that searches compared with their queries
+         * @param changedPages in memory, pages that searches took from memory
+         * @param pageCache read through the system's page cache, which may have held them or not
+         * @param device read from the device with direct I/O
+         */
+        public record Traffic(long codes, long changedPages, long pageCache, long device) {}
+
+        /** {@return the share of the searches' time spent waiting for reads, from 0 to 1} */
+        public double stalledShare() {
+            return (double) stalledNanos / Math.max(1, stalledNanos + busyNanos);
+        }
+    }
+
+    /** How a search of a table on disk waits for its reads. */
+    public enum ReadMode {
+        /** Reads some pages and waits for all of them (Subramanya et al., "DiskANN", NeurIPS 2019): fewest pages per search. */
+        BEAM,
+        /**
+         * Keeps reads in flight while it processes completed ones, first few and then more (Guo and Lu, "Achieving Low-Latency Graph-Based Vector
+         * Search", OSDI 2025): some more pages per search, at lower latency.
+         */
+        PIPELINED
     }
 }

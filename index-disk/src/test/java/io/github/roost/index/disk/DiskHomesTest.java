@@ -91,7 +91,7 @@ class DiskHomesTest {
             searched(one);
             orchestrator.indexing().endWindow();
 
-            DiskTableStats.Traffic traffic = one.diskStats().traffic();
+            DiskTable.Stats.Traffic traffic = one.diskStats().traffic();
             assertThat(traffic.codes())
                     .isEqualTo(one.diskStats().codesCompared()
                             * one.graph().layout().codeBytes())

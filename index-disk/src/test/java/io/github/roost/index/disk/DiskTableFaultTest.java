@@ -54,7 +54,7 @@ class DiskTableFaultTest {
             build(io);
             try (DiskTable table = DiskTable.openReadOnly(orchestrator, io, "table", FILE)) {
                 float[] query = ROWS.query(1);
-                table.pageReads(5, ReadMode.BEAM);
+                table.pageReads(5, DiskTable.ReadMode.BEAM);
                 List<CompletableFuture<SearchResult>> searches = new ArrayList<>();
                 for (int i = 0; i < 100; i++) {
                     searches.add(table.search(query, 5, 50));
@@ -124,7 +124,7 @@ class DiskTableFaultTest {
             build(io);
             try (MutableDiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
                 Set<Long> onPage = Rows.onPage(table, 3);
-                table.pageReads(8, ReadMode.PIPELINED);
+                table.pageReads(8, DiskTable.ReadMode.PIPELINED);
                 device.shortTransfers(.3).slow(200_000).badBlock(new DiskLayout(8, 32, 8).firstFreeBlock() + 3);
                 long damaged = 0;
                 double recall = 0;

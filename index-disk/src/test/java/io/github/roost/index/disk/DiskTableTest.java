@@ -103,7 +103,7 @@ class DiskTableTest {
 
     @ParameterizedTest
     @EnumSource
-    void searchesFindNearlyAllOfTheTrueNeighborsAndTheirExactDistances(ReadMode mode) throws Exception {
+    void searchesFindNearlyAllOfTheTrueNeighborsAndTheirExactDistances(DiskTable.ReadMode mode) throws Exception {
         try (DiskTable table = open()) {
             table.pageReads(8, mode);
             assertThat(recall(table, ROWS, 100, 100)).isGreaterThan(.98);
@@ -117,7 +117,7 @@ class DiskTableTest {
     @ValueSource(ints = {1, 4, 64})
     void howManyReadsAreUnderWayChangesTheCostAndNotTheResult(int reads) throws Exception {
         try (DiskTable table = open()) {
-            table.pageReads(reads, ReadMode.BEAM);
+            table.pageReads(reads, DiskTable.ReadMode.BEAM);
             assertThat(recall(table, ROWS, 100, 30)).isGreaterThan(.98);
             SearchCost cost = table.search(ROWS.query(1), K, 100).get().cost();
             assertThat(cost.expanded()).as("all in sight at the end").isBetween(100L, 500L);
@@ -222,7 +222,7 @@ class DiskTableTest {
                 DiskTable table = DiskTable.openReadOnly(orchestrator, other, "table", file)) {
             List<CompletableFuture<SearchResult>> answers = new ArrayList<>();
             for (int i = 0; i < 300; i++) {
-                table.pageReads(4, i % 2 == 0 ? ReadMode.BEAM : ReadMode.PIPELINED);
+                table.pageReads(4, i % 2 == 0 ? DiskTable.ReadMode.BEAM : DiskTable.ReadMode.PIPELINED);
                 answers.add(table.search(ROWS.query(i), K, 60));
             }
             double sum = 0;
@@ -418,7 +418,7 @@ class DiskTableTest {
                     .hasMessage("query must have 24 dimensions, got 3");
             assertThatThrownBy(() -> table.search(ROWS.query(1), 10, 9))
                     .hasMessage("width must be between 10 and 100,000, got 9");
-            assertThatThrownBy(() -> table.pageReads(65, ReadMode.BEAM))
+            assertThatThrownBy(() -> table.pageReads(65, DiskTable.ReadMode.BEAM))
                     .hasMessage("reads must be between 1 and 64, got 65");
         }
         assertThatThrownBy(() -> DiskTable.builder().metric(Metric.INNER_PRODUCT))

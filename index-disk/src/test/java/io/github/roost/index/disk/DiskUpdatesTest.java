@@ -279,7 +279,7 @@ class DiskUpdatesTest {
         build(800);
         try (MutableDiskTable table = open()) {
             table.search(ROWS.query(1), K, 50).get();
-            DiskTableStats.Traffic read = table.diskStats().traffic();
+            DiskTable.Stats.Traffic read = table.diskStats().traffic();
             assertThat(read.codes())
                     .isEqualTo(table.diskStats().codesCompared()
                             * table.graph().layout().codeBytes());
@@ -294,7 +294,7 @@ class DiskUpdatesTest {
             assertThat(table.diskStats().updatePagesRead()).isPositive();
             long before = table.diskStats().pagesRead();
             table.search(ROWS.query(1), K, 50).get();
-            DiskTableStats after = table.diskStats();
+            DiskTable.Stats after = table.diskStats();
             assertThat(after.pagesInMemory()).isPositive();
             assertThat(after.traffic().changedPages()).isEqualTo(4_096 * after.pagesInMemory());
             assertThat(after.traffic().device() + after.traffic().pageCache())

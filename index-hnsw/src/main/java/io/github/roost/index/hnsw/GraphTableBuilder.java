@@ -3,7 +3,7 @@ package io.github.roost.index.hnsw;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.graph.GraphOptions;
 import io.github.roost.index.hnsw.search.GraphImage;
-import io.github.roost.topology.DomainMemory;
+import io.github.roost.topology.system.DomainMemory;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.MemoryLimited;
 import io.github.roost.vector.Metric;

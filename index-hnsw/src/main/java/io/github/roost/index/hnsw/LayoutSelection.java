@@ -2,7 +2,7 @@ package io.github.roost.index.hnsw;
 
 import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.index.hnsw.search.GraphImage;
-import io.github.roost.topology.DomainMemory;
+import io.github.roost.topology.system.DomainMemory;
 import io.github.roost.vector.spi.BuildWork;
 import java.util.Optional;
 import org.slf4j.Logger;

@@ -6,7 +6,7 @@ import io.github.roost.index.hnsw.format.HnswFormats;
 import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.index.hnsw.graph.GraphBuild;
 import io.github.roost.index.hnsw.graph.GraphOptions;
-import io.github.roost.topology.DomainMemory;
+import io.github.roost.topology.system.DomainMemory;
 import io.github.roost.vector.MutableVectorTable;
 import io.github.roost.vector.TableBuild;
 import io.github.roost.vector.TableFileException;

@@ -2,7 +2,7 @@ package io.github.roost.index.hnsw;
 
 import io.github.roost.core.OrchestratorClosedException;
 import io.github.roost.core.TableClosedException;
-import io.github.roost.topology.ProcessMaskThreadFactory;
+import io.github.roost.topology.system.ProcessMaskThreadFactory;
 import io.github.roost.vector.TableBuild;
 import io.github.roost.vector.VectorTable;
 import io.github.roost.vector.spi.BuildWork;

@@ -7,7 +7,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.index.hnsw.search.ImageFile;
 import io.github.roost.testkit.Remaps;
-import io.github.roost.topology.MemoryResult;
+import io.github.roost.topology.system.MemoryResult;
 import io.github.roost.vector.spi.TableMemory;
 import java.nio.file.Path;
 import java.util.Arrays;

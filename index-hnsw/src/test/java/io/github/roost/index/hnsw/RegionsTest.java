@@ -7,7 +7,7 @@ import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.index.hnsw.search.ImageFile;
-import io.github.roost.topology.DomainMemory;
+import io.github.roost.topology.system.DomainMemory;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.spi.BuildWork;

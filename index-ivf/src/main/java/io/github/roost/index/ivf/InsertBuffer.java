@@ -1,6 +1,6 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.spi.BatchQueue;
+import io.github.roost.core.spi.Indexing;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -29,7 +29,7 @@ final class InsertBuffer {
 
     private final RowList rows;
     /** The batch queue of queries that wait for the buffer; created by the first. */
-    private final AtomicReference<@Nullable BatchQueue<IvfQuery<?>, Boolean>> queue = new AtomicReference<>();
+    private final AtomicReference<Indexing.@Nullable BatchQueue<IvfQuery<?>, Boolean>> queue = new AtomicReference<>();
 
     private final AtomicBoolean flushClaimed = new AtomicBoolean();
     /** Scans since the last failed flush; starts below 0 if the next attempt is delayed. */
@@ -65,14 +65,13 @@ final class InsertBuffer {
         return rows.bytes();
     }
 
-    @Nullable
-    BatchQueue<IvfQuery<?>, Boolean> queue() {
+    Indexing.@Nullable BatchQueue<IvfQuery<?>, Boolean> queue() {
         return queue.get();
     }
 
     /** The batch queue of queries that wait for the buffer; sets it to {@code made} if there is none. */
-    BatchQueue<IvfQuery<?>, Boolean> queue(BatchQueue<IvfQuery<?>, Boolean> made) {
-        BatchQueue<IvfQuery<?>, Boolean> before = queue.compareAndExchange(null, made);
+    Indexing.BatchQueue<IvfQuery<?>, Boolean> queue(Indexing.BatchQueue<IvfQuery<?>, Boolean> made) {
+        Indexing.BatchQueue<IvfQuery<?>, Boolean> before = queue.compareAndExchange(null, made);
         return before == null ? made : before;
     }
 

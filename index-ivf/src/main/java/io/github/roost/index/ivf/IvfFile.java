@@ -2,7 +2,7 @@ package io.github.roost.index.ivf;
 
 import io.github.roost.core.MappingId;
 import io.github.roost.index.ivf.format.IvfFormats;
-import io.github.roost.neighborhash.RowMap;
+import io.github.roost.neighborhash.spi.RowMap;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableFileException;

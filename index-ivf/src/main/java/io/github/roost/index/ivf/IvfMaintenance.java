@@ -4,8 +4,8 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Registration;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.TableClosedException;
-import io.github.roost.core.spi.Maintenance;
-import io.github.roost.neighborhash.RowMap;
+import io.github.roost.core.spi.Indexing;
+import io.github.roost.neighborhash.spi.RowMap;
 import io.github.roost.vector.TableBuild;
 import io.github.roost.vector.spi.BuildWork;
 import io.github.roost.vector.spi.TableMemory;
@@ -101,7 +101,7 @@ final class IvfMaintenance {
     }
 
     /** Steps of {@link IvfRows} as maintenance. */
-    private static final class RowMaintenance implements Maintenance {
+    private static final class RowMaintenance implements Indexing.Maintenance {
         private final Supplier<IvfRows.Steps> begin;
         private final Runnable putOff;
         private IvfRows.@Nullable Steps steps;

@@ -1,8 +1,8 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.neighborhash.NeighborHashMap;
-import io.github.roost.neighborhash.RowMap;
-import io.github.roost.topology.DomainMemory;
+import io.github.roost.neighborhash.spi.RowMap;
+import io.github.roost.topology.system.DomainMemory;
 import io.github.roost.vector.Metric;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;

@@ -7,7 +7,7 @@ import io.github.roost.core.TableClosedException;
 import io.github.roost.index.ivf.format.IvfFormats;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
-import io.github.roost.topology.DomainMemory;
+import io.github.roost.topology.system.DomainMemory;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.MemoryLimited;
 import io.github.roost.vector.MutableVectorTable;

@@ -6,8 +6,8 @@ import io.github.roost.core.Part;
 import io.github.roost.core.Registration;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.SearchFunction;
-import io.github.roost.core.spi.BatchQueue;
-import io.github.roost.core.spi.GroupSearch.Group;
+import io.github.roost.core.spi.Indexing;
+import io.github.roost.core.spi.Indexing.GroupSearch.Group;
 import io.github.roost.core.spi.Step;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -112,8 +112,9 @@ final class ListScans {
         return SCANNED;
     }
 
-    private List<BatchQueue<IvfQuery<?>, Boolean>> queues(int[] probed, int count, Lists lists, ListScanner scanner) {
-        List<BatchQueue<IvfQuery<?>, Boolean>> queues = new ArrayList<>(count);
+    private List<Indexing.BatchQueue<IvfQuery<?>, Boolean>> queues(
+            int[] probed, int count, Lists lists, ListScanner scanner) {
+        List<Indexing.BatchQueue<IvfQuery<?>, Boolean>> queues = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
             countScanOfBuffer(probed[i], lists);
             queues.add(queue(probed[i], lists, scanner));
@@ -121,8 +122,8 @@ final class ListScans {
         return queues;
     }
 
-    private BatchQueue<IvfQuery<?>, Boolean> queue(int list, Lists lists, ListScanner scanner) {
-        BatchQueue<IvfQuery<?>, Boolean> queue = lists.queue(list);
+    private Indexing.BatchQueue<IvfQuery<?>, Boolean> queue(int list, Lists lists, ListScanner scanner) {
+        Indexing.BatchQueue<IvfQuery<?>, Boolean> queue = lists.queue(list);
         if (queue != null) {
             return queue;
         }

@@ -1,7 +1,7 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.spi.BatchQueue;
-import io.github.roost.neighborhash.RowMap;
+import io.github.roost.core.spi.Indexing;
+import io.github.roost.neighborhash.spi.RowMap;
 import io.github.roost.vector.spi.BuildWork;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -17,7 +17,7 @@ record Lists(
         CoarseQuantizer quantizer,
         RowLayout layout,
         RowList[] rows,
-        AtomicReferenceArray<@Nullable BatchQueue<IvfQuery<?>, Boolean>> queues,
+        AtomicReferenceArray<Indexing.@Nullable BatchQueue<IvfQuery<?>, Boolean>> queues,
         InsertBuffer buffer) {
     private static final int ROWS_PER_STEP = 256;
 
@@ -93,17 +93,16 @@ record Lists(
     }
 
     /** The batch queue of a list, or of the buffer; null if no query has waited for it yet. */
-    @Nullable
-    BatchQueue<IvfQuery<?>, Boolean> queue(int list) {
+    Indexing.@Nullable BatchQueue<IvfQuery<?>, Boolean> queue(int list) {
         return list == bufferNumber() ? buffer.queue() : queues.get(list);
     }
 
     /** The batch queue of a list, or of the buffer; sets it to {@code made} if there is none. */
-    BatchQueue<IvfQuery<?>, Boolean> queue(int list, BatchQueue<IvfQuery<?>, Boolean> made) {
+    Indexing.BatchQueue<IvfQuery<?>, Boolean> queue(int list, Indexing.BatchQueue<IvfQuery<?>, Boolean> made) {
         if (list == bufferNumber()) {
             return buffer.queue(made);
         }
-        BatchQueue<IvfQuery<?>, Boolean> before = queues.compareAndExchange(list, null, made);
+        Indexing.BatchQueue<IvfQuery<?>, Boolean> before = queues.compareAndExchange(list, null, made);
         return before == null ? made : before;
     }
 

@@ -3,7 +3,7 @@ package io.github.roost.index.ivf;
 import io.github.roost.index.ivf.kernel.QueryGroup;
 import io.github.roost.index.ivf.kernel.Reservoir;
 import io.github.roost.index.ivf.kernel.RowRun;
-import io.github.roost.neighborhash.RowMap;
+import io.github.roost.neighborhash.spi.RowMap;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.spi.BuildWork;
 import java.lang.foreign.Arena;

@@ -1,7 +1,7 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.index.ivf.kernel.ScanKernel;
-import io.github.roost.neighborhash.RowMap;
+import io.github.roost.neighborhash.spi.RowMap;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.math.KMeans;

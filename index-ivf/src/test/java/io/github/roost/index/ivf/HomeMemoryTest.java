@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.testkit.Remaps;
-import io.github.roost.topology.MemoryResult;
+import io.github.roost.topology.system.MemoryResult;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
 import io.github.roost.index.ivf.kernel.ScanKernels;
-import io.github.roost.neighborhash.RowMap;
+import io.github.roost.neighborhash.spi.RowMap;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;

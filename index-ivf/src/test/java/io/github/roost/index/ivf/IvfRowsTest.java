@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.index.ivf.kernel.ScanKernels;
-import io.github.roost.neighborhash.RowMap;
+import io.github.roost.neighborhash.spi.RowMap;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -43,7 +43,7 @@ public final class MappedMemory implements RemoteMemory {
     }
 
     @Override
-    public RemoteRegion open(String region) throws IOException {
+    public RemoteMemory.Region open(String region) throws IOException {
         Path file = folder.resolve(region);
         boolean writable = Files.isWritable(file);
         RandomAccessFile opened = new RandomAccessFile(file.toFile(), writable ? "rw" : "r");
@@ -69,7 +69,7 @@ public final class MappedMemory implements RemoteMemory {
     }
 
     /** A mapped file. */
-    private static final class Mapped implements RemoteRegion {
+    private static final class Mapped implements RemoteMemory.Region {
         private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
         private static final ValueLayout.OfLong LOCAL_WORD =
                 ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);

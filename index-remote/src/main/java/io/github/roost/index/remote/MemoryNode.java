@@ -35,13 +35,13 @@ public final class MemoryNode implements AutoCloseable {
 
     private final FileChannel channel;
     private final FileLock lock;
-    private final RemoteRegion region;
+    private final RemoteMemory.Region region;
     private final long partitions;
     private final long beatMillis;
     private final Thread beating;
     private final CountDownLatch closing = new CountDownLatch(1);
 
-    private MemoryNode(FileChannel channel, FileLock lock, RemoteRegion region, int partitions, long termMillis)
+    private MemoryNode(FileChannel channel, FileLock lock, RemoteMemory.Region region, int partitions, long termMillis)
             throws RemoteMemoryException {
         this.channel = channel;
         this.lock = lock;
@@ -75,7 +75,7 @@ public final class MemoryNode implements AutoCloseable {
         boolean serving = false;
         try {
             FileLock lock = lock(channel, file);
-            RemoteRegion region = memory.open(file.getFileName().toString());
+            RemoteMemory.Region region = memory.open(file.getFileName().toString());
             try {
                 PoolHead head = head(region);
                 MemoryNode node = new MemoryNode(channel, lock, region, head.partitions(), term.toMillis());
@@ -107,14 +107,14 @@ public final class MemoryNode implements AutoCloseable {
         return lock;
     }
 
-    private static PoolHead head(RemoteRegion region) throws RemoteMemoryException {
+    private static PoolHead head(RemoteMemory.Region region) throws RemoteMemoryException {
         if (region.bytes() < PoolHead.BYTES) {
             throw new RemoteMemoryException(
                     region.name(), "has " + region.bytes() + " bytes, less than a pool's head of " + PoolHead.BYTES);
         }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment first = arena.allocate(PoolHead.BYTES, 8);
-            region.get(List.of(new RemoteRegion.Transfer(0, first))).join();
+            region.get(List.of(new RemoteMemory.Region.Transfer(0, first))).join();
             return PoolHead.read(region.name(), region.bytes(), first);
         }
     }
@@ -147,7 +147,7 @@ public final class MemoryNode implements AutoCloseable {
     private void beat() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment word = arena.allocate(Long.BYTES, 8);
-            RemoteRegion.Transfer heartbeat = new RemoteRegion.Transfer(PoolHead.HEARTBEAT_AT, word);
+            RemoteMemory.Region.Transfer heartbeat = new RemoteMemory.Region.Transfer(PoolHead.HEARTBEAT_AT, word);
             region.get(List.of(heartbeat)).join();
             word.set(LONG, 0, word.get(LONG, 0) + 1);
             region.put(List.of(heartbeat)).join();
@@ -158,7 +158,7 @@ public final class MemoryNode implements AutoCloseable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment word = arena.allocate(Long.BYTES, 8);
             word.set(LONG, 0, value);
-            region.put(List.of(new RemoteRegion.Transfer(at, word))).join();
+            region.put(List.of(new RemoteMemory.Region.Transfer(at, word))).join();
         }
     }
 

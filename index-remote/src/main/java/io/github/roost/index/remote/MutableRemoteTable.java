@@ -68,7 +68,7 @@ public final class MutableRemoteTable extends RemoteTable implements MutableVect
      * {@link RemoteTable.Builder#rebuildsFullLogs} is off. Blocks: do not call it on a worker.
      *
      * @throws TableFullException if the log is full and is not or cannot be emptied; nothing has changed
-     * @throws UncheckedIOException with a {@link RemoteMemoryException}: {@link WriterFencedException} if another writer has taken over; if the
+     * @throws UncheckedIOException with a {@link RemoteMemoryException}: {@link RemoteMemoryException.WriterFencedException} if another writer has taken over; if the
      *     region fails, the row may have its old or its new state
      */
     @Override

@@ -49,7 +49,7 @@ import org.jspecify.annotations.Nullable;
  * size of the cache; more often only if other searches have kept a partition waiting for room for a second.
  *
  * <p>The effort of a search is the number of partitions that it visits. If a partition cannot be read, the search fails with a
- * {@link RemoteMemoryException}: a {@link MemoryNodeLostException} if the memory node is lost, a {@link DamagedPartitionException} if bytes are
+ * {@link RemoteMemoryException}: a {@link RemoteMemoryException.NodeLostException} if the memory node is lost, a {@link RemoteMemoryException.DamagedPartitionException} if bytes are
  * wrong. With {@link Builder#partialAnswers} it answers from the readable partitions and from the cache instead.
  *
  * <p>A table that {@link Builder#open} opened can be changed, see {@link MutableRemoteTable}. A search sees every change that

@@ -40,7 +40,7 @@ final class CountingMemory implements RemoteMemory {
     }
 
     @Override
-    public RemoteRegion open(String region) throws IOException {
+    public RemoteMemory.Region open(String region) throws IOException {
         return new Counted(memory.open(region));
     }
 
@@ -55,7 +55,7 @@ final class CountingMemory implements RemoteMemory {
         bytes.add(bytesNow);
     }
 
-    private void count(List<RemoteRegion.Transfer> transfers) {
+    private void count(List<RemoteMemory.Region.Transfer> transfers) {
         count(
                 transfers.size(),
                 transfers.stream()
@@ -63,10 +63,10 @@ final class CountingMemory implements RemoteMemory {
                         .sum());
     }
 
-    private final class Counted implements RemoteRegion {
-        private final RemoteRegion region;
+    private final class Counted implements RemoteMemory.Region {
+        private final RemoteMemory.Region region;
 
-        Counted(RemoteRegion region) {
+        Counted(RemoteMemory.Region region) {
             this.region = region;
         }
 

@@ -75,7 +75,7 @@ public final class FaultyMemory implements RemoteMemory {
     }
 
     @Override
-    public RemoteRegion open(String region) throws IOException {
+    public RemoteMemory.Region open(String region) throws IOException {
         return new Faulty(memory.open(region));
     }
 
@@ -84,10 +84,10 @@ public final class FaultyMemory implements RemoteMemory {
         memory.close();
     }
 
-    private final class Faulty implements RemoteRegion {
-        private final RemoteRegion region;
+    private final class Faulty implements RemoteMemory.Region {
+        private final RemoteMemory.Region region;
 
-        Faulty(RemoteRegion region) {
+        Faulty(RemoteMemory.Region region) {
             this.region = region;
             open.incrementAndGet();
         }

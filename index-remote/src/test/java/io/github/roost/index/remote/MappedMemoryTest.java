@@ -25,7 +25,7 @@ class MappedMemoryTest extends RemoteMemoryContract {
     @Test
     void whereTheFileWasCutShortTransfersAndCompareAndSetsFailByName(@TempDir Path folder) throws Exception {
         Path file = Files.write(folder.resolve("cut.region"), new byte[100_000]);
-        try (RemoteRegion region = new MappedMemory(folder).open("cut.region");
+        try (RemoteMemory.Region region = new MappedMemory(folder).open("cut.region");
                 FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
             channel.truncate(0);
             assertThatThrownBy(() -> region.compareAndSet(80_000, 0, 1).join())
@@ -33,7 +33,7 @@ class MappedMemoryTest extends RemoteMemoryContract {
                     .hasMessageContaining("cut.region is closed or cut short");
             MemorySegment word = Arena.ofAuto().allocate(8, 8);
             // Compiled code goes on for a while after a read that fails: then the error comes as the JVM throws it.
-            assertThatThrownBy(() -> region.get(List.of(new RemoteRegion.Transfer(80_000, word)))
+            assertThatThrownBy(() -> region.get(List.of(new RemoteMemory.Region.Transfer(80_000, word)))
                             .join())
                     .satisfiesAnyOf(
                             failure -> assertThat(failure).hasMessageContaining("cut.region is closed or cut short"),

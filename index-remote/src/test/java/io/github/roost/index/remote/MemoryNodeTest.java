@@ -81,7 +81,7 @@ class MemoryNodeTest {
                     }
                 })
                 .isInstanceOf(CompletionException.class)
-                .hasCauseInstanceOf(MemoryNodeLostException.class)
+                .hasCauseInstanceOf(RemoteMemoryException.NodeLostException.class)
                 .hasMessageContaining("where one must come every 400 ms");
     }
 
@@ -127,7 +127,7 @@ class MemoryNodeTest {
                 assertThat(table.search(rows[7], K, 6).join().ids()[0]).isEqualTo(14);
                 return true;
             } catch (CompletionException lost) {
-                assertThat(lost).hasCauseInstanceOf(MemoryNodeLostException.class);
+                assertThat(lost).hasCauseInstanceOf(RemoteMemoryException.NodeLostException.class);
                 return false;
             }
         });

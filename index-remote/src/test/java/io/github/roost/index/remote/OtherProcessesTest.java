@@ -261,10 +261,11 @@ class OtherProcessesTest {
                             next[0]++;
                         }
                     })
-                    .hasCauseInstanceOf(MemoryNodeLostException.class);
-            assertThatThrownBy(() -> table.rebuild(0)).hasCauseInstanceOf(MemoryNodeLostException.class);
+                    .hasCauseInstanceOf(RemoteMemoryException.NodeLostException.class);
+            assertThatThrownBy(() -> table.rebuild(0))
+                    .hasCauseInstanceOf(RemoteMemoryException.NodeLostException.class);
             assertThatThrownBy(() -> table.search(vector(50_000), K, 2).join())
-                    .hasCauseInstanceOf(MemoryNodeLostException.class);
+                    .hasCauseInstanceOf(RemoteMemoryException.NodeLostException.class);
             Process again = start(Node.class, folder.toString());
             assertThat(again.inputReader().readLine()).isEqualTo("serving " + PARTITIONS);
             for (long id = 50_000; id < next[0]; id++) {

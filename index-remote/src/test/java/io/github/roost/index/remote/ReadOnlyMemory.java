@@ -17,7 +17,7 @@ record ReadOnlyMemory(RemoteMemory memory) implements RemoteMemory {
     }
 
     @Override
-    public RemoteRegion open(String region) throws IOException {
+    public RemoteMemory.Region open(String region) throws IOException {
         return new ReadOnly(memory.open(region));
     }
 
@@ -26,7 +26,7 @@ record ReadOnlyMemory(RemoteMemory memory) implements RemoteMemory {
         memory.close();
     }
 
-    private record ReadOnly(RemoteRegion region) implements RemoteRegion {
+    private record ReadOnly(RemoteMemory.Region region) implements RemoteMemory.Region {
         @Override
         public String name() {
             return region.name();

@@ -291,7 +291,7 @@ class RemoteChangesTest {
                         changed.join();
                     } catch (CompletionException refused) {
                         made = false;
-                        assertThat(refused).rootCause().isInstanceOf(WriterFencedException.class);
+                        assertThat(refused).rootCause().isInstanceOf(RemoteMemoryException.WriterFencedException.class);
                         fenced++;
                     }
                     // Where the writer got its lease after the others it was not fenced, and its change is the last.
@@ -604,7 +604,7 @@ class RemoteChangesTest {
         try (MutableRemoteTable table = open(plain)) {
             put(table, 9_000, others[0]);
             int partition = table.partitionsOf(others[0], 1)[0];
-            try (RemoteRegion region = plain.open(POOL);
+            try (RemoteMemory.Region region = plain.open(POOL);
                     Arena arena = Arena.ofConfined()) {
                 OpenPool pool = OpenPool.open(plain.open(POOL), Duration.ofSeconds(5));
                 Directory.Gap gap = pool.directory().gapOf(partition);
@@ -613,13 +613,13 @@ class RemoteChangesTest {
                 pool.close();
                 for (long flipped : new long[] {0, 4, 16, 20, 24, 33, 41, 60}) {
                     MemorySegment one = arena.allocate(1);
-                    RemoteRegion.Transfer flip = new RemoteRegion.Transfer(at + flipped, one);
+                    RemoteMemory.Region.Transfer flip = new RemoteMemory.Region.Transfer(at + flipped, one);
                     region.get(List.of(flip)).join();
                     one.set(ValueLayout.JAVA_BYTE, 0, (byte) (one.get(ValueLayout.JAVA_BYTE, 0) ^ 16));
                     region.put(List.of(flip)).join();
                     try (MutableRemoteTable reader = open(plain)) {
                         assertThatThrownBy(() -> reader.search(others[0], K, 1).join())
-                                .hasCauseInstanceOf(DamagedPartitionException.class)
+                                .hasCauseInstanceOf(RemoteMemoryException.DamagedPartitionException.class)
                                 .hasMessageContaining("slot 0 of its log holds no whole record");
                     }
                     one.set(ValueLayout.JAVA_BYTE, 0, (byte) (one.get(ValueLayout.JAVA_BYTE, 0) ^ 16));

@@ -60,10 +60,10 @@ public abstract class RemoteMemoryContract {
         }
     }
 
-    private RemoteRegion open() throws IOException {
+    private RemoteMemory.Region open() throws IOException {
         Provided provided = provide(file);
         closing(provided.memory());
-        RemoteRegion region = provided.memory().open(provided.region());
+        RemoteMemory.Region region = provided.memory().open(provided.region());
         closing(region);
         return region;
     }
@@ -72,17 +72,17 @@ public abstract class RemoteMemoryContract {
         return Arena.ofAuto().allocate(bytes, 8);
     }
 
-    private void requireSame(RemoteRegion.Transfer piece) {
+    private void requireSame(RemoteMemory.Region.Transfer piece) {
         byte[] expected = Arrays.copyOfRange(content, (int) piece.offset(), (int)
                 (piece.offset() + piece.local().byteSize()));
         assertThat(piece.local().toArray(ValueLayout.JAVA_BYTE)).isEqualTo(expected);
     }
 
-    private static List<RemoteRegion.Transfer> pieces(Random random, int count, int max) {
-        List<RemoteRegion.Transfer> pieces = new ArrayList<>();
+    private static List<RemoteMemory.Region.Transfer> pieces(Random random, int count, int max) {
+        List<RemoteMemory.Region.Transfer> pieces = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             int bytes = random.nextInt(1, max);
-            pieces.add(new RemoteRegion.Transfer(random.nextInt(BYTES - bytes), local(bytes)));
+            pieces.add(new RemoteMemory.Region.Transfer(random.nextInt(BYTES - bytes), local(bytes)));
         }
         return pieces;
     }
@@ -94,28 +94,28 @@ public abstract class RemoteMemoryContract {
 
     @Test
     void aGetBringsEveryPieceThatItAsksFor() throws Exception {
-        RemoteRegion region = open();
+        RemoteMemory.Region region = open();
         Random random = new Random(1);
         for (int max : new int[] {2, 9, 600, 70_000, 1_000_000}) {
-            List<RemoteRegion.Transfer> pieces = pieces(random, 16, max);
+            List<RemoteMemory.Region.Transfer> pieces = pieces(random, 16, max);
             region.get(pieces).join();
             pieces.forEach(this::requireSame);
         }
-        List<RemoteRegion.Transfer> whole = List.of(new RemoteRegion.Transfer(0, local(BYTES)));
+        List<RemoteMemory.Region.Transfer> whole = List.of(new RemoteMemory.Region.Transfer(0, local(BYTES)));
         region.get(whole).join();
         requireSame(whole.getFirst());
     }
 
     @Test
     void aPieceOfNoBytesIsThereAtOnce() throws Exception {
-        RemoteRegion region = open();
-        region.get(List.of(new RemoteRegion.Transfer(BYTES, local(8).asSlice(0, 0))))
+        RemoteMemory.Region region = open();
+        region.get(List.of(new RemoteMemory.Region.Transfer(BYTES, local(8).asSlice(0, 0))))
                 .join();
     }
 
     @Test
     void getsOfSeveralThreadsGoOnAtOnce() throws Exception {
-        RemoteRegion region = open();
+        RemoteMemory.Region region = open();
         List<Thread> threads = new ArrayList<>();
         List<CompletableFuture<Void>> ends = new ArrayList<>();
         for (int t = 0; t < 4; t++) {
@@ -125,8 +125,8 @@ public abstract class RemoteMemoryContract {
             threads.add(Thread.ofPlatform().start(() -> {
                 try {
                     for (int i = 0; i < 50; i++) {
-                        List<RemoteRegion.Transfer> some = pieces(random, 5, 300_000);
-                        List<RemoteRegion.Transfer> words = pieces(random, 3, 9);
+                        List<RemoteMemory.Region.Transfer> some = pieces(random, 5, 300_000);
+                        List<RemoteMemory.Region.Transfer> words = pieces(random, 3, 9);
                         CompletableFuture<Void> first = region.get(some);
                         region.get(words).join();
                         first.join();
@@ -149,32 +149,32 @@ public abstract class RemoteMemoryContract {
 
     @Test
     void whatIsPutIsThereForEveryReaderWhenThePutHasEnded() throws Exception {
-        RemoteRegion region = open();
+        RemoteMemory.Region region = open();
         assertThat(region.isWritable()).isTrue();
         Random random = new Random(8);
-        try (RemoteRegion reader = new MappedMemory(folder).open("some.region")) {
+        try (RemoteMemory.Region reader = new MappedMemory(folder).open("some.region")) {
             for (int max : new int[] {9, 600, 70_000, 1_000_000}) {
-                List<RemoteRegion.Transfer> pieces = new ArrayList<>();
+                List<RemoteMemory.Region.Transfer> pieces = new ArrayList<>();
                 for (int i = 0; i < 3; i++) {
                     byte[] bytes = new byte[random.nextInt(1, max)];
                     random.nextBytes(bytes);
                     // Each in a part of its own.
-                    pieces.add(new RemoteRegion.Transfer(
+                    pieces.add(new RemoteMemory.Region.Transfer(
                             i * 1_000_000L, local(bytes.length).copyFrom(MemorySegment.ofArray(bytes))));
                 }
                 region.put(pieces).join();
-                for (RemoteRegion.Transfer piece : pieces) {
+                for (RemoteMemory.Region.Transfer piece : pieces) {
                     MemorySegment there = local(piece.local().byteSize());
-                    reader.get(List.of(new RemoteRegion.Transfer(piece.offset(), there)))
+                    reader.get(List.of(new RemoteMemory.Region.Transfer(piece.offset(), there)))
                             .join();
                     assertThat(there.mismatch(piece.local())).isEqualTo(-1);
                     MemorySegment here = local(piece.local().byteSize());
-                    region.get(List.of(new RemoteRegion.Transfer(piece.offset(), here)))
+                    region.get(List.of(new RemoteMemory.Region.Transfer(piece.offset(), here)))
                             .join();
                     assertThat(here.mismatch(piece.local())).isEqualTo(-1);
                 }
             }
-            assertThatThrownBy(() -> region.put(List.of(new RemoteRegion.Transfer(BYTES - 7, local(8))))
+            assertThatThrownBy(() -> region.put(List.of(new RemoteMemory.Region.Transfer(BYTES - 7, local(8))))
                             .join())
                     .hasMessageContaining("has " + BYTES + " bytes, asked for 8 at " + (BYTES - 7));
         }
@@ -182,12 +182,12 @@ public abstract class RemoteMemoryContract {
 
     @Test
     void compareAndSetsOfSeveralThreadsAndProcessesLoseNothing() throws Exception {
-        RemoteRegion region = open();
-        try (RemoteRegion mapped = new MappedMemory(folder).open("some.region")) {
+        RemoteMemory.Region region = open();
+        try (RemoteMemory.Region mapped = new MappedMemory(folder).open("some.region")) {
             MemorySegment zero = local(8);
-            mapped.put(List.of(new RemoteRegion.Transfer(800, zero))).join();
+            mapped.put(List.of(new RemoteMemory.Region.Transfer(800, zero))).join();
             List<CompletableFuture<Void>> ends = new ArrayList<>();
-            for (RemoteRegion one : List.of(region, region, mapped)) {
+            for (RemoteMemory.Region one : List.of(region, region, mapped)) {
                 CompletableFuture<Void> end = new CompletableFuture<>();
                 ends.add(end);
                 Thread.ofPlatform().start(() -> {
@@ -252,14 +252,14 @@ public abstract class RemoteMemoryContract {
 
     @Test
     void whatLiesOutsideIsRefused() throws Exception {
-        RemoteRegion region = open();
+        RemoteMemory.Region region = open();
         long[][] wrong = {
             {-1, 8}, {BYTES - 7, 8}, {BYTES, 1}, {0, BYTES + 1L}, {Long.MAX_VALUE, 1}, {Long.MAX_VALUE - 3, 8}
         };
         for (long[] piece : wrong) {
             assertThatThrownBy(() -> region.get(List.of(
-                                    new RemoteRegion.Transfer(0, local(8)),
-                                    new RemoteRegion.Transfer(piece[0], local(piece[1]))))
+                                    new RemoteMemory.Region.Transfer(0, local(8)),
+                                    new RemoteMemory.Region.Transfer(piece[0], local(piece[1]))))
                             .join())
                     .hasCauseInstanceOf(RemoteMemoryException.class)
                     .hasMessageContaining("has " + BYTES + " bytes, asked for " + piece[1] + " at " + piece[0]);
@@ -268,14 +268,16 @@ public abstract class RemoteMemoryContract {
 
     @Test
     void whatAnotherProcessHasWrittenIsSeenByGetsThatBeginLater() throws Exception {
-        RemoteRegion region = open();
-        try (RemoteRegion writer = new MappedMemory(folder).open("some.region")) {
+        RemoteMemory.Region region = open();
+        try (RemoteMemory.Region writer = new MappedMemory(folder).open("some.region")) {
             MemorySegment word = local(8);
             for (long i = 1; i < 200; i++) {
                 word.set(ValueLayout.JAVA_LONG, 0, i);
-                writer.put(List.of(new RemoteRegion.Transfer(4_096, word))).join();
+                writer.put(List.of(new RemoteMemory.Region.Transfer(4_096, word)))
+                        .join();
                 MemorySegment read = local(8);
-                region.get(List.of(new RemoteRegion.Transfer(4_096, read))).join();
+                region.get(List.of(new RemoteMemory.Region.Transfer(4_096, read)))
+                        .join();
                 assertThat(read.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(i);
             }
         }
@@ -283,7 +285,7 @@ public abstract class RemoteMemoryContract {
 
     @Test
     void afterItsCloseARegionRefusesAndNothingIsLeftUnderWay() throws Exception {
-        RemoteRegion region = open();
+        RemoteMemory.Region region = open();
         List<CompletableFuture<Void>> underWay = new ArrayList<>();
         for (int i = 0; i < 50; i++) {
             underWay.add(region.get(pieces(new Random(i), 3, 300_000)));
@@ -292,7 +294,7 @@ public abstract class RemoteMemoryContract {
         for (CompletableFuture<Void> one : underWay) {
             assertThat(one).isDone();
         }
-        assertThatThrownBy(() -> region.get(List.of(new RemoteRegion.Transfer(0, local(8))))
+        assertThatThrownBy(() -> region.get(List.of(new RemoteMemory.Region.Transfer(0, local(8))))
                         .join())
                 .hasCauseInstanceOf(RemoteMemoryException.class)
                 .hasMessageContaining("is closed");

@@ -309,9 +309,9 @@ class RemoteTableTest {
                     .orElseThrow();
             assertThatThrownBy(() -> table.search(queries[other], K, 1).join())
                     .isInstanceOf(CompletionException.class)
-                    .hasCauseInstanceOf(DamagedPartitionException.class)
+                    .hasCauseInstanceOf(RemoteMemoryException.DamagedPartitionException.class)
                     .hasMessageContaining("damaged partition " + table.partitionsOf(queries[other], 1)[0]);
-            assertThatThrownBy(table::verify).isInstanceOf(DamagedPartitionException.class);
+            assertThatThrownBy(table::verify).isInstanceOf(RemoteMemoryException.DamagedPartitionException.class);
             memory.toFlip.set(0);
             assertThat(table.search(queries[other], K, 1).join().size()).isEqualTo(K);
             table.verify();

@@ -18,7 +18,7 @@ public final class SteppedMemory implements RemoteMemory {
     private volatile int step;
     private volatile IntConsumer before = number -> {};
     private volatile LongConsumer beforeSwap = offset -> {};
-    private volatile Function<List<RemoteRegion.Transfer>, CompletableFuture<?>> gate =
+    private volatile Function<List<RemoteMemory.Region.Transfer>, CompletableFuture<?>> gate =
             transfers -> CompletableFuture.completedFuture(null);
 
     public SteppedMemory(RemoteMemory memory) {
@@ -37,7 +37,7 @@ public final class SteppedMemory implements RemoteMemory {
     }
 
     /** From now on a read begins when what this gives is done. */
-    public void beforeEachRead(Function<List<RemoteRegion.Transfer>, CompletableFuture<?>> opened) {
+    public void beforeEachRead(Function<List<RemoteMemory.Region.Transfer>, CompletableFuture<?>> opened) {
         gate = opened;
     }
 
@@ -66,7 +66,7 @@ public final class SteppedMemory implements RemoteMemory {
     }
 
     @Override
-    public RemoteRegion open(String region) throws IOException {
+    public RemoteMemory.Region open(String region) throws IOException {
         return new Stepped(memory.open(region));
     }
 
@@ -75,10 +75,10 @@ public final class SteppedMemory implements RemoteMemory {
         memory.close();
     }
 
-    private final class Stepped implements RemoteRegion {
-        private final RemoteRegion region;
+    private final class Stepped implements RemoteMemory.Region {
+        private final RemoteMemory.Region region;
 
-        Stepped(RemoteRegion region) {
+        Stepped(RemoteMemory.Region region) {
             this.region = region;
         }
 

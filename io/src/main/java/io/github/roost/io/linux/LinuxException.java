@@ -1,6 +1,6 @@
 package io.github.roost.io.linux;
 
-import io.github.roost.topology.NativeAccess;
+import io.github.roost.topology.system.NativeAccess;
 import java.io.IOException;
 
 /** Thrown if a system call fails or does not exist on this system. The message names the call and the error. */

@@ -2,7 +2,7 @@ package io.github.roost.neighborhash.kernel;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.github.roost.topology.DomainMemory;
+import io.github.roost.topology.system.DomainMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /** The connections to servers, one per server, created on first use. Thread-safe. */
 final class Channels implements AutoCloseable {
     /** The maximum size of the rows, plus 1 MiB for a server's view. */
-    private static final int MAX_REPLY_BYTES = ServerOptions.USUAL_REPLY_BYTES + (1 << 20);
+    private static final int MAX_REPLY_BYTES = RowsServer.Options.USUAL_REPLY_BYTES + (1 << 20);
 
     /** Messages without compression only; gRPC's default also accepts gzip. */
     static final DecompressorRegistry PLAIN =

@@ -369,11 +369,11 @@ public final class Coordinator implements AutoCloseable {
 
     /** The servers that answered, and a placeholder that is not alive for each missing seat of their groups. */
     private static List<RollingUpdate.Server> seen(Map<String, Report> reports) {
-        Map<Seat, String> taken = new HashMap<>();
+        Map<RowsServer.Seat, String> taken = new HashMap<>();
         List<RollingUpdate.Server> seen = new ArrayList<>();
         Map<Integer, Integer> sizes = new TreeMap<>();
         reports.forEach((name, report) -> {
-            Seat seat = report.seat();
+            RowsServer.Seat seat = report.seat();
             String other = taken.put(seat, name);
             if (other != null) {
                 throw new IllegalStateException(
@@ -385,7 +385,7 @@ public final class Coordinator implements AutoCloseable {
         });
         sizes.forEach((group, size) -> {
             for (int ordinal = 0; ordinal < size; ordinal++) {
-                if (!taken.containsKey(new Seat(group, ordinal, size))) {
+                if (!taken.containsKey(new RowsServer.Seat(group, ordinal, size))) {
                     seen.add(new RollingUpdate.Server(
                             (ordinal + 1) + " of " + size + " in group " + group, group, ordinal, false, Map.of()));
                 }

@@ -8,7 +8,7 @@ package io.github.roost.rows.service;
  * request shortens it by a nineteenth of that, so it converges to where one request in twenty is late. It counts requests, not batches, as a batch of
  * many requests usually has a late one.
  */
-public final class HedgePolicy {
+final class HedgePolicy {
     private static final double LATE = 0.05;
     private static final double STEP = 0.02;
     private static final double MIN_NANOS = 500_000;

@@ -32,7 +32,7 @@ final class OrderService implements AutoCloseable {
     private static final long CLOSE_SECONDS = 60;
 
     private final Map<String, RowsNode> tables;
-    private final OrderOptions options;
+    private final RowsServer.Orders options;
     private final ExecutorService worker = new ThreadPoolExecutor(
             1,
             1,
@@ -41,7 +41,7 @@ final class OrderService implements AutoCloseable {
             new LinkedBlockingQueue<>(MAX_WAITING),
             Thread.ofPlatform().daemon().name("roost-table-orders").factory());
 
-    OrderService(Map<String, RowsNode> tables, OrderOptions options) {
+    OrderService(Map<String, RowsNode> tables, RowsServer.Orders options) {
         this.tables = tables;
         this.options = options;
     }

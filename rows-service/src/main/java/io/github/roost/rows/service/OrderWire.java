@@ -58,7 +58,7 @@ final class OrderWire {
      * @param term the highest term that the server knows
      * @param bytes the memory in bytes of each version that the server has or is loading
      */
-    record Report(ServerView view, Seat seat, long term, Map<Long, Long> bytes) {}
+    record Report(ServerView view, RowsServer.Seat seat, long term, Map<Long, Long> bytes) {}
 
     private static final class Orders implements MethodDescriptor.Marshaller<Order> {
         @Override
@@ -108,7 +108,7 @@ final class OrderWire {
                 DataInputStream in = new DataInputStream(stream);
                 Wire.requireProtocol(in);
                 ServerView view = Wire.readView(in);
-                Seat seat = new Seat(in.readInt(), in.readInt(), in.readInt());
+                RowsServer.Seat seat = new RowsServer.Seat(in.readInt(), in.readInt(), in.readInt());
                 long term = in.readLong();
                 int count = Wire.count("versions", in.readUnsignedShort(), Wire.MAX_VERSIONS);
                 Map<Long, Long> bytes = new HashMap<>();

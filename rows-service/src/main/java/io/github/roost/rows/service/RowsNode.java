@@ -5,12 +5,10 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.SubmitOptions;
 import io.github.roost.io.BlockIo;
 import io.github.roost.neighborhash.NeighborHashMap;
-import io.github.roost.rows.ColdReadException;
 import io.github.roost.rows.RowBatch;
 import io.github.roost.rows.RowWriter;
 import io.github.roost.rows.TextKeys;
 import io.github.roost.rows.VersionBuilder;
-import io.github.roost.rows.VersionGoneException;
 import io.github.roost.rows.VersionedRows;
 import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.file.WholeFile;
@@ -227,7 +225,7 @@ public final class RowsNode implements AutoCloseable {
      *
      * @return the shards that it has now, by version
      */
-    public ServerView view() {
+    ServerView view() {
         return view;
     }
 
@@ -462,8 +460,8 @@ public final class RowsNode implements AutoCloseable {
      * @param <R> the type of its result
      * @return its result, or null if this node does not have the shard of the version
      * @throws IllegalArgumentException if a name is not a column, or a key is of another shard
-     * @throws io.github.roost.rows.BatchTooLargeException if the rows take more than {@code maxBytes}
-     * @throws ColdReadException if a row cannot be read; an answer is never partial
+     * @throws io.github.roost.rows.RowBatch.TooLargeException if the rows take more than {@code maxBytes}
+     * @throws RowBatch.ColdReadException if a row cannot be read; an answer is never partial
      * @throws DeadlineExceededException if the timeout passes
      * @throws java.util.concurrent.RejectedExecutionException if the orchestrator rejects the search
      */
@@ -499,7 +497,7 @@ public final class RowsNode implements AutoCloseable {
             fetcher.reader.getAll(version, keys, fetcher.rows, columns);
             isKept = fetcher.rows.memory().byteSize() <= MAX_KEPT_BYTES;
             return use.apply(fetcher.rows);
-        } catch (VersionGoneException unloadedMeanwhile) {
+        } catch (VersionedRows.VersionGoneException unloadedMeanwhile) {
             return null;
         } finally {
             if (isKept) {
@@ -522,14 +520,14 @@ public final class RowsNode implements AutoCloseable {
                             SubmitOptions.DEFAULT.withTimeout(timeout))
                     .join();
             for (int i = 0; i < rows.size(); i++) {
-                ColdReadException failure = rows.failure(i);
+                RowBatch.ColdReadException failure = rows.failure(i);
                 if (failure != null) {
                     throw failure;
                 }
             }
             return rows;
         } catch (CompletionException e) {
-            if (e.getCause() instanceof VersionGoneException) {
+            if (e.getCause() instanceof VersionedRows.VersionGoneException) {
                 return null;
             }
             if (e.getCause() instanceof RuntimeException failure) {

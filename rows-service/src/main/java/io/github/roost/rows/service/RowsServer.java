@@ -3,8 +3,8 @@ package io.github.roost.rows.service;
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import io.github.roost.core.DeadlineExceededException;
-import io.github.roost.rows.BatchTooLargeException;
-import io.github.roost.rows.ColdReadException;
+import io.github.roost.rows.RowBatch;
+import io.github.roost.vector.Vectors;
 import io.grpc.Context;
 import io.grpc.Deadline;
 import io.grpc.Metadata;
@@ -19,8 +19,10 @@ import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.ServerCalls;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.time.Duration;
 import java.util.Map;
@@ -74,7 +76,7 @@ public final class RowsServer implements AutoCloseable {
      * @return the server; the caller closes it
      * @throws IOException if it cannot listen on the address, or the certificate or key cannot be read
      */
-    public static RowsServer start(Map<String, RowsNode> tables, ServerOptions options) throws IOException {
+    public static RowsServer start(Map<String, RowsNode> tables, Options options) throws IOException {
         return start(Map.copyOf(tables), options, (OrderService) null);
     }
 
@@ -88,13 +90,12 @@ public final class RowsServer implements AutoCloseable {
      * @return the server; the caller closes it
      * @throws IOException if it cannot listen on the address, or the certificate or key cannot be read
      */
-    public static RowsServer start(Map<String, RowsNode> tables, ServerOptions options, OrderOptions orders)
-            throws IOException {
+    public static RowsServer start(Map<String, RowsNode> tables, Options options, Orders orders) throws IOException {
         Map<String, RowsNode> copy = Map.copyOf(tables);
         return start(copy, options, new OrderService(copy, orders));
     }
 
-    private static RowsServer start(Map<String, RowsNode> tables, ServerOptions options, @Nullable OrderService orders)
+    private static RowsServer start(Map<String, RowsNode> tables, Options options, @Nullable OrderService orders)
             throws IOException {
         NettyServerBuilder builder = NettyServerBuilder.forAddress(options.address())
                 .maxInboundMessageSize(options.maxMessageBytes())
@@ -181,11 +182,14 @@ public final class RowsServer implements AutoCloseable {
         } catch (StatusRuntimeException e) {
             // The client has cancelled the call.
             to.onError(e);
-        } catch (BatchTooLargeException e) {
+        } catch (RowBatch.TooLargeException e) {
             to.onError(Status.RESOURCE_EXHAUSTED.withDescription(e.getMessage()).asRuntimeException());
         } catch (IllegalArgumentException e) {
             to.onError(Status.INVALID_ARGUMENT.withDescription(e.getMessage()).asRuntimeException());
-        } catch (IllegalStateException | ColdReadException | DeadlineExceededException | RejectedExecutionException e) {
+        } catch (IllegalStateException
+                | RowBatch.ColdReadException
+                | DeadlineExceededException
+                | RejectedExecutionException e) {
             // Another server may be able to read the row.
             to.onError(Status.UNAVAILABLE.withDescription(e.getMessage()).asRuntimeException());
         } catch (OutOfMemoryError e) {
@@ -226,6 +230,124 @@ public final class RowsServer implements AutoCloseable {
         } catch (InterruptedException e) {
             server.shutdownNow();
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /**
+     * The network options of a {@link RowsServer}: address, TLS, token and limits.
+     *
+     * @param address the address to listen on; port 0 for any free port. An address other than loopback requires TLS and a token
+     * @param certificate PEM file of the server's certificate chain, or null for no TLS
+     * @param key PEM file of its private key, or null for no TLS
+     * @param token the token that requests must carry, 16 characters or more, or null for none
+     * @param maxMessageBytes the maximum size of a request, from 1,024 to 2^30
+     * @param maxReplyBytes the maximum size of the rows of an answer, from 1,024 to 2^28, the maximum that clients accept
+     */
+    public record Options(
+            InetSocketAddress address,
+            @Nullable Path certificate,
+            @Nullable Path key,
+            @Nullable String token,
+            int maxMessageBytes,
+            int maxReplyBytes) {
+        /** The default maximum size of the rows of an answer, and the maximum that clients accept. */
+        static final int USUAL_REPLY_BYTES = 256 << 20;
+
+        private static final int USUAL_MESSAGE_BYTES = 1 << 20;
+        private static final int MIN_TOKEN = 16;
+
+        /**
+         * Checks the arguments.
+         *
+         * @throws IllegalArgumentException if the address is not loopback and TLS or the token is missing, or the address is unresolved; if only one of
+         *     certificate and key is given; if the token is too short; or if a limit is out of range
+         */
+        public Options {
+            Vectors.requireRange("maxMessageBytes", maxMessageBytes, 1_024, 1 << 30);
+            Vectors.requireRange("maxReplyBytes", maxReplyBytes, 1_024, USUAL_REPLY_BYTES);
+            if ((certificate == null) != (key == null)) {
+                throw new IllegalArgumentException("certificate and key must be given together, got one of them");
+            }
+            if (token != null && token.length() < MIN_TOKEN) {
+                throw new IllegalArgumentException(
+                        "token must have " + MIN_TOKEN + " characters or more, got " + token.length());
+            }
+            if (address.getAddress() == null) {
+                throw new IllegalArgumentException("address must be known, got " + address);
+            }
+            if (!address.getAddress().isLoopbackAddress() && (certificate == null || token == null)) {
+                throw new IllegalArgumentException(
+                        "address must be a loopback address without a certificate and a token, got " + address);
+            }
+        }
+
+        /**
+         * Options of a server on a loopback address, for clients on the same machine.
+         *
+         * @param port the port to listen on; 0 for any free port
+         * @return the options: no TLS, no token, requests of up to 1 MiB, answers of up to 256 MiB
+         */
+        public static Options onLoopback(int port) {
+            return new Options(
+                    new InetSocketAddress(InetAddress.getLoopbackAddress(), port),
+                    null,
+                    null,
+                    null,
+                    USUAL_MESSAGE_BYTES,
+                    USUAL_REPLY_BYTES);
+        }
+
+        /** Omits the token, which is a secret. */
+        @Override
+        public String toString() {
+            return "Options[address=" + address + ", tls=" + (certificate != null) + ", token=" + (token != null)
+                    + ", maxMessageBytes=" + maxMessageBytes + ", maxReplyBytes=" + maxReplyBytes + "]";
+        }
+    }
+
+    /**
+     * The options of a {@link RowsServer} that takes orders of a {@link Coordinator} in another process.
+     *
+     * @param registry is asked before each load or unload whether the order's coordinator is in charge; the caller closes it after the server
+     * @param seat the replica, and the part of it, that the server holds
+     * @param sources the sources of rows, by table name; each is used by one thread at a time
+     */
+    public record Orders(Registry registry, Seat seat, Map<String, RowSource> sources) {
+        /** Copies the map. */
+        public Orders {
+            sources = Map.copyOf(sources);
+        }
+    }
+
+    /**
+     * The replica, and the part of it, that a server holds. The servers of one group together hold one replica of every shard.
+     *
+     * @param group the replica, from 0 to 1,024
+     * @param ordinal the server's index in its group, from 0 to {@code of} - 1
+     * @param of the number of servers in the group, from 1 to 1,024
+     */
+    public record Seat(int group, int ordinal, int of) {
+        private static final int MAX = 1_024;
+
+        /**
+         * Checks the arguments.
+         *
+         * @throws IllegalArgumentException if a number is out of range
+         */
+        public Seat {
+            Vectors.requireRange("group", group, 0, MAX);
+            Vectors.requireRange("of", of, 1, MAX);
+            Vectors.requireRange("ordinal", ordinal, 0, of - 1L);
+        }
+
+        /**
+         * The seat of a server that holds all shards.
+         *
+         * @param group the replica, from 0 to 1,024
+         * @return its seat
+         */
+        public static Seat whole(int group) {
+            return new Seat(group, 0, 1);
         }
     }
 }

@@ -9,7 +9,7 @@ import java.util.Map;
  * @param sequence a number that increases with every change, also across restarts; of two views the one with the larger number is newer
  * @param versions the shards that the server has, by version
  */
-public record ServerView(String server, long sequence, Map<Long, Served> versions) {
+record ServerView(String server, long sequence, Map<Long, Served> versions) {
     /** Copies the map. */
     public ServerView {
         versions = Map.copyOf(versions);

@@ -7,7 +7,7 @@ import io.github.roost.vector.Vectors;
  * version plus a quarter for growth. The number decreases only if half as many shards suffice, so that a table whose size fluctuates is not resharded
  * each time. A pure function.
  */
-public final class ShardCount {
+final class ShardCount {
     private static final double ROOM = 1.25;
 
     private ShardCount() {}

@@ -87,7 +87,7 @@ class CompressionTest {
     void start() throws IOException {
         node = RowsNode.open("server", folder);
         node.load(1, 1, new Served(2, Set.of(0, 1)), SOURCE);
-        server = RowsServer.start(Map.of(ITEMS, node), ServerOptions.onLoopback(0));
+        server = RowsServer.start(Map.of(ITEMS, node), RowsServer.Options.onLoopback(0));
     }
 
     @AfterEach
@@ -153,7 +153,8 @@ class CompressionTest {
                 long least = Long.MAX_VALUE;
                 for (int i = 0; i < 10; i++) {
                     long before = wire.answered.get();
-                    FetchedRows rows = client.fetch(ITEMS, ALL, DEADLINE).join();
+                    RowsClient.FetchedRows rows =
+                            client.fetch(ITEMS, ALL, DEADLINE).join();
                     for (int row = 0; row < ALL.length; row++) {
                         assertThat(rows.batch(row).getText(rows.row(row), 0)).isEqualTo(text(ALL[row]));
                     }
@@ -175,7 +176,7 @@ class CompressionTest {
 
     @Test
     void theLimitOfAnswersIsThatOfTheirRowsBeforeCompression() throws IOException {
-        ServerOptions limits = new ServerOptions(
+        RowsServer.Options limits = new RowsServer.Options(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), null, null, null, 1 << 20, 100_000);
         try (RowsServer limited = RowsServer.start(Map.of(ITEMS, node), limits);
                 InMemoryRegistry registry = new InMemoryRegistry()) {

@@ -92,16 +92,16 @@ class CoordinatorTest {
         private final RowsServer server;
         private final Registry.Registration registration;
 
-        Member(String name, Seat seat) throws IOException {
+        Member(String name, RowsServer.Seat seat) throws IOException {
             this(name, seat, ITEMS);
         }
 
-        Member(String name, Seat seat, String table) throws IOException {
+        Member(String name, RowsServer.Seat seat, String table) throws IOException {
             node = RowsNode.open(name, folder.resolve(name));
             server = RowsServer.start(
                     Map.of(table, node),
-                    ServerOptions.onLoopback(0),
-                    new OrderOptions(registry, seat, Map.of(table, rows)));
+                    RowsServer.Options.onLoopback(0),
+                    new RowsServer.Orders(registry, seat, Map.of(table, rows)));
             registration = registry.register(name, server.address());
             members.add(this);
         }
@@ -147,9 +147,9 @@ class CoordinatorTest {
 
     @Test
     void allServersComeToTheVersion() throws Exception {
-        new Member("a0", new Seat(0, 0, 2));
-        new Member("a1", new Seat(0, 1, 2));
-        new Member("b", Seat.whole(1));
+        new Member("a0", new RowsServer.Seat(0, 0, 2));
+        new Member("a1", new RowsServer.Seat(0, 1, 2));
+        new Member("b", RowsServer.Seat.whole(1));
         try (Coordinator coordinator = coordinator()) {
             coordinator.roll(1, 3);
             coordinator.roll(2, 5);
@@ -161,7 +161,7 @@ class CoordinatorTest {
                     .hasMessage("version must be 2 or higher, which is announced, got 1");
         }
         try (RowsClient client = new RowsClient(registry)) {
-            FetchedRows rows = client.fetch(ITEMS, new long[] {1, 2, 3}, Duration.ofSeconds(20))
+            RowsClient.FetchedRows rows = client.fetch(ITEMS, new long[] {1, 2, 3}, Duration.ofSeconds(20))
                     .join();
             assertThat(rows.version()).isEqualTo(2);
         }
@@ -169,9 +169,9 @@ class CoordinatorTest {
 
     @Test
     void aTableThatGrowsAndShrinksIsDividedAnewWithTheNextVersion() throws Exception {
-        new Member("a0", new Seat(0, 0, 2));
-        new Member("a1", new Seat(0, 1, 2));
-        new Member("b", Seat.whole(1));
+        new Member("a0", new RowsServer.Seat(0, 0, 2));
+        new Member("a1", new RowsServer.Seat(0, 1, 2));
+        new Member("b", RowsServer.Seat.whole(1));
         long maxShardBytes = 100_000;
         try (Coordinator coordinator = coordinator()) {
             // Nothing is there yet: a shard for each server of a group.
@@ -192,10 +192,10 @@ class CoordinatorTest {
 
     @Test
     void aServerThatJoinsIsBroughtToTheVersion() throws Exception {
-        new Member("a", Seat.whole(0));
+        new Member("a", RowsServer.Seat.whole(0));
         try (Coordinator coordinator = coordinator()) {
             coordinator.roll(1, 3);
-            Member late = new Member("b", Seat.whole(1));
+            Member late = new Member("b", RowsServer.Seat.whole(1));
             coordinator.resume();
             assertHas(late, 1, all(3));
         }
@@ -203,7 +203,7 @@ class CoordinatorTest {
 
     @Test
     void theSeatOfAMissingServerIsKept() throws Exception {
-        new Member("a0", new Seat(0, 0, 2));
+        new Member("a0", new RowsServer.Seat(0, 0, 2));
         Thread roll = Thread.ofPlatform().start(() -> {
             try (Coordinator coordinator = coordinator()) {
                 coordinator.roll(1, 4);
@@ -215,14 +215,14 @@ class CoordinatorTest {
         while (!log.take().equals(waiting)) {
             // A step before it.
         }
-        Member second = new Member("a1", new Seat(0, 1, 2));
+        Member second = new Member("a1", new RowsServer.Seat(0, 1, 2));
         roll.join();
         assertHas(second, 1, new Served(4, Set.of(1, 3)));
     }
 
     @Test
     void whoIsNoLongerInChargeIsStopped() throws Exception {
-        Member member = new Member("a", Seat.whole(0));
+        Member member = new Member("a", RowsServer.Seat.whole(0));
         Thread former = Thread.ofPlatform().start(() -> {
             try (Coordinator coordinator = coordinator()) {
                 coordinator.roll(13, 3);
@@ -254,11 +254,12 @@ class CoordinatorTest {
 
     @Test
     void anOrderOfWhoIsNotInChargeIsRefusedThoughTheServerHasNotHeardOfTheNext() throws Exception {
-        Member member = new Member("a", Seat.whole(0));
+        Member member = new Member("a", RowsServer.Seat.whole(0));
         long former = registry.takeCharge(ITEMS);
         registry.takeCharge(ITEMS);
         try (OrderService orders = new OrderService(
-                Map.of(ITEMS, member.node), new OrderOptions(registry, Seat.whole(0), Map.of(ITEMS, member.rows)))) {
+                Map.of(ITEMS, member.node),
+                new RowsServer.Orders(registry, RowsServer.Seat.whole(0), Map.of(ITEMS, member.rows)))) {
             assertThatThrownBy(() -> orders.obey(new OrderWire.Order(
                             OrderWire.Kind.LOAD, ITEMS, former, 1, RollingUpdate.shardsAt(1, 0, 3))))
                     .isInstanceOf(IllegalStateException.class)
@@ -269,7 +270,7 @@ class CoordinatorTest {
 
     @Test
     void aRegistryThatHasLostItsTermsIsGoneOnWith() throws Exception {
-        Member member = new Member("a", Seat.whole(0));
+        Member member = new Member("a", RowsServer.Seat.whole(0));
         member.node.hear(1_000_000);
         try (Coordinator coordinator = coordinator()) {
             coordinator.roll(1, 3);
@@ -280,7 +281,7 @@ class CoordinatorTest {
 
     @Test
     void aLoadThatFailsIsTriedAgain() throws Exception {
-        Member member = new Member("a", Seat.whole(0));
+        Member member = new Member("a", RowsServer.Seat.whole(0));
         member.rows.failure = new IOException("no such rows");
         Thread roll = Thread.ofPlatform().start(() -> {
             try (Coordinator coordinator = coordinator()) {
@@ -297,7 +298,7 @@ class CoordinatorTest {
 
     @Test
     void theMemoryOfAVersionIsSeenWhileItIsLoaded() throws Exception {
-        Member member = new Member("a", Seat.whole(0));
+        Member member = new Member("a", RowsServer.Seat.whole(0));
         member.rows.keys = 20_000;
         LinkedBlockingQueue<Long> seen = new LinkedBlockingQueue<>();
         Coordinator.Observer observer = new Coordinator.Observer() {
@@ -337,8 +338,8 @@ class CoordinatorTest {
 
     @Test
     void aVersionOfUnknownSizeIsNotTakenForAnEmptyOne() throws Exception {
-        new Member("a0", new Seat(0, 0, 2));
-        Member missing = new Member("a1", new Seat(0, 1, 2));
+        new Member("a0", new RowsServer.Seat(0, 0, 2));
+        Member missing = new Member("a1", new RowsServer.Seat(0, 1, 2));
         try (Coordinator coordinator = coordinator()) {
             coordinator.roll(1, 6);
             missing.server.close();
@@ -352,7 +353,7 @@ class CoordinatorTest {
 
     @Test
     void aRolloutThatIsRefusedDoesNotStopTheCoordinatorInCharge() throws Exception {
-        new Member("a", Seat.whole(0));
+        new Member("a", RowsServer.Seat.whole(0));
         try (Coordinator coordinator = coordinator()) {
             coordinator.roll(5, 3);
             long inCharge = registry.termInCharge(ITEMS);
@@ -385,23 +386,24 @@ class CoordinatorTest {
 
     @Test
     void aServerThatRefusesAClientFailsNoBatchThatOthersAnswer() throws Exception {
-        Member first = new Member("a", Seat.whole(0));
-        Member second = new Member("b", Seat.whole(1));
+        Member first = new Member("a", RowsServer.Seat.whole(0));
+        Member second = new Member("b", RowsServer.Seat.whole(1));
         try (Coordinator coordinator = coordinator()) {
             coordinator.roll(1, 4);
         }
         second.registration.close();
         second.server.close();
         InetSocketAddress anywhere = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-        ServerOptions ofStrangers = new ServerOptions(anywhere, null, null, "another token of 16", 1 << 20, 1 << 20);
+        RowsServer.Options ofStrangers =
+                new RowsServer.Options(anywhere, null, null, "another token of 16", 1 << 20, 1 << 20);
         try (RowsServer refusing = RowsServer.start(
                         Map.of(ITEMS, second.node),
                         ofStrangers,
-                        new OrderOptions(registry, Seat.whole(1), Map.of(ITEMS, second.rows)));
+                        new RowsServer.Orders(registry, RowsServer.Seat.whole(1), Map.of(ITEMS, second.rows)));
                 Registry.Registration _ = registry.register("b", refusing.address());
                 RowsClient client = new RowsClient(registry)) {
             for (int i = 0; i < 100; i++) {
-                FetchedRows rows = client.fetch(ITEMS, new long[] {1, 2, 3, 4, 5}, Duration.ofSeconds(20))
+                RowsClient.FetchedRows rows = client.fetch(ITEMS, new long[] {1, 2, 3, 4, 5}, Duration.ofSeconds(20))
                         .join();
                 assertThat(rows.version()).isEqualTo(1);
             }
@@ -415,8 +417,8 @@ class CoordinatorTest {
 
     @Test
     void twoServersOfOneSeatAreRefused() throws Exception {
-        new Member("a", Seat.whole(0));
-        new Member("b", Seat.whole(0));
+        new Member("a", RowsServer.Seat.whole(0));
+        new Member("b", RowsServer.Seat.whole(0));
         try (Coordinator coordinator = coordinator()) {
             assertThatThrownBy(() -> coordinator.roll(1, 3))
                     .isInstanceOf(IllegalStateException.class)
@@ -426,8 +428,8 @@ class CoordinatorTest {
 
     @Test
     void serversOfOtherTablesAreNoneOfThisOne() throws Exception {
-        Member items = new Member("a", Seat.whole(0));
-        Member shops = new Member("b", Seat.whole(0), "shops");
+        Member items = new Member("a", RowsServer.Seat.whole(0));
+        Member shops = new Member("b", RowsServer.Seat.whole(0), "shops");
         try (Coordinator ofItems = coordinator();
                 Coordinator ofShops = coordinator("shops", null)) {
             ofItems.roll(1, 3);
@@ -450,7 +452,7 @@ class CoordinatorTest {
 
     @Test
     void aTableThatNoServerHasIsWaitedFor() throws Exception {
-        new Member("a", Seat.whole(0));
+        new Member("a", RowsServer.Seat.whole(0));
         Thread roll = Thread.ofPlatform().start(() -> {
             try (Coordinator coordinator = coordinator("shops", null)) {
                 coordinator.roll(1, 3);
@@ -459,14 +461,14 @@ class CoordinatorTest {
             }
         });
         assertThat(log.take()).isEqualTo("waiting: there is no server that has table shops");
-        Member shops = new Member("b", Seat.whole(0), "shops");
+        Member shops = new Member("b", RowsServer.Seat.whole(0), "shops");
         roll.join();
         assertHas(shops, 1, all(3));
     }
 
     @Test
     void aServerThatCannotBeAskedHoldsUpNoOther() throws Exception {
-        Member member = new Member("a", Seat.whole(0));
+        Member member = new Member("a", RowsServer.Seat.whole(0));
         registry.register("misspelt", InetSocketAddress.createUnresolved("no-such-host.invalid", 7));
         registry.register("other", new InetSocketAddress(InetAddress.getByAddress(new byte[] {10, 1, 2, 3}), 7));
         try (Coordinator coordinator = coordinator(ITEMS, "0123456789abcdef")) {
@@ -484,7 +486,7 @@ class CoordinatorTest {
     @Test
     void aServerThatTakesNoOrdersIsNamed() throws Exception {
         try (RowsNode node = RowsNode.open("a", folder.resolve("a"));
-                RowsServer server = RowsServer.start(Map.of(ITEMS, node), ServerOptions.onLoopback(0));
+                RowsServer server = RowsServer.start(Map.of(ITEMS, node), RowsServer.Options.onLoopback(0));
                 Coordinator coordinator = coordinator()) {
             registry.register("a", server.address());
             assertThatThrownBy(() -> coordinator.roll(1, 3))

@@ -16,7 +16,7 @@ class OrderWireTest {
 
     private static OrderWire.Report report(long bytes) {
         ServerView view = new ServerView("a", 1, Map.of(7L, RollingUpdate.shardsAt(1, 0, 2)));
-        return new OrderWire.Report(view, Seat.whole(0), 3, Map.of(7L, bytes));
+        return new OrderWire.Report(view, RowsServer.Seat.whole(0), 3, Map.of(7L, bytes));
     }
 
     @Test

@@ -102,7 +102,7 @@ class TableServiceTest {
             this.name = "server" + group;
             this.group = group;
             this.node = RowsNode.open(name, folder.resolve(name));
-            this.server = RowsServer.start(Map.of(ITEMS, node), ServerOptions.onLoopback(0));
+            this.server = RowsServer.start(Map.of(ITEMS, node), RowsServer.Options.onLoopback(0));
             this.registration = registry.register(name, server.address());
         }
 
@@ -114,7 +114,7 @@ class TableServiceTest {
 
         void restart() throws IOException {
             node = RowsNode.open(name, folder.resolve(name));
-            server = RowsServer.start(Map.of(ITEMS, node), ServerOptions.onLoopback(0));
+            server = RowsServer.start(Map.of(ITEMS, node), RowsServer.Options.onLoopback(0));
             registration = registry.register(name, server.address());
         }
     }
@@ -164,7 +164,7 @@ class TableServiceTest {
                 .orElseThrow();
     }
 
-    private static void assertRows(FetchedRows rows, long[] keys) {
+    private static void assertRows(RowsClient.FetchedRows rows, long[] keys) {
         assertThat(rows.size()).isEqualTo(keys.length);
         for (int i = 0; i < keys.length; i++) {
             assertThat(rows.isPresent(i)).isEqualTo(keys[i] < KEYS);
@@ -176,7 +176,7 @@ class TableServiceTest {
         }
     }
 
-    private static FetchedRows fetch(RowsClient client, long... keys) {
+    private static RowsClient.FetchedRows fetch(RowsClient client, long... keys) {
         return client.fetch(ITEMS, keys, DEADLINE, "name", "version").join();
     }
 
@@ -186,7 +186,7 @@ class TableServiceTest {
         roll(1, 1);
         try (RowsClient client = new RowsClient(registry)) {
             long[] keys = {999, 5, 4_711, 0, 5, 17};
-            FetchedRows rows = fetch(client, keys);
+            RowsClient.FetchedRows rows = fetch(client, keys);
             assertThat(rows.version()).isEqualTo(1);
             assertRows(rows, keys);
             assertThat(fetch(client).size()).isZero();
@@ -238,7 +238,7 @@ class TableServiceTest {
         long[] keys = {1, 2, 3};
         try (RowsClient client = new RowsClient(registry)) {
             assertThat(fetch(client, keys).version()).isEqualTo(2);
-            FetchedRows rows =
+            RowsClient.FetchedRows rows =
                     client.fetch(ITEMS, 1, keys, DEADLINE, "name", "version").join();
             assertThat(rows.version()).isEqualTo(1);
             assertRows(rows, keys);
@@ -268,7 +268,7 @@ class TableServiceTest {
         try (RowsClient client = new RowsClient(registry)) {
             // The first batch takes what the server that answers first has; then the client knows both servers.
             client.fetchAny(ITEMS, there, DEADLINE).join();
-            FetchedRows rows =
+            RowsClient.FetchedRows rows =
                     client.fetchAny(ITEMS, there, DEADLINE, "name", "version").join();
             for (int i = 0; i < there.length; i++) {
                 assertThat(rows.version(i)).isEqualTo(NeighborHashMap.shard(there[i], 5) == 4 ? 1 : 2);
@@ -332,7 +332,7 @@ class TableServiceTest {
         List<String> texts = new ArrayList<>(List.of("same fingerprint", "no item", "item 5"));
         LongStream.range(0, KEYS).forEach(i -> texts.add("item " + i));
         try (RowsClient client = new RowsClient(registry)) {
-            FetchedRows rows =
+            RowsClient.FetchedRows rows =
                     client.fetch(ITEMS, names, texts, DEADLINE, "version").join();
             assertThat(rows.size()).isEqualTo(texts.size());
             for (int i = 0; i < texts.size(); i++) {
@@ -383,7 +383,7 @@ class TableServiceTest {
             assertThat(fetch(client, 7).version()).isEqualTo(1);
             only.node.load(1, 2, served, SOURCE);
             only.node.unload(1, 1);
-            FetchedRows rows = fetch(client, 7);
+            RowsClient.FetchedRows rows = fetch(client, 7);
             assertThat(rows.version()).isEqualTo(2);
             assertRows(rows, new long[] {7});
         }
@@ -598,8 +598,8 @@ class TableServiceTest {
                 .hasMessage("trusted must be a PEM file of certificates, got " + none);
     }
 
-    private static ServerOptions limits(int maxMessageBytes, int maxReplyBytes) {
-        return new ServerOptions(
+    private static RowsServer.Options limits(int maxMessageBytes, int maxReplyBytes) {
+        return new RowsServer.Options(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 null,
                 null,
@@ -704,7 +704,7 @@ class TableServiceTest {
         start(1);
         roll(1, 1);
         Member member = members.getFirst();
-        ServerOptions options = new ServerOptions(
+        RowsServer.Options options = new RowsServer.Options(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 null,
                 null,
@@ -778,14 +778,14 @@ class TableServiceTest {
     @Test
     void nobodyElseIsLetInByDefault() {
         InetSocketAddress everywhere = new InetSocketAddress("0.0.0.0", 0);
-        assertThatThrownBy(() -> new ServerOptions(everywhere, null, null, "0123456789abcdef", 1 << 20, 1 << 20))
+        assertThatThrownBy(() -> new RowsServer.Options(everywhere, null, null, "0123456789abcdef", 1 << 20, 1 << 20))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("loopback");
-        assertThatThrownBy(() -> new ServerOptions(everywhere, Path.of("a"), null, null, 1 << 20, 1 << 20))
+        assertThatThrownBy(() -> new RowsServer.Options(everywhere, Path.of("a"), null, null, 1 << 20, 1 << 20))
                 .isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> new ServerOptions(everywhere, null, null, "short", 1 << 20, 1 << 20))
+        assertThatThrownBy(() -> new RowsServer.Options(everywhere, null, null, "short", 1 << 20, 1 << 20))
                 .isInstanceOf(IllegalArgumentException.class);
-        assertThat(ServerOptions.onLoopback(0).address().getAddress().isLoopbackAddress())
+        assertThat(RowsServer.Options.onLoopback(0).address().getAddress().isLoopbackAddress())
                 .isTrue();
     }
 }

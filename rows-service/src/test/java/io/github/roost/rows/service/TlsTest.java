@@ -61,7 +61,7 @@ class TlsTest {
                 to.put(1, row.setLong(0, version));
             }
         };
-        ServerOptions options = new ServerOptions(
+        RowsServer.Options options = new RowsServer.Options(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 own.certificate(),
                 own.key(),
@@ -69,7 +69,9 @@ class TlsTest {
                 1 << 20,
                 1 << 20);
         server = RowsServer.start(
-                Map.of(ITEMS, node), options, new OrderOptions(registry, Seat.whole(0), Map.of(ITEMS, rows)));
+                Map.of(ITEMS, node),
+                options,
+                new RowsServer.Orders(registry, RowsServer.Seat.whole(0), Map.of(ITEMS, rows)));
         registry.register("a", server.address());
     }
 
@@ -87,7 +89,7 @@ class TlsTest {
                 new Coordinator.Options(1, Duration.ZERO, LONG, trusted, token, new Coordinator.Observer() {}));
     }
 
-    private FetchedRows fetch(@Nullable Path trusted, @Nullable String token, Duration deadline) {
+    private RowsClient.FetchedRows fetch(@Nullable Path trusted, @Nullable String token, Duration deadline) {
         try (RowsClient client = new RowsClient(registry, trusted, token)) {
             return client.fetch(ITEMS, new long[] {1}, deadline).join();
         }
@@ -98,7 +100,7 @@ class TlsTest {
         try (Coordinator coordinator = coordinator(own.certificate(), TOKEN)) {
             coordinator.roll(1, 1);
         }
-        FetchedRows rows = fetch(own.certificate(), TOKEN, LONG);
+        RowsClient.FetchedRows rows = fetch(own.certificate(), TOKEN, LONG);
         assertThat(rows.isPresent(0)).isTrue();
         assertThat(rows.version()).isEqualTo(1);
     }

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.io.BlockIo;
 import io.github.roost.neighborhash.NeighborHashMap;
-import io.github.roost.rows.BatchTooLargeException;
 import io.github.roost.rows.Column;
 import io.github.roost.rows.RowBatch;
 import io.github.roost.rows.RowWriter;
@@ -89,7 +88,7 @@ class ValueMemoryTest {
         Member(String name) throws IOException {
             this.data = folder.resolve(name);
             this.node = RowsNode.open(name, data, MEMORY, orchestrator, io);
-            this.server = RowsServer.start(Map.of(ITEMS, node), ServerOptions.onLoopback(0));
+            this.server = RowsServer.start(Map.of(ITEMS, node), RowsServer.Options.onLoopback(0));
             this.registration = registry.register(name, server.address());
             members.add(this);
         }
@@ -117,7 +116,7 @@ class ValueMemoryTest {
         registry.close();
     }
 
-    private static void assertRows(FetchedRows rows, long[] keys) {
+    private static void assertRows(RowsClient.FetchedRows rows, long[] keys) {
         for (int i = 0; i < keys.length; i++) {
             assertThat(rows.isPresent(i)).isEqualTo(keys[i] < KEYS);
             if (rows.isPresent(i)) {
@@ -127,7 +126,7 @@ class ValueMemoryTest {
         }
     }
 
-    private static FetchedRows fetch(RowsClient client, long... keys) {
+    private static RowsClient.FetchedRows fetch(RowsClient client, long... keys) {
         return client.fetch(ITEMS, keys, DEADLINE, "name", "version").join();
     }
 
@@ -164,7 +163,7 @@ class ValueMemoryTest {
             }
             member.close();
             assertThat(new Member("a").node.view().versions()).containsOnlyKeys(4L);
-            FetchedRows rows = fetch(client, all);
+            RowsClient.FetchedRows rows = fetch(client, all);
             assertThat(rows.version()).isEqualTo(4);
             assertRows(rows, all);
         }
@@ -225,7 +224,7 @@ class ValueMemoryTest {
                 .toArray();
         long bytes = Arrays.stream(many).map(key -> name(key).length()).sum();
         assertThatThrownBy(() -> member.node.fetch(1, SHARDS, 0, many, List.of(), 1 << 20, DEADLINE, RowBatch::present))
-                .isInstanceOf(BatchTooLargeException.class)
+                .isInstanceOf(RowBatch.TooLargeException.class)
                 .hasMessageStartingWith("the rows of a batch must have 1048576 bytes at most, got ");
         assertThat(bytes).isGreaterThan(1 << 20);
         assertThat(member.node.<Integer>fetch(1, SHARDS, 0, keys, List.of(), 1 << 20, DEADLINE, RowBatch::present))

@@ -13,7 +13,7 @@ import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.core.policy.IdleStrategy;
 import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.core.pool.Request.Kind;
-import io.github.roost.topology.PinResult;
+import io.github.roost.topology.Pinner;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -82,7 +82,7 @@ public final class SteppedPool implements AutoCloseable {
                 new WorkerPool.Setup(
                         layout,
                         scheduling,
-                        core -> new PinResult(core.pus(), List.of(), -1, false, "a made-up machine"),
+                        core -> new Pinner.Result(core.pus(), List.of(), -1, false, "a made-up machine"),
                         () -> -1,
                         gate,
                         IdleStrategy.spinThenPark(0),

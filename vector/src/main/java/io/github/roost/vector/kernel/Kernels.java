@@ -1,6 +1,6 @@
 package io.github.roost.vector.kernel;
 
-import io.github.roost.topology.NativeAccess;
+import io.github.roost.topology.system.NativeAccess;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;

@@ -1,6 +1,6 @@
 package io.github.roost.vector.spi;
 
-import io.github.roost.topology.ProcessCpus;
+import io.github.roost.topology.system.ProcessCpus;
 import io.github.roost.vector.Vectors;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Supplier;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.topology.Pinner;
-import io.github.roost.topology.ProcessCpus;
 import io.github.roost.topology.Topology;
 import io.github.roost.topology.TopologyReader;
+import io.github.roost.topology.system.ProcessCpus;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;

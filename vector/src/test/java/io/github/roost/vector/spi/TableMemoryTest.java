@@ -9,7 +9,7 @@ import io.github.roost.core.TableClosedException;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.mapping.RemapTrigger;
 import io.github.roost.testkit.Machines;
-import io.github.roost.topology.MemoryResult;
+import io.github.roost.topology.system.MemoryResult;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;

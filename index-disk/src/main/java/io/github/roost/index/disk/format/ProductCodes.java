@@ -6,8 +6,8 @@ import static io.github.roost.index.disk.format.DiskLayout.INT;
 import static io.github.roost.index.disk.format.DiskLayout.LONG;
 import static io.github.roost.index.disk.format.DiskLayout.PAGE_BYTES;
 
-import io.github.roost.neighborhash.RowMap;
-import io.github.roost.topology.DomainMemory;
+import io.github.roost.neighborhash.spi.RowMap;
+import io.github.roost.topology.system.DomainMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -9,8 +9,6 @@ import io.github.roost.index.disk.format.DiskLayout;
 import io.github.roost.index.disk.format.NodePage;
 import io.github.roost.index.disk.format.ProductCodes;
 import io.github.roost.index.disk.format.Space;
-import io.github.roost.io.BlockBuffersExhaustedException;
-import io.github.roost.io.BlockRead;
 import io.github.roost.io.BlockReads;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.SearchCost;
@@ -335,7 +333,7 @@ public final class BeamSearch {
             return true;
         }
         int before = expanded;
-        for (BlockRead read = reads.next(); read != null; read = reads.next()) {
+        for (BlockReads.Read read = reads.next(); read != null; read = reads.next()) {
             try {
                 take(read);
             } finally {
@@ -349,7 +347,7 @@ public final class BeamSearch {
     }
 
     /** Expands all nodes that a block was read for, of one page unless the block was reused meanwhile, and other nodes of that page. */
-    private void take(BlockRead read) {
+    private void take(BlockReads.Read read) {
         pagesRead++;
         if (visits != null) {
             counts.addUpdatePage();
@@ -515,7 +513,7 @@ public final class BeamSearch {
         if (count > 0) {
             try {
                 reads.read(context, graph.file(), blocks, count);
-            } catch (BlockBuffersExhaustedException busy) {
+            } catch (BlockReads.BuffersExhaustedException busy) {
                 if (visits != null || busy.isForGood()) {
                     throw busy;
                 }

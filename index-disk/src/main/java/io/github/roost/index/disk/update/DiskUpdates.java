@@ -11,7 +11,7 @@ import io.github.roost.index.disk.format.TableCopy;
 import io.github.roost.index.disk.search.SearchCounts;
 import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
-import io.github.roost.neighborhash.RowMap;
+import io.github.roost.neighborhash.spi.RowMap;
 import io.github.roost.vector.TableFileException;
 import java.io.IOException;
 import java.io.UncheckedIOException;

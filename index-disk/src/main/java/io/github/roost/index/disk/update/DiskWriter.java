@@ -2,12 +2,12 @@ package io.github.roost.index.disk.update;
 
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.policy.StallPolicy;
-import io.github.roost.core.spi.Maintenance;
+import io.github.roost.core.spi.Indexing;
 import io.github.roost.index.disk.format.DiskGraph;
 import io.github.roost.index.disk.format.ProductCodes;
 import io.github.roost.index.disk.search.SearchCounts;
 import io.github.roost.io.BlockIo;
-import io.github.roost.neighborhash.RowMap;
+import io.github.roost.neighborhash.spi.RowMap;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * nothing to do sets it to false last, then checks again for work that became ready before that, whose {@code wake} found it
  * still true. So no ready work is left without a maintenance.
  */
-public final class DiskWriter implements Maintenance {
+public final class DiskWriter implements Indexing.Maintenance {
     /** Max concurrent inserts: while some wait for reads, others compute. */
     private static final int MAX_INSERTS = 8;
     /** Share of deleted nodes at which they are removed from the graph. */

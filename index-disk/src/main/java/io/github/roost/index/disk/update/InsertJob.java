@@ -10,7 +10,6 @@ import io.github.roost.index.disk.format.ProductCodes;
 import io.github.roost.index.disk.search.BeamSearch;
 import io.github.roost.index.disk.search.PageReads;
 import io.github.roost.index.disk.search.SearchCounts;
-import io.github.roost.io.BlockBuffersExhaustedException;
 import io.github.roost.io.BlockReads;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
@@ -126,7 +125,7 @@ final class InsertJob extends WriterJob {
     private Progress search(SearchContext context) throws Exception {
         try {
             return searchStep(context);
-        } catch (BlockBuffersExhaustedException busy) {
+        } catch (BlockReads.BuffersExhaustedException busy) {
             // Too many reads at once: start again.
             search = null;
             step = null;

@@ -6,8 +6,6 @@ import io.github.roost.index.disk.format.BlockMap;
 import io.github.roost.index.disk.format.DiskGraph;
 import io.github.roost.index.disk.format.NodePage;
 import io.github.roost.index.disk.search.SearchCounts;
-import io.github.roost.io.BlockBuffersExhaustedException;
-import io.github.roost.io.BlockRead;
 import io.github.roost.io.BlockReads;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -98,7 +96,7 @@ final class PageLoads {
         }
         try {
             reads.read(context, graph.file(), blocks, count);
-        } catch (BlockBuffersExhaustedException busy) {
+        } catch (BlockReads.BuffersExhaustedException busy) {
             // Too many reads at once: to be tried again.
             reading.clear();
             readingBlocks.clear();
@@ -115,7 +113,7 @@ final class PageLoads {
     /** Takes some completed reads; returns whether there were any. */
     private boolean takeSome() {
         int taken = 0;
-        for (BlockRead read = nextOf(taken); read != null; read = nextOf(taken)) {
+        for (BlockReads.Read read = nextOf(taken); read != null; read = nextOf(taken)) {
             taken++;
             counts.addUpdatePage();
             try {
@@ -132,11 +130,11 @@ final class PageLoads {
         return taken > 0;
     }
 
-    private @Nullable BlockRead nextOf(int taken) {
+    private BlockReads.@Nullable Read nextOf(int taken) {
         return taken < PAGES_PER_PIECE ? reads.next() : null;
     }
 
-    private void take(int number, BlockRead read) {
+    private void take(int number, BlockReads.Read read) {
         if (read.failure() == null) {
             NodePage page = new NodePage(graph.layout(), number, read.memory());
             if (page.isWhole() && page.isSound(graph.codes())) {

@@ -1,7 +1,7 @@
 package io.github.roost.index.disk.update;
 
 import io.github.roost.core.SearchContext;
-import io.github.roost.topology.IdleScheduling;
+import io.github.roost.topology.system.IdleScheduling;
 import java.util.concurrent.Semaphore;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

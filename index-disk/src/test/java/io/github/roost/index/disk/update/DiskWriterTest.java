@@ -15,7 +15,7 @@ import io.github.roost.index.disk.search.SearchCounts;
 import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.FaultDevice;
-import io.github.roost.neighborhash.RowMap;
+import io.github.roost.neighborhash.spi.RowMap;
 import io.github.roost.vector.Metric;
 import java.io.IOException;
 import java.lang.foreign.Arena;

@@ -1,7 +1,7 @@
 package io.github.roost.index.hnsw.graph;
 
 import io.github.roost.index.hnsw.search.GraphImage;
-import io.github.roost.topology.DomainMemory;
+import io.github.roost.topology.system.DomainMemory;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.math.ScalarQuantizer;
 import java.io.IOException;

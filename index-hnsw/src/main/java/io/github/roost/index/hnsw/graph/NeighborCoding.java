@@ -3,7 +3,7 @@ package io.github.roost.index.hnsw.graph;
 import io.github.roost.index.hnsw.search.BuildMemory;
 import io.github.roost.index.hnsw.search.GraphImage;
 import io.github.roost.index.hnsw.search.NeighborCodes;
-import io.github.roost.topology.DomainMemory;
+import io.github.roost.topology.system.DomainMemory;
 import io.github.roost.vector.spi.BuildWork;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -5,7 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.github.roost.index.hnsw.format.HnswFormats;
-import io.github.roost.topology.DomainMemory;
+import io.github.roost.topology.system.DomainMemory;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.math.ScalarQuantizer;

@@ -1,7 +1,7 @@
 package io.github.roost.index.hnsw.search;
 
 import io.github.roost.index.hnsw.format.HnswFormats;
-import io.github.roost.topology.DomainMemory;
+import io.github.roost.topology.system.DomainMemory;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.TableFormat;

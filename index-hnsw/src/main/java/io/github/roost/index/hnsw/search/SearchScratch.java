@@ -4,7 +4,7 @@ import static io.github.roost.index.hnsw.search.GraphImage.INT;
 import static io.github.roost.index.hnsw.search.GraphImage.LONG;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
-import io.github.roost.topology.DomainMemory;
+import io.github.roost.topology.system.DomainMemory;
 import io.github.roost.vector.Vectors;
 import io.github.roost.vector.kernel.FloatOrder;
 import io.github.roost.vector.spi.ScratchMemory;

@@ -1,8 +1,8 @@
 package io.github.roost.index.remote.cache;
 
 import io.github.roost.index.hnsw.graph.Graph;
-import io.github.roost.index.remote.DamagedPartitionException;
-import io.github.roost.index.remote.RemoteRegion;
+import io.github.roost.index.remote.RemoteMemory;
+import io.github.roost.index.remote.RemoteMemoryException;
 import io.github.roost.index.remote.format.Directory;
 import io.github.roost.index.remote.format.ImageHeader;
 import io.github.roost.index.remote.format.LogRecord;
@@ -116,18 +116,18 @@ public final class CachedPartition {
     }
 
     /** The read that is needed to have {@code upTo} slots of the log: the whole partition, or the end of the log. */
-    public RemoteRegion.Transfer read(int upTo, int recordBytes) {
+    public RemoteMemory.Region.Transfer read(int upTo, int recordBytes) {
         long logBytes = (long) upTo * recordBytes;
         if (!loaded) {
             return isEven()
-                    ? new RemoteRegion.Transfer(place.at(), all().asSlice(0, place.bytes() + logBytes))
-                    : new RemoteRegion.Transfer(
+                    ? new RemoteMemory.Region.Transfer(place.at(), all().asSlice(0, place.bytes() + logBytes))
+                    : new RemoteMemory.Region.Transfer(
                             place.at() - logBytes, all().asSlice(gap.bytes() - logBytes, logBytes + place.bytes()));
         }
         MemorySegment missing = log(records, upTo, recordBytes);
         return isEven()
-                ? new RemoteRegion.Transfer(gap.at() + (long) records * recordBytes, missing)
-                : new RemoteRegion.Transfer(gap.end() - logBytes, missing);
+                ? new RemoteMemory.Region.Transfer(gap.at() + (long) records * recordBytes, missing)
+                : new RemoteMemory.Region.Transfer(gap.end() - logBytes, missing);
     }
 
     /** The graph, if it was verified; null before, and for a partition without rows. */
@@ -146,7 +146,8 @@ public final class CachedPartition {
      * @param tail number of slots; their bytes must be loaded, and the last slot must have a record
      * @param dimension of the rows
      */
-    public PartitionLog log(String region, int tail, int dimension) throws DamagedPartitionException {
+    public PartitionLog log(String region, int tail, int dimension)
+            throws RemoteMemoryException.DamagedPartitionException {
         PartitionLog known = log;
         if (known.tail() < tail) {
             int recordBytes = LogRecord.bytes(dimension);
@@ -184,7 +185,8 @@ public final class CachedPartition {
      * @param max maximum number of blocks to verify
      * @return the next block, or -1 if all are verified and the graph can be searched
      */
-    public int verify(String region, PoolHead pool, int from, int max) throws DamagedPartitionException {
+    public int verify(String region, PoolHead pool, int from, int max)
+            throws RemoteMemoryException.DamagedPartitionException {
         MemorySegment image = image();
         long graphBytes = ImageHeader.check(region, key.partition(), place, image);
         MemorySegment bytes = image.asSlice(ImageHeader.bytes(graphBytes), graphBytes);
@@ -202,15 +204,16 @@ public final class CachedPartition {
         return -1;
     }
 
-    private Graph open(String region, PoolHead pool, MemorySegment bytes) throws DamagedPartitionException {
+    private Graph open(String region, PoolHead pool, MemorySegment bytes)
+            throws RemoteMemoryException.DamagedPartitionException {
         try {
             Graph opened = Graph.open("partition " + key.partition(), bytes);
             if (opened.rows() != place.rows()) {
-                throw new DamagedPartitionException(
+                throw new RemoteMemoryException.DamagedPartitionException(
                         region, key.partition(), "it has " + opened.rows() + " rows, not " + place.rows());
             }
             if (opened.dimension() != pool.dimension() || opened.metric() != pool.metric()) {
-                throw new DamagedPartitionException(
+                throw new RemoteMemoryException.DamagedPartitionException(
                         region,
                         key.partition(),
                         "its rows have " + opened.dimension() + " dimensions by " + opened.metric() + ", not "
@@ -218,7 +221,8 @@ public final class CachedPartition {
             }
             return opened;
         } catch (TableFileException wrong) {
-            throw new DamagedPartitionException(region, key.partition(), String.valueOf(wrong.getMessage()));
+            throw new RemoteMemoryException.DamagedPartitionException(
+                    region, key.partition(), String.valueOf(wrong.getMessage()));
         }
     }
 }

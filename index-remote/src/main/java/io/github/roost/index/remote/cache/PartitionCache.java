@@ -1,7 +1,7 @@
 package io.github.roost.index.remote.cache;
 
+import io.github.roost.index.remote.RemoteMemory;
 import io.github.roost.index.remote.RemoteMemoryException;
-import io.github.roost.index.remote.RemoteRegion;
 import io.github.roost.index.remote.format.Directory;
 import io.github.roost.index.remote.pool.OpenPool;
 import java.lang.foreign.Arena;
@@ -102,7 +102,7 @@ public final class PartitionCache {
             Directory directory,
             List<CachedPartition> partitions,
             List<CachedPartition.Memory> memories,
-            List<RemoteRegion.Transfer> transfers,
+            List<RemoteMemory.Region.Transfer> transfers,
             int[] records) {}
 
     /** Counts since the cache was made; {@code held} is its current memory in bytes. */
@@ -268,7 +268,7 @@ public final class PartitionCache {
                     doorbellsInProgress++;
                     doorbells++;
                     reads += doorbell.partitions().size();
-                    for (RemoteRegion.Transfer transfer : doorbell.transfers()) {
+                    for (RemoteMemory.Region.Transfer transfer : doorbell.transfers()) {
                         bytesRead += transfer.local().byteSize();
                     }
                     rung = true;
@@ -365,7 +365,7 @@ public final class PartitionCache {
                     .mapToInt(PartitionWaiter::records)
                     .max()
                     .orElse(entry.records);
-            RemoteRegion.Transfer transfer = entry.read(records, recordBytes);
+            RemoteMemory.Region.Transfer transfer = entry.read(records, recordBytes);
             doorbell.records()[doorbell.partitions().size()] = records;
             doorbell.partitions().add(entry);
             doorbell.memories().add(memory);

@@ -4,7 +4,7 @@ import static io.github.roost.index.remote.format.Bytes.INT;
 import static io.github.roost.index.remote.format.Bytes.LONG;
 
 import io.github.roost.index.hnsw.graph.Graph;
-import io.github.roost.index.remote.DamagedPartitionException;
+import io.github.roost.index.remote.RemoteMemoryException;
 import io.github.roost.vector.file.Checksum;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -88,22 +88,23 @@ public final class ImageHeader {
      * @return bytes of the graph, 0 for a partition without rows
      */
     public static long check(String region, int partition, Directory.Place place, MemorySegment image)
-            throws DamagedPartitionException {
+            throws RemoteMemoryException.DamagedPartitionException {
         long graphBytes = image.get(LONG, 24);
         if (image.get(LONG, 0) != MAGIC
                 || graphBytes < 0
                 || graphBytes > image.byteSize()
                 || imageBytes(graphBytes) != image.byteSize()) {
-            throw new DamagedPartitionException(region, partition, "its header is none");
+            throw new RemoteMemoryException.DamagedPartitionException(region, partition, "its header is none");
         }
         if (image.get(INT, CHECKSUM_AT) != headerChecksum(image.asSlice(0, bytes(graphBytes)))) {
-            throw new DamagedPartitionException(region, partition, "wrong checksum of its header");
+            throw new RemoteMemoryException.DamagedPartitionException(
+                    region, partition, "wrong checksum of its header");
         }
         if (image.get(INT, 8) != partition
                 || image.get(INT, 12) != place.rows()
                 || image.get(INT, 16) != place.generation()
                 || (graphBytes == 0) != (place.rows() == 0)) {
-            throw new DamagedPartitionException(
+            throw new RemoteMemoryException.DamagedPartitionException(
                     region,
                     partition,
                     "it is partition " + image.get(INT, 8) + " of generation " + image.get(INT, 16) + ", not of "
@@ -114,9 +115,10 @@ public final class ImageHeader {
 
     /** Checks one block of the graph. */
     public static void checkBlock(String region, int partition, MemorySegment image, MemorySegment graph, int block)
-            throws DamagedPartitionException {
+            throws RemoteMemoryException.DamagedPartitionException {
         if (image.get(INT, BYTES + (long) block * Integer.BYTES) != Checksum.of(block(graph, block))) {
-            throw new DamagedPartitionException(region, partition, "wrong checksum of block " + block);
+            throw new RemoteMemoryException.DamagedPartitionException(
+                    region, partition, "wrong checksum of block " + block);
         }
     }
 }

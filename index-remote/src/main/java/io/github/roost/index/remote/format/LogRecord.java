@@ -4,7 +4,7 @@ import static io.github.roost.index.remote.format.Bytes.FLOAT;
 import static io.github.roost.index.remote.format.Bytes.INT;
 import static io.github.roost.index.remote.format.Bytes.LONG;
 
-import io.github.roost.index.remote.DamagedPartitionException;
+import io.github.roost.index.remote.RemoteMemoryException;
 import io.github.roost.vector.file.Checksum;
 import java.lang.foreign.MemorySegment;
 
@@ -97,7 +97,7 @@ public record LogRecord(Place place, Kind kind, long token, long id, float[] vec
 
     /** Reads a record and checks that it is complete and belongs to this slot. */
     public static LogRecord read(String region, Directory.Key key, int slot, int dimension, MemorySegment from)
-            throws DamagedPartitionException {
+            throws RemoteMemoryException.DamagedPartitionException {
         Place place =
                 new Place(from.get(INT, 8), from.get(INT, 12), from.get(INT, 16), from.get(INT, 20), from.get(INT, 24));
         int kind = from.get(INT, 4);
@@ -110,7 +110,7 @@ public record LogRecord(Place place, Kind kind, long token, long id, float[] vec
                 && kind >= 0
                 && kind < Kind.values().length;
         if (!isThere) {
-            throw new DamagedPartitionException(
+            throw new RemoteMemoryException.DamagedPartitionException(
                     region, key.partition(), "slot " + slot + " of its log holds no whole record of it");
         }
         boolean removes = kind == Kind.REMOVE.ordinal();
@@ -118,7 +118,7 @@ public record LogRecord(Place place, Kind kind, long token, long id, float[] vec
         MemorySegment.copy(from, FLOAT, FIXED_BYTES, vector, 0, vector.length);
         for (float component : vector) {
             if (!Float.isFinite(component)) {
-                throw new DamagedPartitionException(
+                throw new RemoteMemoryException.DamagedPartitionException(
                         region, key.partition(), "slot " + slot + " of its log holds a vector that is not finite");
             }
         }

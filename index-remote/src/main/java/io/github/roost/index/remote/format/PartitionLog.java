@@ -1,6 +1,6 @@
 package io.github.roost.index.remote.format;
 
-import io.github.roost.index.remote.DamagedPartitionException;
+import io.github.roost.index.remote.RemoteMemoryException;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchResult;
@@ -44,12 +44,12 @@ public final class PartitionLog {
 
     /** Reads the record of a slot. */
     public interface Slots {
-        LogRecord read(int slot) throws DamagedPartitionException;
+        LogRecord read(int slot) throws RemoteMemoryException.DamagedPartitionException;
     }
 
     /** Adds the records up to a later slot, following them backwards from it. */
     public PartitionLog upTo(int laterTail, String region, int partition, Slots slots)
-            throws DamagedPartitionException {
+            throws RemoteMemoryException.DamagedPartitionException {
         Deque<LogRecord> added = new ArrayDeque<>();
         int slot = laterTail - 1;
         while (slot >= tail) {
@@ -69,8 +69,9 @@ public final class PartitionLog {
         return with(laterTail, added);
     }
 
-    private static DamagedPartitionException wrong(String region, int partition, LogRecord record) {
-        return new DamagedPartitionException(
+    private static RemoteMemoryException.DamagedPartitionException wrong(
+            String region, int partition, LogRecord record) {
+        return new RemoteMemoryException.DamagedPartitionException(
                 region,
                 partition,
                 "the record in slot " + record.place().slot() + " of its log does not follow the one before");

@@ -1,6 +1,6 @@
 package io.github.roost.index.remote.pool;
 
-import io.github.roost.index.remote.MemoryNodeLostException;
+import io.github.roost.index.remote.RemoteMemoryException;
 
 /**
  * Detects a lost memory node by the region's heartbeat and the reader's own clock: a node increments it several times per term, so it is lost if
@@ -38,7 +38,8 @@ public final class NodeWatch {
      * @param requestedNanos when the read was requested
      * @param nowNanos a time after the read was done
      */
-    public void require(long heartbeat, long requestedNanos, long nowNanos) throws MemoryNodeLostException {
+    public void require(long heartbeat, long requestedNanos, long nowNanos)
+            throws RemoteMemoryException.NodeLostException {
         Seen before = last;
         if (before.heartbeat() != heartbeat) {
             last = new Seen(heartbeat, nowNanos);
@@ -46,7 +47,7 @@ public final class NodeWatch {
         }
         long silent = (requestedNanos - before.nanos()) / 1_000_000;
         if (termMillis > 0 && silent > termMillis) {
-            throw new MemoryNodeLostException(region, silent, termMillis);
+            throw new RemoteMemoryException.NodeLostException(region, silent, termMillis);
         }
     }
 }

@@ -3,8 +3,8 @@ package io.github.roost.index.remote.pool;
 import static io.github.roost.index.remote.format.Bytes.LONG;
 
 import io.github.roost.index.hnsw.graph.Graph;
+import io.github.roost.index.remote.RemoteMemory;
 import io.github.roost.index.remote.RemoteMemoryException;
-import io.github.roost.index.remote.RemoteRegion;
 import io.github.roost.index.remote.format.Bytes;
 import io.github.roost.index.remote.format.Directory;
 import io.github.roost.index.remote.format.EpochRoot;
@@ -41,7 +41,7 @@ public final class OpenPool implements AutoCloseable {
 
     private static final int WORDS = 3;
 
-    private final RemoteRegion region;
+    private final RemoteMemory.Region region;
     private final Arena arena = Arena.ofShared();
     private final ConcurrentLinkedQueue<MemorySegment> wordBuffers = new ConcurrentLinkedQueue<>();
     private final long timeoutNanos;
@@ -57,7 +57,7 @@ public final class OpenPool implements AutoCloseable {
     /** The words read before a search of a partition, and when the read was requested. */
     public record Words(EpochRoot root, long heartbeat, LogTails tails, long requestedNanos) {}
 
-    private OpenPool(RemoteRegion region, Duration timeout) throws IOException {
+    private OpenPool(RemoteMemory.Region region, Duration timeout) throws IOException {
         this.region = region;
         this.timeoutNanos = timeout.toNanos();
         MemorySegment first = read(0, PoolHead.BYTES);
@@ -87,7 +87,7 @@ public final class OpenPool implements AutoCloseable {
     }
 
     /** Opens a pool: reads and checks the parts that every search needs. Closes the region on failure. */
-    public static OpenPool open(RemoteRegion region, Duration timeout) throws IOException {
+    public static OpenPool open(RemoteMemory.Region region, Duration timeout) throws IOException {
         if (region.bytes() < PoolHead.BYTES) {
             region.close();
             throw new RemoteMemoryException(
@@ -193,14 +193,14 @@ public final class OpenPool implements AutoCloseable {
     public long word(long at) throws RemoteMemoryException {
         MemorySegment buffer = wordBuffer();
         return await(read(
-                List.of(new RemoteRegion.Transfer(at, buffer.asSlice(0, Long.BYTES))),
+                List.of(new RemoteMemory.Region.Transfer(at, buffer.asSlice(0, Long.BYTES))),
                 buffer,
                 () -> buffer.get(LONG, 0)));
     }
 
     /** Reads into a word buffer. The buffer is reused when the provider has ended the read, even if the caller has given up earlier. */
     private <T> CompletableFuture<T> read(
-            List<RemoteRegion.Transfer> transfers, MemorySegment buffer, Supplier<T> words) {
+            List<RemoteMemory.Region.Transfer> transfers, MemorySegment buffer, Supplier<T> words) {
         return region.get(transfers)
                 .handle((done, failed) -> {
                     try {
@@ -239,7 +239,7 @@ public final class OpenPool implements AutoCloseable {
 
     private MemorySegment read(long at, long bytes) throws RemoteMemoryException {
         MemorySegment into = Arena.ofAuto().allocate(bytes, 64);
-        await(region.get(List.of(new RemoteRegion.Transfer(at, into))));
+        await(region.get(List.of(new RemoteMemory.Region.Transfer(at, into))));
         return into;
     }
 
@@ -272,10 +272,10 @@ public final class OpenPool implements AutoCloseable {
         MemorySegment buffer = wordBuffer();
         long tailsAt = PoolHead.tailsAt(
                 partition / 2, known.partitions().get(partition).generation());
-        List<RemoteRegion.Transfer> transfers = List.of(
-                new RemoteRegion.Transfer(PoolHead.ROOT_AT, buffer.asSlice(0, 8)),
-                new RemoteRegion.Transfer(PoolHead.HEARTBEAT_AT, buffer.asSlice(8, 8)),
-                new RemoteRegion.Transfer(tailsAt, buffer.asSlice(16, 8)));
+        List<RemoteMemory.Region.Transfer> transfers = List.of(
+                new RemoteMemory.Region.Transfer(PoolHead.ROOT_AT, buffer.asSlice(0, 8)),
+                new RemoteMemory.Region.Transfer(PoolHead.HEARTBEAT_AT, buffer.asSlice(8, 8)),
+                new RemoteMemory.Region.Transfer(tailsAt, buffer.asSlice(16, 8)));
         return read(
                         transfers,
                         buffer,
@@ -320,7 +320,7 @@ public final class OpenPool implements AutoCloseable {
         return partitions;
     }
 
-    public RemoteRegion region() {
+    public RemoteMemory.Region region() {
         return region;
     }
 

@@ -1,11 +1,10 @@
 package io.github.roost.index.remote.search;
 
 import io.github.roost.core.SearchContext;
-import io.github.roost.core.spi.GroupSearch;
+import io.github.roost.core.spi.Indexing;
 import io.github.roost.core.spi.Pending;
 import io.github.roost.core.spi.Step;
 import io.github.roost.index.hnsw.graph.Graph;
-import io.github.roost.index.remote.DamagedPartitionException;
 import io.github.roost.index.remote.RemoteMemoryException;
 import io.github.roost.index.remote.cache.CachedPartition;
 import io.github.roost.index.remote.cache.PartitionCache;
@@ -35,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The words are read after all queries of the group were submitted, so each query sees every change that was acknowledged before. Graph and
  * log are of the generation in the directory whose epoch the words name.
  */
-final class PartitionSearch implements GroupSearch<QueryState, PartitionResult> {
+final class PartitionSearch implements Indexing.GroupSearch<QueryState, PartitionResult> {
     /** Blocks of 64 KiB: verification takes some tenths of a millisecond per slice. */
     private static final int BLOCKS_PER_SLICE = 16;
 
@@ -191,7 +190,7 @@ final class PartitionSearch implements GroupSearch<QueryState, PartitionResult> 
                         image.log(pool.region().name(), tail, pool.head().dimension());
                 searchSome(image, log, PartitionResult.Seen.of(partition, directory, tail, log), context);
                 return next < group.size() ? new Step.Yield<>((same, slice) -> goOn(slice)) : Step.done(true);
-            } catch (DamagedPartitionException wrong) {
+            } catch (RemoteMemoryException.DamagedPartitionException wrong) {
                 damaged.increment();
                 cache.discard(image);
                 held = false;
@@ -210,7 +209,7 @@ final class PartitionSearch implements GroupSearch<QueryState, PartitionResult> 
         }
 
         /** Verifies the next blocks; returns whether all are verified. */
-        private boolean verify(CachedPartition image) throws DamagedPartitionException {
+        private boolean verify(CachedPartition image) throws RemoteMemoryException.DamagedPartitionException {
             if (verified != image) {
                 verified = image;
                 block = 0;
@@ -391,7 +390,7 @@ final class PartitionSearch implements GroupSearch<QueryState, PartitionResult> 
                         image.log(pool.region().name(), tail, pool.head().dimension());
                 kept = true;
                 return new Pinned(image, PartitionResult.Seen.of(partition, directory, tail, log));
-            } catch (DamagedPartitionException wrong) {
+            } catch (RemoteMemoryException.DamagedPartitionException wrong) {
                 damaged.increment();
                 kept = true;
                 cache.discard(image);

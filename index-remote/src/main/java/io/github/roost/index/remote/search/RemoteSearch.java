@@ -3,8 +3,8 @@ package io.github.roost.index.remote.search;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Registration;
 import io.github.roost.core.SubmitOptions;
-import io.github.roost.core.spi.BatchQueue;
 import io.github.roost.core.spi.GroupRule;
+import io.github.roost.core.spi.Indexing;
 import io.github.roost.core.spi.Step;
 import io.github.roost.index.remote.RemoteMemoryException;
 import io.github.roost.index.remote.RemoteStats;
@@ -50,7 +50,7 @@ public final class RemoteSearch {
     private final int ef;
     private final PartitionCache cache;
     private final PartitionSearch[] searches;
-    private final List<BatchQueue<QueryState, PartitionResult>> queues;
+    private final List<Indexing.BatchQueue<QueryState, PartitionResult>> queues;
     private final LongAdder damaged = new LongAdder();
     private final LongAdder partial = new LongAdder();
     /** Fetches partitions; frees pool and cache when it ends. */
@@ -155,7 +155,7 @@ public final class RemoteSearch {
 
     private <Q> Step.Fork<Q, QueryState, PartitionResult, SearchResult> visit(
             QueryState query, int[] partitions, VisitedPartitions visited, int repeatsLeft) {
-        List<BatchQueue<QueryState, PartitionResult>> joined = new ArrayList<>(partitions.length);
+        List<Indexing.BatchQueue<QueryState, PartitionResult>> joined = new ArrayList<>(partitions.length);
         for (int partition : partitions) {
             joined.add(queues.get(partition));
         }

@@ -2,7 +2,6 @@ package io.github.roost.index.remote.ucx;
 
 import io.github.roost.index.remote.RemoteMemory;
 import io.github.roost.index.remote.RemoteMemoryException;
-import io.github.roost.index.remote.RemoteRegion;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -15,7 +14,7 @@ import java.util.Optional;
  *
  * <p>Compare-and-sets are done by the node's processor, so they are atomic with those of processes that have mapped its file. Each region has a
  * thread, which waits in UCX, and a connection to the node. When the connection breaks, for example because the node's process has ended, all
- * transfers in progress and all later ones fail with a {@link io.github.roost.index.remote.MemoryNodeLostException}, and the region must be
+ * transfers in progress and all later ones fail with a {@link io.github.roost.index.remote.RemoteMemoryException.NodeLostException}, and the region must be
  * opened again. UCX does not check what a node sends: open only regions of nodes that you trust, in networks that you trust.
  */
 public final class UcxMemory implements RemoteMemory {
@@ -60,7 +59,7 @@ public final class UcxMemory implements RemoteMemory {
      * @throws IllegalArgumentException if the name is not of that form
      */
     @Override
-    public RemoteRegion open(String region) throws IOException {
+    public RemoteMemory.Region open(String region) throws IOException {
         UcxAddress address = UcxAddress.parse(region);
         String name = address.toString();
         UcxLibrary.require(name);
@@ -74,7 +73,7 @@ public final class UcxMemory implements RemoteMemory {
             Hello hello = Hello.read(name, connection.getInputStream());
             connection.setSoTimeout(0);
             connection.setKeepAlive(true);
-            RemoteRegion made = UcxRegion.open(name, node, transports, connection, hello, CONNECT);
+            RemoteMemory.Region made = UcxRegion.open(name, node, transports, connection, hello, CONNECT);
             opened = true;
             return made;
         } catch (RemoteMemoryException named) {

@@ -1,8 +1,7 @@
 package io.github.roost.index.remote.ucx;
 
-import io.github.roost.index.remote.MemoryNodeLostException;
+import io.github.roost.index.remote.RemoteMemory;
 import io.github.roost.index.remote.RemoteMemoryException;
-import io.github.roost.index.remote.RemoteRegion;
 import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -48,7 +47,7 @@ import org.slf4j.LoggerFactory;
  * never driven again. A caller that gives up earlier, by a timeout, must leave the memory alone until the region is closed; until then the flight
  * keeps memory of automatic arenas reachable.
  */
-final class UcxRegion implements RemoteRegion, UcxWorkerThread.Work {
+final class UcxRegion implements RemoteMemory.Region, UcxWorkerThread.Work {
     private static final Logger LOG = LoggerFactory.getLogger(UcxRegion.class);
     private static final long MAX_CLOSING_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final long MAX_LANDING_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -186,7 +185,7 @@ final class UcxRegion implements RemoteRegion, UcxWorkerThread.Work {
 
     /** Marks the node as lost; only the first reason counts. */
     private void lose(String why) {
-        end(new MemoryNodeLostException(name, why));
+        end(new RemoteMemoryException.NodeLostException(name, why));
     }
 
     private synchronized void end(RemoteMemoryException why) {
@@ -368,7 +367,9 @@ final class UcxRegion implements RemoteRegion, UcxWorkerThread.Work {
     private void land(UcpWorker worker) {
         long until = System.nanoTime() + MAX_LANDING_NANOS;
         try {
-            while (!flying.isEmpty() && !(over instanceof MemoryNodeLostException) && System.nanoTime() < until) {
+            while (!flying.isEmpty()
+                    && !(over instanceof RemoteMemoryException.NodeLostException)
+                    && System.nanoTime() < until) {
                 worker.progress();
                 progressed();
             }

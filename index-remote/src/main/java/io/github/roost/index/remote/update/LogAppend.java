@@ -1,8 +1,7 @@
 package io.github.roost.index.remote.update;
 
+import io.github.roost.index.remote.RemoteMemory;
 import io.github.roost.index.remote.RemoteMemoryException;
-import io.github.roost.index.remote.RemoteRegion;
-import io.github.roost.index.remote.WriterFencedException;
 import io.github.roost.index.remote.format.Directory;
 import io.github.roost.index.remote.format.LogRecord;
 import io.github.roost.index.remote.format.LogSlots;
@@ -78,7 +77,8 @@ final class LogAppend {
     }
 
     /** The slots of a word, unless another writer has taken over or the pair is of another generation. */
-    private LogSlots requireOwn(KnownPool now, int partition, long word) throws WriterFencedException {
+    private LogSlots requireOwn(KnownPool now, int partition, long word)
+            throws RemoteMemoryException.WriterFencedException {
         LogSlots slots = LogSlots.of(word);
         if (!slots.areOf(now.tails[partition / 2])) {
             throw lease.fenced();
@@ -105,7 +105,7 @@ final class LogAppend {
         LogTails after = before;
         int[] slots = takeSlots(now, changes, slotsWord);
         MemorySegment memory = Arena.ofAuto().allocate((long) changes.size() * recordBytes, 64);
-        List<RemoteRegion.Transfer> transfers = new ArrayList<>(changes.size());
+        List<RemoteMemory.Region.Transfer> transfers = new ArrayList<>(changes.size());
         int[] added = new int[2];
         for (int i = 0; i < slots.length; i++) {
             LogChange change = changes.get(i);
@@ -126,7 +126,7 @@ final class LogAppend {
                             change.moved(now, pair, after))
                     .write(record);
             after = after.with(partition, slots[i] + 1);
-            transfers.add(new RemoteRegion.Transfer(
+            transfers.add(new RemoteMemory.Region.Transfer(
                     partition % 2 == 0
                             ? gap.at() + (long) slots[i] * recordBytes
                             : gap.end() - (slots[i] + 1L) * recordBytes,

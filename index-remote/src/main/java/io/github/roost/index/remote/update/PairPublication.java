@@ -3,8 +3,8 @@ package io.github.roost.index.remote.update;
 import static io.github.roost.index.remote.format.Bytes.LONG;
 
 import io.github.roost.index.hnsw.graph.Graph;
+import io.github.roost.index.remote.RemoteMemory;
 import io.github.roost.index.remote.RemoteMemoryException;
-import io.github.roost.index.remote.RemoteRegion;
 import io.github.roost.index.remote.format.Bytes;
 import io.github.roost.index.remote.format.Directory;
 import io.github.roost.index.remote.format.EpochRoot;
@@ -142,7 +142,7 @@ final class PairPublication {
     private long oldestHeld() throws RemoteMemoryException {
         MemorySegment memory = Arena.ofAuto().allocate(PoolHead.READERS * (long) PoolHead.READER_BYTES, 8);
         long requestedNanos = System.nanoTime();
-        pool.await(pool.region().get(List.of(new RemoteRegion.Transfer(PoolHead.READERS_AT, memory))));
+        pool.await(pool.region().get(List.of(new RemoteMemory.Region.Transfer(PoolHead.READERS_AT, memory))));
         ReaderHolds.Look look = holds.look(memory.toArray(LONG), requestedNanos, System.nanoTime());
         for (ReaderHolds.Dead dead : look.dead()) {
             pool.compareAndSet(PoolHead.READERS_AT + (long) dead.slot() * PoolHead.READER_BYTES, dead.owner(), 0);
@@ -152,7 +152,7 @@ final class PairPublication {
 
     private List<SpaceReservation> lost() throws RemoteMemoryException {
         MemorySegment words = Arena.ofAuto().allocate(PoolHead.MAX_LOST * (long) Long.BYTES, 8);
-        pool.await(pool.region().get(List.of(new RemoteRegion.Transfer(PoolHead.LOST_AT, words))));
+        pool.await(pool.region().get(List.of(new RemoteMemory.Region.Transfer(PoolHead.LOST_AT, words))));
         return LongStream.of(words.toArray(LONG))
                 .filter(word -> word != 0)
                 .mapToObj(SpaceReservation::of)
@@ -162,7 +162,7 @@ final class PairPublication {
     private void put(long at, MemorySegment bytes) throws RemoteMemoryException {
         for (long from = 0; from < bytes.byteSize(); from += PIECE) {
             MemorySegment piece = bytes.asSlice(from, Math.min(PIECE, bytes.byteSize() - from));
-            pool.await(pool.region().put(List.of(new RemoteRegion.Transfer(at + from, piece))));
+            pool.await(pool.region().put(List.of(new RemoteMemory.Region.Transfer(at + from, piece))));
             // Limits the writes of a writer that was stopped here and considered lost to one piece.
             lease.renew();
         }

@@ -2,8 +2,8 @@ package io.github.roost.index.remote.update;
 
 import static io.github.roost.index.remote.format.Bytes.LONG;
 
+import io.github.roost.index.remote.RemoteMemory;
 import io.github.roost.index.remote.RemoteMemoryException;
-import io.github.roost.index.remote.RemoteRegion;
 import io.github.roost.index.remote.format.Directory;
 import io.github.roost.index.remote.format.EpochRoot;
 import io.github.roost.index.remote.format.LogSlots;
@@ -54,7 +54,7 @@ public final class PoolCopy {
             long bytes = pool.head().bytes();
             for (long at = words.byteSize(); at < bytes; at += PIECE) {
                 MemorySegment part = piece.asSlice(0, Math.min(PIECE, bytes - at));
-                pool.await(pool.region().get(List.of(new RemoteRegion.Transfer(at, part))));
+                pool.await(pool.region().get(List.of(new RemoteMemory.Region.Transfer(at, part))));
                 WholeFile.writeAll(channel, part.asByteBuffer());
             }
             if (pool.root().epoch()
@@ -74,7 +74,7 @@ public final class PoolCopy {
             long before = pool.word(PoolHead.LEASE_AT);
             MemorySegment words =
                     Arena.ofAuto().allocate(PoolHead.pairsEnd(pool.head().partitions()), 8);
-            pool.await(pool.region().get(List.of(new RemoteRegion.Transfer(0, words))));
+            pool.await(pool.region().get(List.of(new RemoteMemory.Region.Transfer(0, words))));
             if ((before & 1) == 0 && pool.word(PoolHead.LEASE_AT) == before) {
                 return words;
             }

@@ -2,8 +2,8 @@ package io.github.roost.index.remote.update;
 
 import static io.github.roost.index.remote.format.Bytes.LONG;
 
+import io.github.roost.index.remote.RemoteMemory;
 import io.github.roost.index.remote.RemoteMemoryException;
-import io.github.roost.index.remote.RemoteRegion;
 import io.github.roost.index.remote.format.Directory;
 import io.github.roost.index.remote.format.LogRecord;
 import io.github.roost.index.remote.format.LogTails;
@@ -30,9 +30,9 @@ final class PoolReading {
     LogTails[] tails(Directory directory) throws RemoteMemoryException {
         int pairs = directory.gaps().size();
         MemorySegment words = Arena.ofAuto().allocate(pairs * (long) Long.BYTES, 8);
-        List<RemoteRegion.Transfer> transfers = new ArrayList<>(pairs);
+        List<RemoteMemory.Region.Transfer> transfers = new ArrayList<>(pairs);
         for (int pair = 0; pair < pairs; pair++) {
-            transfers.add(new RemoteRegion.Transfer(
+            transfers.add(new RemoteMemory.Region.Transfer(
                     PoolHead.tailsAt(pair, directory.partitions().get(2 * pair).generation()),
                     words.asSlice(pair * (long) Long.BYTES, Long.BYTES)));
         }
@@ -118,7 +118,7 @@ final class PoolReading {
         long bytes = (long) (to - from) * recordBytes;
         MemorySegment memory = Arena.ofAuto().allocate(bytes, 64);
         long at = isEven ? gap.at() + (long) from * recordBytes : gap.end() - (long) to * recordBytes;
-        pool.await(pool.region().get(List.of(new RemoteRegion.Transfer(at, memory))));
+        pool.await(pool.region().get(List.of(new RemoteMemory.Region.Transfer(at, memory))));
         Directory.Key key = directory.key(partition);
         List<LogRecord> found = new ArrayList<>();
         for (int slot = to - 1; slot >= from; ) {

@@ -1,7 +1,7 @@
 package io.github.roost.index.remote.update;
 
+import io.github.roost.index.remote.RemoteMemory;
 import io.github.roost.index.remote.RemoteMemoryException;
-import io.github.roost.index.remote.RemoteRegion;
 import io.github.roost.index.remote.format.Directory;
 import io.github.roost.index.remote.format.LogRecord;
 import io.github.roost.index.remote.format.LogTails;
@@ -241,7 +241,7 @@ public final class PoolWriter implements AutoCloseable {
         return withLease(now -> {
             MemorySegment words =
                     Arena.ofAuto().allocate(PoolHead.pairsEnd(pool.head().partitions()), 8);
-            pool.await(pool.region().get(List.of(new RemoteRegion.Transfer(0, words))));
+            pool.await(pool.region().get(List.of(new RemoteMemory.Region.Transfer(0, words))));
             return words;
         });
     }

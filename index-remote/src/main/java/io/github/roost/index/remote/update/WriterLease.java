@@ -1,7 +1,6 @@
 package io.github.roost.index.remote.update;
 
 import io.github.roost.index.remote.RemoteMemoryException;
-import io.github.roost.index.remote.WriterFencedException;
 import io.github.roost.index.remote.format.PoolHead;
 import io.github.roost.index.remote.pool.OpenPool;
 import java.util.concurrent.locks.LockSupport;
@@ -99,8 +98,8 @@ final class WriterLease {
     }
 
     /** The exception for a writer that has lost the lease. */
-    WriterFencedException fenced() {
-        return new WriterFencedException(pool.region().name(), token());
+    RemoteMemoryException.WriterFencedException fenced() {
+        return new RemoteMemoryException.WriterFencedException(pool.region().name(), token());
     }
 
     /** The fencing token: greater than the tokens of all earlier changes. */

@@ -3,7 +3,7 @@ package io.github.roost.index.remote.format;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.index.remote.DamagedPartitionException;
+import io.github.roost.index.remote.RemoteMemoryException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.Test;
@@ -29,7 +29,7 @@ class LogRecordTest {
         assertThat(LogRecord.read("region", KEY, 3, 2, written(1, 2)).vector()).containsExactly(1, 2);
         MemorySegment damaged = written(1, Float.NaN);
         assertThatThrownBy(() -> LogRecord.read("region", KEY, 3, 2, damaged))
-                .isInstanceOf(DamagedPartitionException.class)
+                .isInstanceOf(RemoteMemoryException.DamagedPartitionException.class)
                 .hasMessageContaining("partition 4")
                 .hasMessageContaining("slot 3 of its log holds a vector that is not finite");
     }

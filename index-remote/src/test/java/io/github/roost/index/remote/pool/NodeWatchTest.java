@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.remote.MappedMemory;
-import io.github.roost.index.remote.MemoryNodeLostException;
 import io.github.roost.index.remote.Pools;
+import io.github.roost.index.remote.RemoteMemoryException;
 import io.github.roost.index.remote.SteppedMemory;
 import io.github.roost.index.remote.format.PoolHead;
 import java.nio.file.Path;
@@ -26,13 +26,13 @@ class NodeWatchTest {
         NodeWatch watch = new NodeWatch("region", 7, 100, 0);
         assertThatCode(() -> watch.require(7, 100 * MILLI, 100 * MILLI)).doesNotThrowAnyException();
         assertThatThrownBy(() -> watch.require(7, 101 * MILLI, 101 * MILLI))
-                .isInstanceOf(MemoryNodeLostException.class)
+                .isInstanceOf(RemoteMemoryException.NodeLostException.class)
                 .hasMessage(
                         "region has lost its memory node: no heartbeat for 101 ms, where one must come every 100 ms");
         assertThatCode(() -> watch.require(8, 500 * MILLI, 500 * MILLI)).doesNotThrowAnyException();
         assertThatCode(() -> watch.require(8, 600 * MILLI, 600 * MILLI)).doesNotThrowAnyException();
         assertThatThrownBy(() -> watch.require(8, 601 * MILLI, 601 * MILLI))
-                .isInstanceOf(MemoryNodeLostException.class);
+                .isInstanceOf(RemoteMemoryException.NodeLostException.class);
     }
 
     @Test
@@ -49,7 +49,7 @@ class NodeWatchTest {
         assertThatCode(() -> watch.require(8, 100 * MILLI, 900 * MILLI)).doesNotThrowAnyException();
         assertThatCode(() -> watch.require(8, 1_000 * MILLI, 2_000 * MILLI)).doesNotThrowAnyException();
         assertThatThrownBy(() -> watch.require(8, 1_001 * MILLI, 2_000 * MILLI))
-                .isInstanceOf(MemoryNodeLostException.class);
+                .isInstanceOf(RemoteMemoryException.NodeLostException.class);
     }
 
     @Test
@@ -76,7 +76,7 @@ class NodeWatchTest {
                 assertThat(looks.await(1, TimeUnit.MINUTES)).isTrue();
                 long afterATerm = System.nanoTime() + 2 * MILLI;
                 assertThatThrownBy(() -> pool.watch().require(8, afterATerm, afterATerm))
-                        .isInstanceOf(MemoryNodeLostException.class);
+                        .isInstanceOf(RemoteMemoryException.NodeLostException.class);
             }
         }
     }

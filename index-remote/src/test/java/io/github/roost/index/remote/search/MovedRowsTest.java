@@ -6,7 +6,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.index.remote.MappedMemory;
 import io.github.roost.index.remote.MutableRemoteTable;
 import io.github.roost.index.remote.Pools;
-import io.github.roost.index.remote.RemoteRegion;
+import io.github.roost.index.remote.RemoteMemory;
 import io.github.roost.index.remote.RemoteTable;
 import io.github.roost.index.remote.SteppedMemory;
 import io.github.roost.index.remote.format.LogRecord;
@@ -82,7 +82,7 @@ class MovedRowsTest {
                 .orElseThrow();
     }
 
-    private static boolean isWordsOf(List<RemoteRegion.Transfer> transfers, int partition) {
+    private static boolean isWordsOf(List<RemoteMemory.Region.Transfer> transfers, int partition) {
         int pair = partition / 2;
         return transfers.size() == 3
                 && transfers.stream()
@@ -90,7 +90,7 @@ class MovedRowsTest {
                                 || transfer.offset() == PoolHead.tailsAt(pair, 1));
     }
 
-    private static boolean isWords(List<RemoteRegion.Transfer> transfers) {
+    private static boolean isWords(List<RemoteMemory.Region.Transfer> transfers) {
         return transfers.size() == 3 && transfers.getFirst().offset() == PoolHead.ROOT_AT;
     }
 

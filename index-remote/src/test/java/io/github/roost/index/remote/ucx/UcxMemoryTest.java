@@ -4,10 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.github.roost.index.remote.MemoryNodeLostException;
+import io.github.roost.index.remote.RemoteMemory;
 import io.github.roost.index.remote.RemoteMemoryContract;
 import io.github.roost.index.remote.RemoteMemoryException;
-import io.github.roost.index.remote.RemoteRegion;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -67,19 +66,19 @@ class UcxMemoryTest extends RemoteMemoryContract {
     void aNodeThatIsClosedIsLostAtOnce(@TempDir Path other) throws Exception {
         Path file = Files.write(other.resolve("one"), new byte[8]);
         try (UcxNode node = UcxNode.serve(file, "ucx://127.0.0.1:0", transports());
-                RemoteRegion region = new UcxMemory(transports()).open(node.address())) {
+                RemoteMemory.Region region = new UcxMemory(transports()).open(node.address())) {
             MemorySegment into = Arena.ofAuto().allocate(8);
-            region.get(List.of(new RemoteRegion.Transfer(0, into))).join();
+            region.get(List.of(new RemoteMemory.Region.Transfer(0, into))).join();
             node.close();
             // The thread that looks at the connection finds out soon, and each get that waits is told.
             Throwable lost = null;
             while (lost == null) {
-                lost = region.get(List.of(new RemoteRegion.Transfer(0, into)))
+                lost = region.get(List.of(new RemoteMemory.Region.Transfer(0, into)))
                         .handle((done, failed) -> failed)
                         .join();
             }
             assertThat(lost)
-                    .isInstanceOf(MemoryNodeLostException.class)
+                    .isInstanceOf(RemoteMemoryException.NodeLostException.class)
                     .hasMessageContaining("has lost its memory node");
         }
     }
@@ -92,10 +91,10 @@ class UcxMemoryTest extends RemoteMemoryContract {
         try (UcxNode node = UcxNode.serve(file, "ucx://127.0.0.1:0", transports())) {
             for (int reader = 0; reader < 30; reader++) {
                 List<CompletableFuture<Void>> reads = new ArrayList<>();
-                try (RemoteRegion region = new UcxMemory(transports()).open(node.address())) {
+                try (RemoteMemory.Region region = new UcxMemory(transports()).open(node.address())) {
                     for (int i = 0; i < 20; i++) {
-                        reads.add(region.get(List.of(
-                                new RemoteRegion.Transfer(0, Arena.ofAuto().allocate(bytes / 3)))));
+                        reads.add(region.get(List.of(new RemoteMemory.Region.Transfer(
+                                0, Arena.ofAuto().allocate(bytes / 3)))));
                     }
                 }
                 assertThat(reads).allMatch(CompletableFuture::isDone);
@@ -107,9 +106,9 @@ class UcxMemoryTest extends RemoteMemoryContract {
     void memoryOfTheHeapIsRefused(@TempDir Path other) throws Exception {
         Path file = Files.write(other.resolve("one"), new byte[8]);
         try (UcxNode node = UcxNode.serve(file, "ucx://127.0.0.1:0", transports());
-                RemoteRegion region = new UcxMemory(transports()).open(node.address())) {
+                RemoteMemory.Region region = new UcxMemory(transports()).open(node.address())) {
             assertThatThrownBy(() -> region.get(
-                                    List.of(new RemoteRegion.Transfer(0, MemorySegment.ofArray(new byte[8]))))
+                                    List.of(new RemoteMemory.Region.Transfer(0, MemorySegment.ofArray(new byte[8]))))
                             .join())
                     .hasMessageContaining("native memory");
         }

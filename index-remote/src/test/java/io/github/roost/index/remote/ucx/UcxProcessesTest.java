@@ -7,12 +7,11 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.remote.MappedMemory;
 import io.github.roost.index.remote.MemoryNode;
-import io.github.roost.index.remote.MemoryNodeLostException;
 import io.github.roost.index.remote.MutableRemoteTable;
 import io.github.roost.index.remote.PartitionedIndex;
 import io.github.roost.index.remote.Pools;
+import io.github.roost.index.remote.RemoteMemory;
 import io.github.roost.index.remote.RemoteMemoryException;
-import io.github.roost.index.remote.RemoteRegion;
 import io.github.roost.index.remote.RemoteTable;
 import io.github.roost.index.remote.format.Bytes;
 import io.github.roost.index.remote.format.PoolHead;
@@ -164,7 +163,7 @@ class UcxProcessesTest {
                         assertThat(answers.get(q).join().ids()).isEqualTo(expected[q].ids());
                         right++;
                     } catch (CompletionException failed) {
-                        assertThat(failed.getCause()).isInstanceOf(MemoryNodeLostException.class);
+                        assertThat(failed.getCause()).isInstanceOf(RemoteMemoryException.NodeLostException.class);
                         failure = failed.getCause();
                     }
                 }
@@ -172,7 +171,7 @@ class UcxProcessesTest {
             assertThat(killed).isDone();
             assertThat(right).isGreaterThanOrEqualTo(3 * QUERIES.length);
             assertThatThrownBy(() -> table.search(QUERIES[0], K, 3).join())
-                    .hasCauseInstanceOf(MemoryNodeLostException.class)
+                    .hasCauseInstanceOf(RemoteMemoryException.NodeLostException.class)
                     .hasMessageContaining(node.address() + " has lost its memory node");
         }
         // A node that is started again is opened anew.
@@ -226,9 +225,9 @@ class UcxProcessesTest {
     void aRegionOfANodeThatIsStoppedCanBeClosed(String transports) throws Exception {
         Running node = start(transports);
         CompletableFuture<Void> underWay;
-        try (RemoteRegion region = new UcxMemory(transports).open(node.address())) {
-            RemoteRegion.Transfer all =
-                    new RemoteRegion.Transfer(0, Arena.ofAuto().allocate(region.bytes(), 8));
+        try (RemoteMemory.Region region = new UcxMemory(transports).open(node.address())) {
+            RemoteMemory.Region.Transfer all =
+                    new RemoteMemory.Region.Transfer(0, Arena.ofAuto().allocate(region.bytes(), 8));
             region.get(List.of(all)).join();
             signal(node.process(), "STOP");
             do {
@@ -261,7 +260,7 @@ class UcxProcessesTest {
                     failure = lost.getCause();
                 }
             }
-            assertThat(failure).isInstanceOf(MemoryNodeLostException.class);
+            assertThat(failure).isInstanceOf(RemoteMemoryException.NodeLostException.class);
         }
         assertThat(acknowledged).isGreaterThanOrEqualTo(30);
         Running again = start(transports, changed);
@@ -281,7 +280,7 @@ class UcxProcessesTest {
         Running node = start(transports, changed);
         CompletableFuture<Integer> rebuilds = new CompletableFuture<>();
         try (MutableRemoteTable table = open(node, transports, Duration.ofSeconds(30));
-                RemoteRegion mapped =
+                RemoteMemory.Region mapped =
                         new MappedMemory(folder).open(changed.getFileName().toString())) {
             for (int i = 0; i < more.length; i++) {
                 table.put(1_000_000 + i, more[i]);
@@ -302,10 +301,10 @@ class UcxProcessesTest {
             }
             node.process().destroyForcibly();
             assertThatThrownBy(rebuilds::join)
-                    .hasRootCauseInstanceOf(MemoryNodeLostException.class)
+                    .hasRootCauseInstanceOf(RemoteMemoryException.NodeLostException.class)
                     .hasMessageContaining(node.address());
             assertThatThrownBy(() -> table.search(QUERIES[0], K, PARTITIONS).join())
-                    .hasCauseInstanceOf(MemoryNodeLostException.class);
+                    .hasCauseInstanceOf(RemoteMemoryException.NodeLostException.class);
         }
         Running again = start(transports, changed);
         try (MutableRemoteTable table = open(again, transports, Duration.ofSeconds(30))) {
@@ -323,9 +322,9 @@ class UcxProcessesTest {
         }
     }
 
-    private static boolean isBeingFilled(RemoteRegion region) {
+    private static boolean isBeingFilled(RemoteMemory.Region region) {
         MemorySegment word = Arena.ofAuto().allocate(Long.BYTES, 8);
-        region.get(List.of(new RemoteRegion.Transfer(PoolHead.RESERVATION_AT, word)))
+        region.get(List.of(new RemoteMemory.Region.Transfer(PoolHead.RESERVATION_AT, word)))
                 .join();
         return word.get(Bytes.LONG, 0) != 0;
     }

@@ -11,7 +11,6 @@ import io.github.roost.index.remote.RemoteMemory;
 import io.github.roost.index.remote.RemoteMemoryException;
 import io.github.roost.index.remote.RemoteTable;
 import io.github.roost.index.remote.SteppedMemory;
-import io.github.roost.index.remote.WriterFencedException;
 import io.github.roost.index.remote.format.Directory;
 import io.github.roost.index.remote.format.EpochRoot;
 import io.github.roost.index.remote.format.LogSlots;
@@ -189,7 +188,7 @@ class LostWritersTest {
         long filling = pool.word(PoolHead.RESERVATION_AT);
         assertThat(filling).isNotZero();
         goOn.countDown();
-        assertThatThrownBy(fenced::join).hasRootCauseInstanceOf(WriterFencedException.class);
+        assertThatThrownBy(fenced::join).hasRootCauseInstanceOf(RemoteMemoryException.WriterFencedException.class);
         assertThat(pool.word(PoolHead.RESERVATION_AT)).isEqualTo(filling);
         ends.countDown();
         assertThat(rebuilt.join()).isTrue();
@@ -310,7 +309,7 @@ class LostWritersTest {
         assertThat(isFree(second)).isTrue();
         assertThat(isFree(block)).isFalse();
         goOn.countDown();
-        assertThatThrownBy(change::join).hasRootCauseInstanceOf(WriterFencedException.class);
+        assertThatThrownBy(change::join).hasRootCauseInstanceOf(RemoteMemoryException.WriterFencedException.class);
         assertThat(present.vector(ID + 1)).isNull();
         assertThat(present.vector(ID + 2)).isEqualTo(in(4).getFirst());
         present.verify();
@@ -341,7 +340,7 @@ class LostWritersTest {
             }
             long before = pool.word(PoolHead.slotsAt(2, 0));
             goOn.countDown();
-            assertThatThrownBy(change::join).hasRootCauseInstanceOf(WriterFencedException.class);
+            assertThatThrownBy(change::join).hasRootCauseInstanceOf(RemoteMemoryException.WriterFencedException.class);
             assertThat(pool.word(PoolHead.slotsAt(2, 0))).isEqualTo(before);
             assertThat(LogSlots.of(before).abandoned()).isFalse();
             assertThat(present.put(ID + 3, in(4).getLast())).isTrue();
@@ -368,7 +367,7 @@ class LostWritersTest {
         assertThat(present.remove(ID)).isTrue();
         assertThat(present.size()).isEqualTo(rows);
         goOn.countDown();
-        assertThatThrownBy(change::join).hasRootCauseInstanceOf(WriterFencedException.class);
+        assertThatThrownBy(change::join).hasRootCauseInstanceOf(RemoteMemoryException.WriterFencedException.class);
         assertThat(present.size()).isEqualTo(rows);
     }
 

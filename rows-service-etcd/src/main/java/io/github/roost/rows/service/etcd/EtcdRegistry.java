@@ -25,6 +25,8 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -78,7 +80,7 @@ public final class EtcdRegistry implements Registry {
     private final List<URI> endpoints;
     private final Duration lease;
     /** Null for connections without TLS. */
-    private final @Nullable EtcdTls tls;
+    private final @Nullable Tls tls;
     /** Distinguishes entries of this process from entries of other processes. */
     private final String owner = UUID.randomUUID().toString();
 
@@ -101,7 +103,7 @@ public final class EtcdRegistry implements Registry {
     private volatile Map<String, InetSocketAddress> told = Map.of();
     private volatile boolean isClosed;
 
-    private EtcdRegistry(List<URI> endpoints, Duration lease, @Nullable EtcdTls tls) {
+    private EtcdRegistry(List<URI> endpoints, Duration lease, @Nullable Tls tls) {
         this.endpoints = endpoints;
         this.lease = lease;
         this.tls = tls;
@@ -109,15 +111,15 @@ public final class EtcdRegistry implements Registry {
     }
 
     /**
-     * Connects to etcd, with the {@linkplain #DEFAULT_LEASE default lease}; to {@code https} endpoints with {@link EtcdTls#DEFAULT}.
+     * Connects to etcd, with the {@linkplain #DEFAULT_LEASE default lease}; to {@code https} endpoints with {@link Tls#DEFAULT}.
      *
      * @param endpoints for example {@code http://127.0.0.1:2379}
      * @return the registry; the caller closes it
-     * @throws IllegalArgumentException as {@link #connect(List, Duration, EtcdTls)}
+     * @throws IllegalArgumentException as {@link #connect(List, Duration, Tls)}
      * @throws UncheckedIOException if etcd does not answer
      */
     public static EtcdRegistry connect(List<URI> endpoints) {
-        return connect(endpoints, DEFAULT_LEASE, EtcdTls.DEFAULT);
+        return connect(endpoints, DEFAULT_LEASE, Tls.DEFAULT);
     }
 
     /**
@@ -126,13 +128,13 @@ public final class EtcdRegistry implements Registry {
      * @param endpoints 1 to 16 URIs, all {@code http} or all {@code https}, for example {@code http://127.0.0.1:2379}; the certificate of an
      *     {@code https} endpoint must be of its host
      * @param lease how long a server stays registered after its process has ended, from 2 s to 1 h
-     * @param tls of connections to {@code https} endpoints; {@code http} endpoints need {@link EtcdTls#DEFAULT}
+     * @param tls of connections to {@code https} endpoints; {@code http} endpoints need {@link Tls#DEFAULT}
      * @return the registry; the caller closes it
      * @throws IllegalArgumentException if there is no endpoint, one is not such a URI with a port, files are given for {@code http} endpoints, a
      *     file of {@code tls} has no certificate or key, or the lease is out of range
      * @throws UncheckedIOException if etcd does not answer, or is not trusted, or does not trust this process's certificate
      */
-    public static EtcdRegistry connect(List<URI> endpoints, Duration lease, EtcdTls tls) {
+    public static EtcdRegistry connect(List<URI> endpoints, Duration lease, Tls tls) {
         Vectors.requireRange("endpoints", endpoints.size(), 1, 16);
         Vectors.requireRange("lease seconds", lease.toSeconds(), 2, 3_600);
         String scheme = endpoints.getFirst().getScheme();
@@ -148,7 +150,7 @@ public final class EtcdRegistry implements Registry {
             }
         }
         boolean encrypted = "https".equals(scheme);
-        if (!encrypted && !tls.equals(EtcdTls.DEFAULT)) {
+        if (!encrypted && !tls.equals(Tls.DEFAULT)) {
             throw new IllegalArgumentException("endpoints must be https for TLS, got " + endpoints);
         }
         EtcdRegistry registry = new EtcdRegistry(List.copyOf(endpoints), lease, encrypted ? tls : null);
@@ -186,7 +188,7 @@ public final class EtcdRegistry implements Registry {
         return builder.build();
     }
 
-    private static void secure(ClientBuilder builder, EtcdTls tls) {
+    private static void secure(ClientBuilder builder, Tls tls) {
         try {
             builder.sslContext(context -> {
                 if (tls.trusted() != null) {
@@ -660,6 +662,41 @@ public final class EtcdRegistry implements Registry {
             LOG.debug("the lease ends by itself", e);
         } finally {
             client.close();
+        }
+    }
+
+    /**
+     * How a connection to etcd over TLS is secured. All files are in PEM format, and are read whenever a connection is made. Immutable.
+     *
+     * @param trusted certificates of the authorities that etcd's certificate is checked against; null for those of the JDK
+     * @param certificate this process's certificate, for an etcd that asks for one ({@code --client-cert-auth}); null for none
+     * @param key the private key of the certificate, in PKCS #8 format and not encrypted; null if there is no certificate
+     */
+    public record Tls(
+            @Nullable Path trusted,
+            @Nullable Path certificate,
+            @Nullable Path key) {
+        /** Checks etcd's certificate against the JDK's authorities, and has no certificate of its own. */
+        public static final Tls DEFAULT = new Tls(null, null, null);
+
+        /**
+         * Checks the arguments.
+         *
+         * @throws IllegalArgumentException if only one of certificate and key is given, or a file cannot be read
+         */
+        public Tls {
+            if ((certificate == null) != (key == null)) {
+                throw new IllegalArgumentException("certificate and key must be given together, got one of them");
+            }
+            requireReadable("trusted", trusted);
+            requireReadable("certificate", certificate);
+            requireReadable("key", key);
+        }
+
+        private static void requireReadable(String name, @Nullable Path file) {
+            if (file != null && !Files.isReadable(file)) {
+                throw new IllegalArgumentException(name + " must be a readable PEM file, got " + file);
+            }
         }
     }
 }

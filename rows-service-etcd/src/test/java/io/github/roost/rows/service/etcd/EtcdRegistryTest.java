@@ -8,6 +8,7 @@ import io.github.roost.rows.service.Registry;
 import io.github.roost.rows.service.Registry.Announced;
 import io.github.roost.rows.service.Registry.Registration;
 import io.github.roost.rows.service.RegistryContract;
+import io.github.roost.rows.service.etcd.local.LocalEtcd;
 import io.github.roost.testkit.Await;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -48,8 +49,8 @@ class EtcdRegistryTest extends RegistryContract {
     @BeforeEach
     void start() throws Exception {
         etcd = LocalEtcd.start(folder.resolve("etcd"));
-        one = EtcdRegistry.connect(List.of(etcd.endpoint()), LEASE, EtcdTls.DEFAULT);
-        other = EtcdRegistry.connect(List.of(etcd.endpoint()), LEASE, EtcdTls.DEFAULT);
+        one = EtcdRegistry.connect(List.of(etcd.endpoint()), LEASE, EtcdRegistry.Tls.DEFAULT);
+        other = EtcdRegistry.connect(List.of(etcd.endpoint()), LEASE, EtcdRegistry.Tls.DEFAULT);
     }
 
     @AfterEach
@@ -81,7 +82,7 @@ class EtcdRegistryTest extends RegistryContract {
     void aServerWhoseProcessHasEndedIsForgottenWhenItsLeaseEnds() throws Exception {
         LinkedBlockingQueue<Map<String, InetSocketAddress>> told = new LinkedBlockingQueue<>();
         try (Registration watch = one.watch(told::add)) {
-            EtcdRegistry third = EtcdRegistry.connect(List.of(etcd.endpoint()), LEASE, EtcdTls.DEFAULT);
+            EtcdRegistry third = EtcdRegistry.connect(List.of(etcd.endpoint()), LEASE, EtcdRegistry.Tls.DEFAULT);
             third.register("server 0", HERE);
             await(told, Map.of("server 0", HERE));
             third.abandon();
@@ -91,7 +92,7 @@ class EtcdRegistryTest extends RegistryContract {
 
     @Test
     void theSuccessorOfAServerThatWasKilledHasItsNameWhenTheLeaseHasEnded() {
-        EtcdRegistry third = EtcdRegistry.connect(List.of(etcd.endpoint()), LEASE, EtcdTls.DEFAULT);
+        EtcdRegistry third = EtcdRegistry.connect(List.of(etcd.endpoint()), LEASE, EtcdRegistry.Tls.DEFAULT);
         third.register("server 0", HERE);
         third.abandon();
         InetSocketAddress elsewhere = new InetSocketAddress(InetAddress.getLoopbackAddress(), 4_713);
@@ -163,8 +164,8 @@ class EtcdRegistryTest extends RegistryContract {
                     .hasMessageContaining("got " + wrong);
         }
         assertThatThrownBy(() -> EtcdRegistry.connect(List.of())).isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(
-                        () -> EtcdRegistry.connect(List.of(etcd.endpoint()), Duration.ofMillis(1_999), EtcdTls.DEFAULT))
+        assertThatThrownBy(() -> EtcdRegistry.connect(
+                        List.of(etcd.endpoint()), Duration.ofMillis(1_999), EtcdRegistry.Tls.DEFAULT))
                 .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> EtcdRegistry.connect(List.of(URI.create("http://127.0.0.1:1"))))
                 .isInstanceOf(UncheckedIOException.class);

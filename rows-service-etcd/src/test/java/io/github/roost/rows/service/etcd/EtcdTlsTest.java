@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.roost.rows.service.Pem;
 import io.github.roost.rows.service.Registry;
+import io.github.roost.rows.service.etcd.local.LocalEtcd;
 import io.github.roost.testkit.Await;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -86,7 +87,7 @@ class EtcdTlsTest {
 
     /** Connects as soon as etcd has started. */
     private EtcdRegistry connectOnceStarted() throws Exception {
-        EtcdTls tls = new EtcdTls(own.certificate(), own.certificate(), own.key());
+        EtcdRegistry.Tls tls = new EtcdRegistry.Tls(own.certificate(), own.certificate(), own.key());
         List<EtcdRegistry> made = new ArrayList<>();
         Await.until(() -> {
             try {
@@ -113,16 +114,18 @@ class EtcdTlsTest {
             InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 7_070);
             try (Registry.Registration there = registry.register("a", address);
                     EtcdRegistry reader = EtcdRegistry.connect(
-                            List.of(endpoint), LEASE, new EtcdTls(own.certificate(), own.certificate(), own.key()))) {
+                            List.of(endpoint),
+                            LEASE,
+                            new EtcdRegistry.Tls(own.certificate(), own.certificate(), own.key()))) {
                 assertThat(there).isNotNull();
                 assertThat(reader.servers()).containsExactly(Map.entry("a", address));
             }
 
-            List<EtcdTls> strangers = List.of(
-                    EtcdTls.DEFAULT,
-                    new EtcdTls(own.certificate(), null, null),
-                    new EtcdTls(own.certificate(), other.certificate(), other.key()),
-                    new EtcdTls(other.certificate(), own.certificate(), own.key()));
+            List<EtcdRegistry.Tls> strangers = List.of(
+                    EtcdRegistry.Tls.DEFAULT,
+                    new EtcdRegistry.Tls(own.certificate(), null, null),
+                    new EtcdRegistry.Tls(own.certificate(), other.certificate(), other.key()),
+                    new EtcdRegistry.Tls(other.certificate(), own.certificate(), own.key()));
             assertThat(strangers)
                     .allSatisfy(stranger -> assertThatThrownBy(
                                     () -> EtcdRegistry.connect(List.of(endpoint), LEASE, stranger))
@@ -138,7 +141,7 @@ class EtcdTlsTest {
     void aCertificateOfAnotherHostIsRefused() throws Exception {
         try (EtcdRegistry registry = connectOnceStarted()) {
             assertThat(registry.servers()).isEmpty();
-            EtcdTls tls = new EtcdTls(own.certificate(), own.certificate(), own.key());
+            EtcdRegistry.Tls tls = new EtcdRegistry.Tls(own.certificate(), own.certificate(), own.key());
             assertThatThrownBy(() -> EtcdRegistry.connect(List.of(unnamed), LEASE, tls))
                     .isInstanceOf(UncheckedIOException.class)
                     .hasStackTraceContaining("127.0.0.2 found");
@@ -148,18 +151,20 @@ class EtcdTlsTest {
     @Test
     void filesThatAreMissingOrOfTheWrongKindAreNamed() throws Exception {
         Path missing = folder.resolve("missing.pem");
-        assertThatThrownBy(() -> new EtcdTls(missing, null, null))
+        assertThatThrownBy(() -> new EtcdRegistry.Tls(missing, null, null))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("trusted must be a readable PEM file, got " + missing);
-        assertThatThrownBy(() -> new EtcdTls(null, own.certificate(), null))
+        assertThatThrownBy(() -> new EtcdRegistry.Tls(null, own.certificate(), null))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("certificate and key must be given together");
-        assertThatThrownBy(() ->
-                        EtcdRegistry.connect(List.of(endpoint), LEASE, new EtcdTls(null, own.key(), own.certificate())))
+        assertThatThrownBy(() -> EtcdRegistry.connect(
+                        List.of(endpoint), LEASE, new EtcdRegistry.Tls(null, own.key(), own.certificate())))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining(own.key().toString());
         assertThatThrownBy(() -> EtcdRegistry.connect(
-                        List.of(URI.create("http://127.0.0.1:1")), LEASE, new EtcdTls(own.certificate(), null, null)))
+                        List.of(URI.create("http://127.0.0.1:1")),
+                        LEASE,
+                        new EtcdRegistry.Tls(own.certificate(), null, null)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("must be https for TLS");
         assertThatThrownBy(() -> EtcdRegistry.connect(List.of(endpoint, URI.create("http://127.0.0.1:1"))))

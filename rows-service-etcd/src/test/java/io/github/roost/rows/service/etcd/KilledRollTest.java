@@ -8,16 +8,13 @@ import io.github.roost.rows.Column;
 import io.github.roost.rows.RowWriter;
 import io.github.roost.rows.Schema;
 import io.github.roost.rows.service.Coordinator;
-import io.github.roost.rows.service.FetchedRows;
-import io.github.roost.rows.service.OrderOptions;
 import io.github.roost.rows.service.Registry;
 import io.github.roost.rows.service.RowSource;
 import io.github.roost.rows.service.RowsClient;
 import io.github.roost.rows.service.RowsNode;
 import io.github.roost.rows.service.RowsServer;
-import io.github.roost.rows.service.Seat;
 import io.github.roost.rows.service.Served;
-import io.github.roost.rows.service.ServerOptions;
+import io.github.roost.rows.service.etcd.local.LocalEtcd;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -109,13 +106,15 @@ class KilledRollTest {
         public static void main(String[] arguments) throws Exception {
             String name = arguments[0];
             try (EtcdRegistry registry =
-                            EtcdRegistry.connect(List.of(URI.create(arguments[3])), LEASE, EtcdTls.DEFAULT);
+                            EtcdRegistry.connect(List.of(URI.create(arguments[3])), LEASE, EtcdRegistry.Tls.DEFAULT);
                     RowsNode node = RowsNode.open(name, Path.of(arguments[2]));
                     RowsServer server = RowsServer.start(
                             Map.of(ITEMS, node),
-                            ServerOptions.onLoopback(0),
-                            new OrderOptions(
-                                    registry, Seat.whole(Integer.parseInt(arguments[1])), Map.of(ITEMS, new Rows())));
+                            RowsServer.Options.onLoopback(0),
+                            new RowsServer.Orders(
+                                    registry,
+                                    RowsServer.Seat.whole(Integer.parseInt(arguments[1])),
+                                    Map.of(ITEMS, new Rows())));
                     Registry.Registration there = registry.register(name, server.address())) {
                 System.out.println("ready");
                 Thread.currentThread().join();
@@ -129,7 +128,7 @@ class KilledRollTest {
 
         public static void main(String[] arguments) throws Exception {
             try (EtcdRegistry registry =
-                            EtcdRegistry.connect(List.of(URI.create(arguments[0])), LEASE, EtcdTls.DEFAULT);
+                            EtcdRegistry.connect(List.of(URI.create(arguments[0])), LEASE, EtcdRegistry.Tls.DEFAULT);
                     Coordinator coordinator = coordinator(registry, Duration.parse(arguments[2]), teller())) {
                 coordinator.roll(Long.parseLong(arguments[1]), shards(Long.parseLong(arguments[1])));
             }
@@ -283,7 +282,7 @@ class KilledRollTest {
             }
         }
 
-        private void check(long[] keys, FetchedRows rows) {
+        private void check(long[] keys, RowsClient.FetchedRows rows) {
             for (int i = 0; i < keys.length; i++) {
                 if (!rows.isPresent(i)
                         || rows.batch(i).getLong(rows.row(i), 0) != rows.version()
@@ -303,7 +302,7 @@ class KilledRollTest {
     void start() throws Exception {
         assumeTrue(LocalEtcd.program().isPresent(), "needs etcd: apt-get install etcd-server");
         etcd = LocalEtcd.start(folder.resolve("etcd"));
-        registry = EtcdRegistry.connect(List.of(etcd.endpoint()), LEASE, EtcdTls.DEFAULT);
+        registry = EtcdRegistry.connect(List.of(etcd.endpoint()), LEASE, EtcdRegistry.Tls.DEFAULT);
         for (int i = 0; i < SERVERS; i++) {
             servers.add(server(i));
         }
@@ -371,7 +370,8 @@ class KilledRollTest {
     private void awaitVersion(long version) throws InterruptedException {
         asking.awaitSome();
         assertThat(asking.faults).isEmpty();
-        FetchedRows rows = client.fetch(ITEMS, new long[] {1, 2, 3}, DEADLINE).join();
+        RowsClient.FetchedRows rows =
+                client.fetch(ITEMS, new long[] {1, 2, 3}, DEADLINE).join();
         assertThat(rows.version()).isEqualTo(version);
     }
 

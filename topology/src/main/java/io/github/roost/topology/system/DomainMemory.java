@@ -1,0 +1,171 @@
+package io.github.roost.topology.system;
+
+import io.github.roost.topology.CacheDomain;
+import io.github.roost.topology.hwloc.HwlocException;
+import io.github.roost.topology.hwloc.HwlocTopology;
+import io.github.roost.topology.hwloc.LinuxMemory;
+import io.github.roost.topology.hwloc.NativeUnavailableException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Places off-heap memory on the NUMA nodes of a cache domain, and on huge pages. Thread-safe.
+ *
+ * <p>Placement is an optimization, so a refusal is a result and never an exception: the memory stays usable.
+ */
+public final class DomainMemory {
+    private static final long CACHE_LINE = 64;
+
+    private DomainMemory() {}
+
+    /**
+     * Binds a segment to the NUMA nodes of a domain, and migrates its pages that are on other nodes. The kernel binds whole
+     * pages, including pages at the segment's ends that it shares with other memory.
+     *
+     * @param segment native memory, of any size
+     * @param domain a domain of the live machine
+     * @return whether the kernel accepted, and if not why
+     */
+    public static MemoryResult bind(MemorySegment segment, CacheDomain domain) {
+        if (!segment.isNative()) {
+            return MemoryResult.refused("a segment on the heap cannot be bound to a NUMA node");
+        }
+        if (domain.numaNodes().isEmpty()) {
+            return MemoryResult.refused("the NUMA nodes of domain " + domain.id() + " are not known");
+        }
+        try (HwlocTopology live = HwlocTopology.live()) {
+            if (!live.isThisSystem()) {
+                return MemoryResult.refused("hwloc's environment variables put another machine in this one's place");
+            }
+            int errno = live.bindMemory(segment, CpuSet.of(domain.numaNodes()));
+            return result(errno, "to bind memory to NUMA nodes " + CpuSet.text(domain.numaNodes()));
+        } catch (HwlocException | NativeUnavailableException unavailable) {
+            return MemoryResult.refused(String.valueOf(unavailable.getMessage()));
+        }
+    }
+
+    /**
+     * Moves the touched pages of a segment to the NUMA node of a domain, the first node if the domain has several. Unlike
+     * {@link #bind} it sets no memory policy: it uses up no kernel mapping (a process has about 65,000), freed and reallocated
+     * memory is not confined to the node, and pages touched later are placed by the thread that touches them. So it suits
+     * segments of any number and size.
+     *
+     * @param segment native memory, of any size; searches may use it meanwhile, and wait for a page that is being moved
+     * @param domain a domain of the live machine
+     * @return whether the kernel accepted, and if not why; it may have left pages for which the node had no room
+     */
+    public static MemoryResult migrate(MemorySegment segment, CacheDomain domain) {
+        if (!segment.isNative()) {
+            return MemoryResult.refused("a segment on the heap cannot be moved to a NUMA node");
+        }
+        if (domain.numaNodes().isEmpty()) {
+            return MemoryResult.refused("the NUMA nodes of domain " + domain.id() + " are not known");
+        }
+        int node = domain.numaNodes().getFirst();
+        try {
+            return result(LinuxMemory.open().movePages(segment, node), "to move memory to NUMA node " + node);
+        } catch (NativeUnavailableException notHere) {
+            return MemoryResult.refused(String.valueOf(notHere.getMessage()));
+        }
+    }
+
+    /**
+     * Allocates zeroed memory and requests huge pages for it before it is first touched, which is when the kernel assigns
+     * them. ({@code Arena.allocate} touches the memory by zeroing it, so a later request comes too late.)
+     *
+     * @param bytes the size, 1 or more; the memory is rounded up to whole huge pages, so this suits segments of many megabytes
+     * @param arena frees the memory when it closes
+     * @return the memory, and whether the kernel accepted the request for huge pages
+     * @throws IllegalArgumentException if {@code bytes} is less than 1
+     * @throws OutOfMemoryError if the kernel has not enough address space
+     */
+    public static HugeSegment allocate(long bytes, Arena arena) {
+        if (bytes < 1) {
+            throw new IllegalArgumentException("bytes must be 1 or more, got " + bytes);
+        }
+        LinuxMemory memory;
+        try {
+            memory = LinuxMemory.open();
+        } catch (NativeUnavailableException notHere) {
+            MemoryResult refused = MemoryResult.refused(String.valueOf(notHere.getMessage()));
+            return new HugeSegment(arena.allocate(bytes, Long.BYTES), refused);
+        }
+        MemorySegment segment = memory.map(bytes, arena);
+        return new HugeSegment(segment, result(memory.adviseHugePages(segment), "huge pages"));
+    }
+
+    /**
+     * Allocates zeroed memory that the JVM does not count against {@code -XX:MaxDirectMemorySize}, unlike memory from {@code
+     * Arena.ofAuto()}: for allocations that must succeed even if that limit is used up. On systems other than Linux, and if
+     * native access is denied, the arena allocates the memory.
+     *
+     * @param bytes the size, 1 or more; the memory is whole pages, so this does not suit a few bytes
+     * @param arena frees the memory when it closes
+     * @return the memory, aligned to a page, or to a cache line if the arena allocated it
+     * @throws IllegalArgumentException if {@code bytes} is less than 1
+     * @throws OutOfMemoryError if the kernel has not enough address space
+     */
+    public static MemorySegment allocateUncounted(long bytes, Arena arena) {
+        if (bytes < 1) {
+            throw new IllegalArgumentException("bytes must be 1 or more, got " + bytes);
+        }
+        LinuxMemory memory;
+        try {
+            memory = LinuxMemory.open();
+        } catch (NativeUnavailableException notHere) {
+            return arena.allocate(bytes, CACHE_LINE);
+        }
+        return memory.mapPages(bytes, arena);
+    }
+
+    /**
+     * Moves memory that is in use onto huge pages now, by copying it ({@code MADV_COLLAPSE}, Linux 6.1 and newer).
+     *
+     * @param segment native memory; only the whole aligned huge pages (2 MiB) inside it move
+     * @return whether the kernel accepted, and if not why
+     */
+    public static MemoryResult collapse(MemorySegment segment) {
+        if (!segment.isNative()) {
+            return MemoryResult.refused("a segment on the heap cannot be moved onto huge pages");
+        }
+        try {
+            return result(LinuxMemory.open().collapse(segment), "to collapse memory into huge pages");
+        } catch (NativeUnavailableException notHere) {
+            return MemoryResult.refused(String.valueOf(notHere.getMessage()));
+        }
+    }
+
+    /**
+     * Returns unused memory to the kernel before its arena closes: {@code Arena.ofAuto()} does so only after a garbage
+     * collection. The segment stays accessible, and its whole pages read as zeros; a segment mapped from a file is detached
+     * from the file.
+     *
+     * @param segment native memory of any size, or a whole mapping of a file
+     * @return whether the kernel accepted, and if not why
+     */
+    public static MemoryResult release(MemorySegment segment) {
+        if (!segment.isNative()) {
+            return MemoryResult.refused("a segment on the heap is given back by the garbage collector");
+        }
+        try {
+            LinuxMemory memory = LinuxMemory.open();
+            return result(segment.isMapped() ? memory.detach(segment) : memory.discard(segment), "to take memory back");
+        } catch (NativeUnavailableException notHere) {
+            return MemoryResult.refused(String.valueOf(notHere.getMessage()));
+        }
+    }
+
+    private static MemoryResult result(int errno, String what) {
+        return errno == 0
+                ? MemoryResult.accepted()
+                : MemoryResult.refused("the kernel refused " + what + ", errno " + errno);
+    }
+
+    /**
+     * An allocation for which huge pages were requested.
+     *
+     * @param segment the memory, zeroed, of exactly the requested size
+     * @param hugePages whether the kernel accepted the request for huge pages; it assigns as many as it has
+     */
+    public record HugeSegment(MemorySegment segment, MemoryResult hugePages) {}
+}

@@ -1,0 +1,63 @@
+package io.github.roost.topology.system;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The CPUs that a thread of this process may run on, as the kernel reports them in {@code /proc}. Can be read from any thread.
+ *
+ * @param tid the thread's id in the operating system
+ * @param allowedCpus OS numbers of the CPUs that it may run on, ascending
+ * @param lastCpu the CPU that it last ran on
+ */
+public record ThreadPlacement(long tid, List<Integer> allowedCpus, int lastCpu) {
+    private static final Path SELF = Path.of("/proc/thread-self");
+    private static final Path TASKS = Path.of("/proc/self/task");
+    private static final String ALLOWED = "Cpus_allowed_list:";
+    /** In {@code /proc/self/task/TID/stat}, counted from the field after the command's closing parenthesis. */
+    private static final int LAST_CPU_FIELD = 36;
+
+    /** Copies the list. */
+    public ThreadPlacement {
+        allowedCpus = List.copyOf(allowedCpus);
+    }
+
+    /**
+     * The calling thread's placement; for a virtual thread its carrier's.
+     *
+     * @return the placement, or empty if there is no {@code /proc}
+     */
+    public static Optional<ThreadPlacement> current() {
+        return read(SELF);
+    }
+
+    /**
+     * The placement of a thread of this process.
+     *
+     * @param tid the thread's id in the operating system
+     * @return the placement, or empty if this process has no such thread, or there is no {@code /proc}
+     */
+    public static Optional<ThreadPlacement> of(long tid) {
+        return read(TASKS.resolve(Long.toString(tid)));
+    }
+
+    private static Optional<ThreadPlacement> read(Path task) {
+        try {
+            String stat = Files.readString(task.resolve("stat"));
+            long tid = Long.parseLong(stat.substring(0, stat.indexOf(' ')));
+            String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
+            String allowed = Files.readAllLines(task.resolve("status")).stream()
+                    .filter(line -> line.startsWith(ALLOWED))
+                    .findFirst()
+                    .orElseThrow(() -> new IOException("no " + ALLOWED + " in " + task))
+                    .substring(ALLOWED.length());
+            int lastCpu = Integer.parseInt(fields[LAST_CPU_FIELD]);
+            return Optional.of(new ThreadPlacement(tid, CpuSet.list(CpuSet.parse(allowed)), lastCpu));
+        } catch (IOException gone) {
+            return Optional.empty();
+        }
+    }
+}
