@@ -53,12 +53,6 @@ public final class JvectorBench implements Callable<Integer> {
     private @SuppressWarnings("NullAway.Init") CommandSpec spec;
 
     @Option(
-            names = {"-h", "--help"},
-            usageHelp = true,
-            description = "Show this help.")
-    private boolean help;
-
-    @Option(
             names = "--level",
             paramLabel = "L3|L2|NUMA|PACKAGE",
             description = "Level of the cache domains; default ${DEFAULT-VALUE}.")
