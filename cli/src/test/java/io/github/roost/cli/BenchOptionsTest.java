@@ -48,7 +48,6 @@ class BenchOptionsTest {
         "bench disk --k 20 --width 10 --peer none, '--width must be between 20 and 10000, got 10'",
         "bench stalls --target 0, '--target must be between 1 and 100, got 0'",
         "bench stalls --rows 1000 --folder /no/such/folder, /no/such/folder",
-        "soak --seconds 0, --seconds must be between 1 and 1000000",
         "bench, no benchmark given",
     })
     void badOptionsAreNamedBeforeAnythingRuns(String line, String message) {
