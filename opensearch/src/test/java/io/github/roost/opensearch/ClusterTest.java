@@ -44,8 +44,7 @@ import org.junit.jupiter.api.TestMethodOrder;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class ClusterTest {
-    private static final Path CHECKOUT =
-            Path.of(System.getProperty("roost.home", "../..")).toAbsolutePath().normalize();
+    private static final Path CHECKOUT = Path.of("..").toAbsolutePath().normalize();
     private static final Duration PATIENCE = Duration.ofMinutes(4);
     private static final int KILLED = 1;
     private static final int PER_BULK = 50;

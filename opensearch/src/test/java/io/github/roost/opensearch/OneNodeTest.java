@@ -50,8 +50,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class OneNodeTest {
-    private static final Path CHECKOUT =
-            Path.of(System.getProperty("roost.home", "../..")).toAbsolutePath().normalize();
+    private static final Path CHECKOUT = Path.of("..").toAbsolutePath().normalize();
     private static final Duration PATIENCE = Duration.ofMinutes(4);
     private static final int DIMENSION = 16;
     private static final int DELETED_EVERY = 7;
