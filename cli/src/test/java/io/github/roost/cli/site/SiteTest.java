@@ -76,7 +76,7 @@ class SiteTest {
     void theJavadocHasEveryModule() throws IOException {
         build(true);
         assertThat(messages.toString(StandardCharsets.UTF_8)).contains("and the Javadoc");
-        assertThat(site.resolve("api/io.github.roost.core/io/github/roost/vector/VectorTable.html"))
+        assertThat(site.resolve("api/io.github.roost.vector/io/github/roost/vector/VectorTable.html"))
                 .exists();
         assertThat(site.resolve("api/io.github.roost.index.ivf/module-summary.html"))
                 .exists();
