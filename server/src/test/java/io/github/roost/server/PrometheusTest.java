@@ -195,7 +195,8 @@ class PrometheusTest {
 
     @Test
     void everyQueryOfTheDashboardIsOfSeriesThatAreThere() throws Exception {
-        JsonNode dashboard = MAPPER.readTree(Path.of("../docs/reference/grafana/roost.json").toFile());
+        JsonNode dashboard =
+                MAPPER.readTree(Path.of("../docs/reference/grafana/roost.json").toFile());
         List<String> queries = new ArrayList<>();
         dashboard
                 .path("panels")
