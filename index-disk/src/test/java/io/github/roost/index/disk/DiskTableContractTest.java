@@ -50,6 +50,12 @@ class DiskTableContractTest extends VectorTableContract<DiskTable> {
         return DiskTable.openReadOnly(places, io(places), "opened", file);
     }
 
+    /** One has a megabyte or two of codes. */
+    @Override
+    protected int copiesOfALargeTable() {
+        return 12;
+    }
+
     /** Codes and ids: the rows are in the file. */
     @Override
     protected long bytesOfSomeThousandRows() {

@@ -9,9 +9,9 @@ import io.github.roost.io.BlockIo;
 import io.github.roost.io.FaultDevice;
 import io.github.roost.io.FaultDevice.PowerLossException;
 import io.github.roost.testkit.Effort;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchResult;
-import io.github.roost.vector.TableFileException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -105,7 +105,7 @@ class DiskTableFaultTest {
                         .isGreaterThan(.8);
             }
             return 1;
-        } catch (TableFileException none) {
+        } catch (FileFormatException none) {
             return 0;
         }
     }

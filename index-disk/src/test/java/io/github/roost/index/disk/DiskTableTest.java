@@ -11,6 +11,7 @@ import io.github.roost.index.disk.search.FilterPlan;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.BlockIo.Backend;
 import io.github.roost.testkit.Await;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.MutableVectorTable;
@@ -18,7 +19,6 @@ import io.github.roost.vector.SearchCost;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.TableBuild;
-import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.TableFormat;
 import io.github.roost.vector.VectorSource;
 import java.io.IOException;
@@ -352,7 +352,7 @@ class DiskTableTest {
             assertThat(damaged).isPositive();
             assertThat(table.diskStats().damagedPages()).isNotEmpty().allMatch(page -> page < 300 && page % 2 == 0);
             assertThatThrownBy(table::verify)
-                    .isInstanceOf(TableFileException.class)
+                    .isInstanceOf(FileFormatException.class)
                     .hasMessageContaining(copy + " has a damaged page 0");
         }
         try (DiskTable whole = DiskTable.openReadOnly(orchestrator, io, "whole", file)) {

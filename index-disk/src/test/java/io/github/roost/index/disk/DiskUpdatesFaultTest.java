@@ -10,8 +10,8 @@ import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.FaultDevice;
 import io.github.roost.testkit.Effort;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.TableFileException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -252,14 +252,14 @@ class DiskUpdatesFaultTest {
         try (BlockIo io = io(device);
                 MutableDiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
             for (int round = 0; round < 12; round++) {
-                Map<Long, Asked> asked = new LinkedHashMap<>();
+                Map<Long, Asked> requested = new LinkedHashMap<>();
                 for (int i = 0; i < 50; i++) {
                     int row = random.nextInt(rows.vectors().length);
                     long id = Rows.id(row);
-                    if (!asked.containsKey(id)) {
+                    if (!requested.containsKey(id)) {
                         float[] vector = oracle.acknowledged.containsKey(id) ? null : rows.vectors()[row];
                         oracle.asks(id, vector);
-                        asked.put(
+                        requested.put(
                                 id,
                                 new Asked(
                                         id,
@@ -267,7 +267,7 @@ class DiskUpdatesFaultTest {
                                         vector == null ? table.removeLater(id) : table.putLater(id, vector)));
                     }
                 }
-                for (Asked one : asked.values()) {
+                for (Asked one : requested.values()) {
                     one.done.get(60, TimeUnit.SECONDS);
                     oracle.acknowledges(one.id, one.vector);
                 }
@@ -390,7 +390,7 @@ class DiskUpdatesFaultTest {
             device.flip(log1, 4_096 + 60, 1);
             FaultDevice inTheMidst = device.afterCrash();
             assertThatThrownBy(() -> check(inTheMidst, new Oracle(), ""))
-                    .isInstanceOf(TableFileException.class)
+                    .isInstanceOf(FileFormatException.class)
                     .hasMessageContaining("has a damaged block between acknowledged updates");
             device.flip(log1, 4_096 + 60, 1);
         }
@@ -434,14 +434,14 @@ class DiskUpdatesFaultTest {
                 FaultDevice first = device.afterCrash();
                 first.flip(DiskUpdates.logPath(FILE, 1), 4_096L * block + 60, 1);
                 assertThatThrownBy(() -> sizeOf(first))
-                        .isInstanceOf(TableFileException.class)
+                        .isInstanceOf(FileFormatException.class)
                         .hasMessageStartingWith(
                                 DiskUpdates.logPath(FILE, 1) + " has a damaged block between acknowledged updates");
             }
             FaultDevice second = device.afterCrash();
             second.flip(DiskUpdates.logPath(FILE, 0), 60, 1);
             assertThatThrownBy(() -> sizeOf(second))
-                    .isInstanceOf(TableFileException.class)
+                    .isInstanceOf(FileFormatException.class)
                     .hasMessageStartingWith(DiskUpdates.logPath(FILE, 0) + " has a damaged block");
         }
     }
@@ -537,7 +537,7 @@ class DiskUpdatesFaultTest {
                 assertThat(missing > 0)
                         .isEqualTo(isOlder || !table.diskStats().damagedPages().isEmpty());
                 leftOut += missing > 0 && !isOlder ? 1 : 0;
-            } catch (TableFileException named) {
+            } catch (FileFormatException named) {
                 assertThat(named).hasMessageContaining(FILE.toString());
                 refused++;
             }

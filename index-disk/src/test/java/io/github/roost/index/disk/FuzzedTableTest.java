@@ -12,9 +12,9 @@ import io.github.roost.index.disk.update.UpdateLock;
 import io.github.roost.io.BlockIo;
 import io.github.roost.testkit.Damage;
 import io.github.roost.topology.TopologyReader;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchResult;
-import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.file.Checksum;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -274,7 +274,7 @@ class FuzzedTableTest {
         sign(table);
         write(after.with(0, table));
         assertThatThrownBy(() -> DiskTable.openReadOnly(orchestrator, io, "fuzzed", file))
-                .isInstanceOf(TableFileException.class)
+                .isInstanceOf(FileFormatException.class)
                 .hasMessageStartingWith(file.toString())
                 .hasMessageContaining(why);
         assertNothingIsOpen();
@@ -295,7 +295,7 @@ class FuzzedTableTest {
         write(after.with(0, table));
         try (MutableDiskTable opened = DiskTable.open(orchestrator, io, "fuzzed", file)) {
             assertThatThrownBy(opened::verify)
-                    .isInstanceOf(TableFileException.class)
+                    .isInstanceOf(FileFormatException.class)
                     .hasMessageContaining("has a damaged page 0");
             assertThat(opened.put(5, ROWS.query(1))).isTrue();
             assertThat(opened.vector(5)).isEqualTo(ROWS.query(1));
@@ -310,7 +310,7 @@ class FuzzedTableTest {
         signLog(log);
         write(after.with(1, log));
         assertThatThrownBy(() -> DiskTable.open(orchestrator, io, "fuzzed", file))
-                .isInstanceOf(TableFileException.class)
+                .isInstanceOf(FileFormatException.class)
                 .hasMessageStartingWith(log(0) + " holds a vector that is not finite");
         assertNothingIsOpen();
     }
@@ -434,7 +434,7 @@ class FuzzedTableTest {
         try {
             table.verify();
             return true;
-        } catch (TableFileException damaged) {
+        } catch (FileFormatException damaged) {
             assertNamed(damaged);
             return false;
         }

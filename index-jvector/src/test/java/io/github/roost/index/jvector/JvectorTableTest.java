@@ -402,10 +402,10 @@ class JvectorTableTest {
     void aSearchThatIsNoLongerWantedEndsAndLeavesItsSearcherUsable() throws IOException {
         ImmutableGraphIndex graph = graph();
         try (Searcher searcher = new Searcher(graph, vectors, L2)) {
-            AtomicInteger asked = new AtomicInteger();
-            SearchContext counting = SearchContext.outside((nodes, bytes) -> {}, () -> asked.incrementAndGet() < 0);
+            AtomicInteger requested = new AtomicInteger();
+            SearchContext counting = SearchContext.outside((nodes, bytes) -> {}, () -> requested.incrementAndGet() < 0);
             NodeScore[] expected = searcher.search(QUERIES[0], 10, 200, Bits.ALL, Long.MAX_VALUE, counting);
-            int asks = asked.get();
+            int asks = requested.get();
             assertThat(asks).isGreaterThan(10);
             for (int last = 1; last <= asks; last++) {
                 AtomicInteger left = new AtomicInteger(last);
@@ -470,11 +470,11 @@ class JvectorTableTest {
         ImmutableGraphIndex graph = graph();
         JvectorTable table = table(counted(graph, open));
         CountDownLatch searching = new CountDownLatch(2);
-        CountDownLatch goOn = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
         IdFilter waiting = IdFilter.of(id -> {
             searching.countDown();
             try {
-                goOn.await();
+                release.await();
             } catch (InterruptedException e) {
                 throw new IllegalStateException(e);
             }
@@ -492,7 +492,7 @@ class JvectorTableTest {
         assertThatThrownBy(() -> table.search(QUERIES[0], 10)).isInstanceOf(TableClosedException.class);
         assertThat(closed).isNotDone();
         assertThat(open).hasPositiveValue();
-        goOn.countDown();
+        release.countDown();
         closed.join();
         for (CompletableFuture<SearchResult> each : accepted) {
             assertThat(each.join().size()).isEqualTo(10);
