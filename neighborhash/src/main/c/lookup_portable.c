@@ -12,7 +12,7 @@
 #define CACHED_SLOTS (UINT64_C(1) << 16)
 
 /* A key in flight. */
-struct walk {
+struct probe {
     uint64_t key;
     uint64_t slot;
     int64_t index;
@@ -23,22 +23,22 @@ static inline uint64_t bucket(const struct table *table, uint64_t key) {
     return ((product ^ product >> 32) * SECOND) >> table->shift;
 }
 
-static inline struct walk begin(const struct table *table, const int64_t *keys, int64_t index) {
-    struct walk walk = {.index = index};
-    memcpy(&walk.key, keys + index, sizeof walk.key);
-    walk.slot = bucket(table, walk.key);
-    __builtin_prefetch(&table->slots[walk.slot]);
-    return walk;
+static inline struct probe begin(const struct table *table, const int64_t *keys, int64_t index) {
+    struct probe probe = {.index = index};
+    memcpy(&probe.key, keys + index, sizeof probe.key);
+    probe.slot = bucket(table, probe.key);
+    __builtin_prefetch(&table->slots[probe.slot]);
+    return probe;
 }
 
 /* Advances while the chain stays on its cache line. Returns whether the lookup has ended; if so, sets its payload. */
-static inline int ends(const struct table *table, struct walk *walk, uint64_t *payload) {
+static inline int ends(const struct table *table, struct probe *probe, uint64_t *payload) {
     const uint64_t mask = UINT64_MAX >> table->shift;
-    uint64_t slot = walk->slot;
+    uint64_t slot = probe->slot;
     for (;;) {
         const uint64_t key = __atomic_load_n(&table->slots[slot].key, __ATOMIC_ACQUIRE);
         const uint64_t word = __atomic_load_n(&table->slots[slot].word, __ATOMIC_ACQUIRE);
-        if (key == walk->key) {
+        if (key == probe->key) {
             const uint64_t found = word & PAYLOAD_BITS;
             *payload = found == REMOVED ? ABSENT : found;
             return 1;
@@ -50,7 +50,7 @@ static inline int ends(const struct table *table, struct walk *walk, uint64_t *p
         const uint64_t next = (slot + (word >> STEP_SHIFT) - STEP_BIAS) & mask;
         if (next / LINE_SLOTS != slot / LINE_SLOTS) {
             __builtin_prefetch(&table->slots[next]);
-            walk->slot = next;
+            probe->slot = next;
             return 0;
         }
         slot = next;
@@ -103,24 +103,24 @@ static int64_t find_cached(const struct table *table, const int64_t *keys, int64
 
 int64_t find_portable(const struct table *table, const int64_t *keys, int64_t count, int64_t *payloads) {
     if (UINT64_MAX >> table->shift < CACHED_SLOTS) return find_cached(table, keys, count, payloads);
-    struct walk walks[WINDOW];
+    struct probe probes[WINDOW];
     int64_t begun = 0;
     int64_t found = 0;
     int32_t under_way = 0;
-    while (under_way < WINDOW && begun < count) walks[under_way++] = begin(table, keys, begun++);
+    while (under_way < WINDOW && begun < count) probes[under_way++] = begin(table, keys, begun++);
     while (under_way > 0) {
         for (int32_t i = 0; i < under_way;) {
             uint64_t payload;
-            if (!ends(table, &walks[i], &payload)) {
+            if (!ends(table, &probes[i], &payload)) {
                 i++;
                 continue;
             }
-            memcpy(payloads + walks[i].index, &payload, sizeof payload);
+            memcpy(payloads + probes[i].index, &payload, sizeof payload);
             found += payload != ABSENT;
             if (begun < count) {
-                walks[i++] = begin(table, keys, begun++);
+                probes[i++] = begin(table, keys, begun++);
             } else {
-                walks[i] = walks[--under_way];
+                probes[i] = probes[--under_way];
             }
         }
     }

@@ -26,6 +26,10 @@ module io.github.roost.vector {
             io.github.roost.index.hnsw,
             io.github.roost.index.ivf,
             io.github.roost.index.remote;
+    exports io.github.roost.vector.memory to
+            io.github.roost.index.disk,
+            io.github.roost.index.hnsw,
+            io.github.roost.index.ivf;
 
     uses io.github.roost.vector.file.TableFormats;
 }

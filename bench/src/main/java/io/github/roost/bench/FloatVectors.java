@@ -1,6 +1,6 @@
 package io.github.roost.bench;
 
-import io.github.roost.vector.VectorFileException;
+import io.github.roost.vector.FileFormatException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -15,7 +15,7 @@ public final class FloatVectors {
      * Reads all rows of an fvecs file.
      *
      * @return at least one row, all of the same width of at least 1, all values finite
-     * @throws VectorFileException if the file is not a valid fvecs file, or needs more memory than the JVM's max heap
+     * @throws FileFormatException if the file is not a valid fvecs file, or needs more memory than the JVM's max heap
      */
     public static float[][] read(Path file) throws IOException {
         float[][][] result = new float[1][][];
@@ -28,22 +28,22 @@ public final class FloatVectors {
         return result[0];
     }
 
-    private static void checkMemory(Path file, int rows, int width) throws VectorFileException {
+    private static void checkMemory(Path file, int rows, int width) throws FileFormatException {
         long needed = rows * ((long) width * Float.BYTES + ROW_OVERHEAD_BYTES);
         if (needed > Runtime.getRuntime().maxMemory()) {
-            throw new VectorFileException(
+            throw new FileFormatException(
                     file,
                     "needs " + (needed >> 20) + " MiB of memory, but the JVM may use "
                             + (Runtime.getRuntime().maxMemory() >> 20) + " MiB");
         }
     }
 
-    private static float[] finite(Path file, int row, ByteBuffer values, int width) throws VectorFileException {
+    private static float[] finite(Path file, int row, ByteBuffer values, int width) throws FileFormatException {
         float[] vector = new float[width];
         values.asFloatBuffer().get(vector);
         for (int i = 0; i < width; i++) {
             if (!Float.isFinite(vector[i])) {
-                throw new VectorFileException(
+                throw new FileFormatException(
                         file, "has " + vector[i] + " in row " + row + ", column " + i + ": values must be finite");
             }
         }

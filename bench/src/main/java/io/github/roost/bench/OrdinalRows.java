@@ -1,6 +1,6 @@
 package io.github.roost.bench;
 
-import io.github.roost.vector.VectorFileException;
+import io.github.roost.vector.FileFormatException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -19,16 +19,16 @@ public final class OrdinalRows {
      * @param k min number of neighbors per row; more are not returned
      * @param base size of the base; all ordinals must be below it
      * @return {@code queries} rows of {@code k} different ordinals
-     * @throws VectorFileException if the file is not valid or does not meet these conditions
+     * @throws FileFormatException if the file is not valid or does not meet these conditions
      */
     public static int[][] readTruth(Path file, int queries, int k, int base) throws IOException {
         int[][] truth = new int[queries][];
         RowFile.read(file, (rows, width) -> {
             if (rows != queries) {
-                throw new VectorFileException(file, "must have one row per query, " + queries + ", got " + rows);
+                throw new FileFormatException(file, "must have one row per query, " + queries + ", got " + rows);
             }
             if (width < k) {
-                throw new VectorFileException(file, "must have at least k = " + k + " neighbors per row, got " + width);
+                throw new FileFormatException(file, "must have at least k = " + k + " neighbors per row, got " + width);
             }
             return (row, values) -> truth[row] = distinctOrdinals(file, row, values, k, base);
         });
@@ -36,19 +36,19 @@ public final class OrdinalRows {
     }
 
     private static int[] distinctOrdinals(Path file, int row, ByteBuffer values, int k, int base)
-            throws VectorFileException {
+            throws FileFormatException {
         int[] ordinals = new int[k];
         values.asIntBuffer().get(ordinals);
         Set<Integer> seen = HashSet.newHashSet(k);
         for (int ordinal : ordinals) {
             if (ordinal < 0 || ordinal >= base) {
-                throw new VectorFileException(
+                throw new FileFormatException(
                         file,
                         "has ordinal " + ordinal + " in row " + row + ": it must be between 0 and " + (base - 1)
                                 + ", the base has " + base + " vectors");
             }
             if (!seen.add(ordinal)) {
-                throw new VectorFileException(file, "has ordinal " + ordinal + " twice in row " + row);
+                throw new FileFormatException(file, "has ordinal " + ordinal + " twice in row " + row);
             }
         }
         return ordinals;

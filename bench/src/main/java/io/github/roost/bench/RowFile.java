@@ -1,6 +1,6 @@
 package io.github.roost.bench;
 
-import io.github.roost.vector.VectorFileException;
+import io.github.roost.vector.FileFormatException;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -36,21 +36,21 @@ final class RowFile {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
             long bytes = channel.size();
             if (bytes == 0) {
-                throw new VectorFileException(file, "is empty: it must hold at least one row");
+                throw new FileFormatException(file, "is empty: it must hold at least one row");
             }
             if (bytes < Integer.BYTES) {
-                throw new VectorFileException(file, "is truncated: " + bytes + " bytes are less than a row's width");
+                throw new FileFormatException(file, "is truncated: " + bytes + " bytes are less than a row's width");
             }
             int width = firstWidth(file, channel);
             long rowBytes = Integer.BYTES + (long) Integer.BYTES * width;
             if (width < 1 || rowBytes > bytes) {
-                throw new VectorFileException(
+                throw new FileFormatException(
                         file,
                         "has a row 0 of width " + width + ", which must be between 1 and " + (bytes / Integer.BYTES - 1)
                                 + " in a file of " + bytes + " bytes");
             }
             if (bytes / rowBytes > Integer.MAX_VALUE - 8) {
-                throw new VectorFileException(file, "has " + bytes / rowBytes + " rows, more than 2,147,483,639");
+                throw new FileFormatException(file, "has " + bytes / rowBytes + " rows, more than 2,147,483,639");
             }
             readRows(file, channel, width, bytes, reader);
         }
@@ -63,16 +63,16 @@ final class RowFile {
 
     private static void checkReadable(Path file) throws IOException {
         if (!Files.exists(file)) {
-            throw new VectorFileException(file, "does not exist");
+            throw new FileFormatException(file, "does not exist");
         }
         if (Files.isDirectory(file)) {
-            throw new VectorFileException(file, "is a directory, not a file");
+            throw new FileFormatException(file, "is a directory, not a file");
         }
         if (!Files.isRegularFile(file)) {
-            throw new VectorFileException(file, "is not a regular file");
+            throw new FileFormatException(file, "is not a regular file");
         }
         if (!Files.isReadable(file)) {
-            throw new VectorFileException(file, "is not readable");
+            throw new FileFormatException(file, "is not readable");
         }
     }
 
@@ -105,7 +105,7 @@ final class RowFile {
             }
         }
         if (bytes % rowBytes != 0) {
-            throw new VectorFileException(
+            throw new FileFormatException(
                     file,
                     "is truncated or of mixed widths: " + bytes + " bytes are not a whole number of rows of width "
                             + width + " (" + rowBytes + " bytes each), " + bytes % rowBytes + " are left after row "
@@ -113,9 +113,9 @@ final class RowFile {
         }
     }
 
-    private static void checkWidth(Path file, int row, int found, int width) throws VectorFileException {
+    private static void checkWidth(Path file, int row, int found, int width) throws FileFormatException {
         if (found != width) {
-            throw new VectorFileException(file, "has a row " + row + " of width " + found + ", but row 0 has " + width);
+            throw new FileFormatException(file, "has a row " + row + " of width " + found + ", but row 0 has " + width);
         }
     }
 
@@ -124,7 +124,7 @@ final class RowFile {
         while (buffer.hasRemaining()) {
             int read = channel.read(buffer, position);
             if (read < 0) {
-                throw new VectorFileException(file, "became shorter while it was read");
+                throw new FileFormatException(file, "became shorter while it was read");
             }
             position += read;
         }

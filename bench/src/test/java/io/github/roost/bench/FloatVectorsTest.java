@@ -3,7 +3,7 @@ package io.github.roost.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.vector.VectorFileException;
+import io.github.roost.vector.FileFormatException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -69,7 +69,7 @@ class FloatVectorsTest {
         Files.write(file, content);
 
         assertThatThrownBy(() -> FloatVectors.read(file))
-                .isInstanceOf(VectorFileException.class)
+                .isInstanceOf(FileFormatException.class)
                 .hasMessageContaining("broken.fvecs")
                 .hasMessageContaining(fault);
     }
@@ -77,10 +77,10 @@ class FloatVectorsTest {
     @Test
     void aMissingFileAndADirectoryAreRefused() {
         assertThatThrownBy(() -> FloatVectors.read(folder.resolve("none")))
-                .isInstanceOf(VectorFileException.class)
+                .isInstanceOf(FileFormatException.class)
                 .hasMessageContaining("does not exist");
         assertThatThrownBy(() -> FloatVectors.read(folder))
-                .isInstanceOf(VectorFileException.class)
+                .isInstanceOf(FileFormatException.class)
                 .hasMessageContaining("is a directory");
     }
 

@@ -3,7 +3,7 @@ package io.github.roost.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.testkit.Damage;
-import io.github.roost.vector.VectorFileException;
+import io.github.roost.vector.FileFormatException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -73,7 +73,7 @@ class FuzzedOrdinalRowsTest {
                 assertThat(truth[row]).isEqualTo(stands).doesNotHaveDuplicates();
                 assertThat(Arrays.stream(stands)).allMatch(ordinal -> ordinal >= 0 && ordinal < BASE);
             }
-        } catch (VectorFileException refused) {
+        } catch (FileFormatException refused) {
             assertThat(refused).hasMessageStartingWith(file.toString());
         } finally {
             Files.delete(file);

@@ -3,7 +3,7 @@ package io.github.roost.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.vector.VectorFileException;
+import io.github.roost.vector.FileFormatException;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
@@ -42,7 +42,7 @@ class OrdinalRowsTest {
         OrdinalRows.write(file, new int[][] {{4, 2, 0}, {1, 3, 2}});
 
         assertThatThrownBy(() -> OrdinalRows.readTruth(file, queries, k, base))
-                .isInstanceOf(VectorFileException.class)
+                .isInstanceOf(FileFormatException.class)
                 .hasMessageContaining("t.ivecs")
                 .hasMessageContaining(fault);
     }

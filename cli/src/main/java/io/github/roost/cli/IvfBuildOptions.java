@@ -20,7 +20,7 @@ final class IvfBuildOptions implements IndexBuild {
             names = "--nlist",
             paramLabel = "N",
             description = "Number of lists, at most the number of rows; default four times its square root.")
-    private @Nullable Integer askedNlist;
+    private @Nullable Integer requestedNlist;
 
     @Option(
             names = "--element",
@@ -31,8 +31,8 @@ final class IvfBuildOptions implements IndexBuild {
 
     @Override
     public void check() {
-        if (askedNlist != null) {
-            requireLists("--nlist", askedNlist);
+        if (requestedNlist != null) {
+            requireLists("--nlist", requestedNlist);
         }
     }
 
@@ -42,19 +42,19 @@ final class IvfBuildOptions implements IndexBuild {
 
     /** Number of lists for a table of this many rows. */
     int nlist(int rows) {
-        if (askedNlist == null) {
+        if (requestedNlist == null) {
             return IvfTableBuilder.defaultNlist(rows);
         }
-        if (askedNlist > rows) {
-            throw new CommandFailure("--nlist must be at most the base's size of " + rows + ", got " + askedNlist);
+        if (requestedNlist > rows) {
+            throw new CommandFailure("--nlist must be at most the base's size of " + rows + ", got " + requestedNlist);
         }
-        return askedNlist;
+        return requestedNlist;
     }
 
     /** Rejects an nprobe larger than the given number of lists. */
     void requireProbes(int nprobe) {
-        if (askedNlist != null && nprobe > askedNlist) {
-            throw new CommandFailure("--nprobe must be at most --nlist " + askedNlist + ", got " + nprobe);
+        if (requestedNlist != null && nprobe > requestedNlist) {
+            throw new CommandFailure("--nprobe must be at most --nlist " + requestedNlist + ", got " + nprobe);
         }
     }
 

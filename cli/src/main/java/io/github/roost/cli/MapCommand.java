@@ -1,9 +1,7 @@
 package io.github.roost.cli;
 
-import io.github.roost.core.mapping.HotColdPairing;
-import io.github.roost.core.mapping.LongestFirst;
 import io.github.roost.core.mapping.Mapping;
-import io.github.roost.core.mapping.StayingPairing;
+import io.github.roost.core.mapping.MappingPolicy;
 import io.github.roost.simulator.options.CommandFailure;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -74,21 +72,22 @@ final class MapCommand implements Callable<Integer> {
     }
 
     private Mapping map(long[] traffic) {
-        return switch (policy) {
-            case "pairing" -> Mapping.of(domains, HotColdPairing.assign(traffic, domains));
-            case "longest-first" -> Mapping.of(domains, LongestFirst.assign(traffic, domains));
+        MappingPolicy rule = switch (policy) {
+            case "pairing" -> MappingPolicy.hotColdPairing();
+            case "longest-first" -> MappingPolicy.longestFirst();
             case "staying" -> {
                 if (domains > MAX_DOMAINS_TO_STAY) {
                     throw new CommandFailure("--domains must be at most " + MAX_DOMAINS_TO_STAY
                             + " with --policy staying, got " + domains);
                 }
-                int[] even = new int[traffic.length];
-                Arrays.setAll(even, rank -> rank % domains);
-                yield new StayingPairing().next(Mapping.of(domains, even), traffic);
+                yield MappingPolicy.stayingPairing();
             }
             default ->
                 throw new CommandFailure("--policy must be pairing, longest-first or staying, got \"" + policy + "\"");
         };
+        int[] even = new int[traffic.length];
+        Arrays.setAll(even, rank -> rank % domains);
+        return rule.next(Mapping.of(domains, even), traffic);
     }
 
     private void print(TrafficList items, int[] rankOf, Mapping mapping) {

@@ -1,7 +1,7 @@
 package io.github.roost.cli;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.index.remote.MappedMemory;
+import io.github.roost.index.remote.RemoteMemory;
 import io.github.roost.index.remote.RemoteTable;
 import io.github.roost.index.remote.ucx.UcxMemory;
 import io.github.roost.simulator.options.Options;
@@ -75,7 +75,7 @@ final class RemotePlan extends IndexPlan {
         return table().openReadOnly(
                         orchestrator,
                         "base",
-                        new MappedMemory(folder),
+                        RemoteMemory.mapped(folder),
                         pool.getFileName().toString());
     }
 

@@ -2,7 +2,8 @@ package io.github.roost.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.mapping.HotColdPairing;
+import io.github.roost.core.mapping.Mapping;
+import io.github.roost.core.mapping.MappingPolicy;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -99,11 +100,11 @@ class MapCommandTest {
                 new ArrayList<>(IntStream.range(0, traffic.length).boxed().toList());
         Collections.shuffle(order, random);
         String input = order.stream().map(id -> id + " " + traffic[id]).collect(Collectors.joining("\n"));
-        int[] domains = HotColdPairing.assign(traffic, 12);
+        Mapping homes = MappingPolicy.hotColdPairing().next(Mapping.of(12, new int[traffic.length]), traffic);
 
         assertThat(CommandRun.withInput(input, "map", "--domains", 12).out().lines())
                 .containsExactlyElementsOf(
-                        order.stream().map(id -> id + " " + domains[id]).toList());
+                        order.stream().map(id -> id + " " + homes.home(id, 0)).toList());
     }
 
     @ParameterizedTest

@@ -66,13 +66,13 @@ class MemoryNodeCommandTest {
     @Test
     void aProcessSearchesThePoolThatAnotherProcessServesAndIsRefusedWhenThatWasKilled() throws Exception {
         float[][] rows = vectors(2_000, 1);
-        float[][] asked = vectors(50, 2);
+        float[][] requested = vectors(50, 2);
         Path base = folder.resolve("b.fvecs");
         Path query = folder.resolve("q.fvecs");
         Path pool = folder.resolve("b.pool");
         Path out = folder.resolve("r.ivecs");
         FloatVectors.write(base, rows);
-        FloatVectors.write(query, asked);
+        FloatVectors.write(query, requested);
         CommandRun build = CommandRun.of("build", "remote", "--base", base, "--out", pool, "--partitions", PARTITIONS);
         assertThat(build.status()).as(build.err()).isZero();
         Process node = roost("memory-node", pool, "--term-millis", 500).start();
@@ -82,12 +82,13 @@ class MemoryNodeCommandTest {
             String report = new String(search.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             assertThat(search.waitFor()).isZero();
             assertThat(new ObjectMapper().readTree(report).get("queries").asInt())
-                    .isEqualTo(asked.length);
-            int[][] exact = Arrays.stream(new ExactSearch(rows).searchAll(asked, K))
+                    .isEqualTo(requested.length);
+            int[][] exact = Arrays.stream(new ExactSearch(rows).searchAll(requested, K))
                     .map(row ->
                             Arrays.stream(row.ids()).mapToInt(Math::toIntExact).toArray())
                     .toArray(int[][]::new);
-            assertThat(OrdinalRows.readTruth(out, asked.length, K, rows.length)).isDeepEqualTo(exact);
+            assertThat(OrdinalRows.readTruth(out, requested.length, K, rows.length))
+                    .isDeepEqualTo(exact);
             node.destroyForcibly().waitFor();
             // The file is still there, but nobody serves it.
             Files.delete(out);

@@ -14,9 +14,9 @@ import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.io.BlockIo;
 import io.github.roost.server.SmallService.Answer;
 import io.github.roost.topology.TopologyReader;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.SearchCost;
 import io.github.roost.vector.SearchRequest;
-import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.VectorTable;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -282,7 +282,7 @@ class SavedTablesTest {
         Path version = Files.writeString(folder.resolve("version.table"), "ROSTTABL and so on");
 
         assertThatThrownBy(() -> SavedTables.of(Map.of("version", version)))
-                .isInstanceOf(TableFileException.class)
+                .isInstanceOf(FileFormatException.class)
                 .hasMessageContaining("version.table");
     }
 }

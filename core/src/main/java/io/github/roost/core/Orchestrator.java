@@ -5,7 +5,6 @@ import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.mapping.MappingPolicy;
 import io.github.roost.core.mapping.RemapTrigger;
-import io.github.roost.core.mapping.StayingPairing;
 import io.github.roost.core.monitor.TrafficMonitor;
 import io.github.roost.core.placement.Mapper;
 import io.github.roost.core.policy.CrossDomainGate;
@@ -304,8 +303,8 @@ public final class Orchestrator implements AutoCloseable {
     }
 
     /** {@return the mapping in force, with every registered table} */
-    public OrchestratorMapping mapping() {
-        return OrchestratorMapping.of(mapper.epochs().current().mapping(), mapper.tables());
+    public OrchestratorStats.MappingStats mapping() {
+        return OrchestratorStats.MappingStats.of(mapper.epochs().current().mapping(), mapper.tables());
     }
 
     /**
@@ -318,7 +317,7 @@ public final class Orchestrator implements AutoCloseable {
      */
     public List<Integer> homes(MappingId mappingId) {
         admission.checkOwned(mappingId);
-        return OrchestratorMapping.homes(mapper.epochs().current().mapping(), mappingId.slot());
+        return OrchestratorStats.MappingStats.homes(mapper.epochs().current().mapping(), mappingId.slot());
     }
 
     /**
@@ -415,7 +414,7 @@ public final class Orchestrator implements AutoCloseable {
         private IdleStrategy idleStrategy = IdleStrategy.spinThenPark(1_000);
         private CrossDomainGate crossDomainGate = CrossDomainGate.DEFAULT;
         private GroupRule groupRule = GroupRule.DEFAULT;
-        private MappingPolicy mappingPolicy = new StayingPairing();
+        private MappingPolicy mappingPolicy = MappingPolicy.stayingPairing();
         private RemapTrigger remapTrigger = RemapTrigger.DEFAULT;
         private Duration shortWindow = Duration.ofSeconds(10);
         private Duration longWindow = Duration.ofSeconds(60);
@@ -524,7 +523,7 @@ public final class Orchestrator implements AutoCloseable {
         /**
          * Sets the policy that proposes the next mapping.
          *
-         * @param value default {@link StayingPairing}
+         * @param value default {@link MappingPolicy#stayingPairing}
          * @return this builder
          */
         public Builder mappingPolicy(MappingPolicy value) {

@@ -12,8 +12,11 @@ import io.github.roost.core.pool.WorkerTotals;
 import io.github.roost.core.remap.DomainLoads;
 import io.github.roost.topology.Pinner;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,6 +45,51 @@ public record OrchestratorStats(
         List<WorkerStats> workers,
         List<DomainStats> domains,
         List<TableStats> tables) {
+    /**
+     * A snapshot of the mapping in force, by the names of the tables. The names of its components are the keys of its JSON form.
+     *
+     * @param epoch the number of the mapping; increases by one per published mapping
+     * @param domains number of cache domains
+     * @param tables one entry per registered table, sorted by name
+     */
+    public record MappingStats(long epoch, int domains, List<TableHomes> tables) {
+        /**
+         * The homes of one table.
+         *
+         * @param name the table's name
+         * @param homes the ids of the home domains of each mapping id of the table; an id with more traffic than a domain's fair share has
+         *     several homes
+         */
+        public record TableHomes(String name, List<List<Integer>> homes) {
+            /** Copies the homes. */
+            public TableHomes {
+                homes = homes.stream().map(List::copyOf).toList();
+            }
+        }
+
+        /** Copies the tables. */
+        public MappingStats {
+            tables = List.copyOf(tables);
+        }
+
+        static MappingStats of(Mapping mapping, Collection<Registration> registrations) {
+            List<TableHomes> tables = registrations.stream()
+                    .filter(table -> table.firstSlot() + table.size() <= mapping.slots())
+                    .map(table -> new TableHomes(
+                            table.name(),
+                            IntStream.range(0, table.size())
+                                    .mapToObj(index -> homes(mapping, table.firstSlot() + index))
+                                    .toList()))
+                    .sorted(Comparator.comparing(TableHomes::name))
+                    .toList();
+            return new MappingStats(mapping.epoch(), mapping.domains(), tables);
+        }
+
+        static List<Integer> homes(Mapping mapping, int slot) {
+            return Arrays.stream(mapping.homes(slot)).boxed().toList();
+        }
+    }
+
     /**
      * Numbers of tasks by outcome. Each accepted task counts in exactly one of the first four.
      *

@@ -34,12 +34,12 @@ class CloseTableTest {
 
     @Test
     void memoryIsFreedOnceWhenWhatWasAcceptedHasEnded() throws InterruptedException {
-        CountDownLatch goOn = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
         List<CompletableFuture<Integer>> accepted = new ArrayList<>();
         for (int search = 0; search < 10; search++) {
             accepted.add(orchestrator.submit(
                     (query, context) -> {
-                        goOn.await();
+                        release.await();
                         return freed.get();
                     },
                     search,
@@ -53,7 +53,7 @@ class CloseTableTest {
                 .isInstanceOf(TableClosedException.class);
         assertThatThrownBy(() -> table.use().hold()).isInstanceOf(TableClosedException.class);
         assertThat(freed).hasValue(0);
-        goOn.countDown();
+        release.countDown();
         closer.join();
         assertThat(freed).hasValue(1);
         assertThat(accepted).allSatisfy(search -> assertThat(search.join()).isZero());
@@ -65,12 +65,12 @@ class CloseTableTest {
     @Test
     void aCancelledSearchThatStillRunsIsWaitedFor() throws InterruptedException {
         CountDownLatch begun = new CountDownLatch(1);
-        CountDownLatch goOn = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
         AtomicInteger seen = new AtomicInteger(-1);
         CompletableFuture<Integer> search = orchestrator.submit(
                 (query, context) -> {
                     begun.countDown();
-                    goOn.await();
+                    release.await();
                     seen.set(freed.get());
                     return 1;
                 },
@@ -82,7 +82,7 @@ class CloseTableTest {
         while (table.isOpen()) {
             Thread.onSpinWait();
         }
-        goOn.countDown();
+        release.countDown();
         closer.join();
         assertThat(seen).hasValue(0);
         assertThat(freed).hasValue(1);
@@ -135,7 +135,7 @@ class CloseTableTest {
                 .build()) {
             Registration own = small.register("own");
             AtomicInteger withinCaller = new AtomicInteger(-1);
-            CountDownLatch goOn = new CountDownLatch(1);
+            CountDownLatch release = new CountDownLatch(1);
             List<CompletableFuture<Object>> searches = new ArrayList<>();
             Thread caller = Thread.currentThread();
             while (withinCaller.get() < 0) {
@@ -145,7 +145,7 @@ class CloseTableTest {
                                 small.indexing().closeTable(own, freed::incrementAndGet);
                                 withinCaller.set(freed.get());
                             } else {
-                                goOn.await();
+                                release.await();
                             }
                             return query;
                         },
@@ -153,7 +153,7 @@ class CloseTableTest {
                         own.id()));
             }
             assertThat(withinCaller).hasValue(0);
-            goOn.countDown();
+            release.countDown();
             own.use().freed().join();
             assertThat(freed).hasValue(1);
             assertThat(searches).allSatisfy(search -> assertThat(search.join()).isEqualTo(1));

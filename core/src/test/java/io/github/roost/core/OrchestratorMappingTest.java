@@ -320,16 +320,16 @@ class OrchestratorMappingTest {
 
     @Test
     void aPolicyThatFailsIsAskedAgainAtTheNextWindow() {
-        CountDownLatch asked = new CountDownLatch(3);
+        CountDownLatch requested = new CountDownLatch(3);
         try (Orchestrator orchestrator = Machines.orchestrator(2, 1)
                 .windows(Duration.ofMillis(1), Duration.ofMillis(6))
                 .mappingPolicy((current, traffic) -> {
-                    asked.countDown();
+                    requested.countDown();
                     throw new AssertionError("no mapping");
                 })
                 .build()) {
             assertThat(orchestrator.workers()).isEqualTo(2);
-            await(asked);
+            await(requested);
         }
     }
 }

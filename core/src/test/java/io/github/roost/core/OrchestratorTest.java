@@ -209,10 +209,10 @@ class OrchestratorTest {
 
     @Test
     void aWorkerGoesOnUnpinnedWhereItsPinnerThrows() {
-        AtomicInteger asked = new AtomicInteger();
+        AtomicInteger requested = new AtomicInteger();
         try (Orchestrator orchestrator = Machines.orchestrator(1, 1)
                 .pinner(core -> {
-                    asked.incrementAndGet();
+                    requested.incrementAndGet();
                     throw new IllegalStateException("no core " + core.id());
                 })
                 .build()) {
@@ -229,15 +229,15 @@ class OrchestratorTest {
                     .satisfies(pin -> assertThat(pin.pinned()).isFalse())
                     .satisfies(pin -> assertThat(pin.reason()).contains("no core 0"));
         }
-        assertThat(asked).hasValue(1);
+        assertThat(requested).hasValue(1);
     }
 
     @Test
     void aWorkerAsksAnIdleStrategyThatThrowsNoMore() {
-        AtomicInteger asked = new AtomicInteger();
+        AtomicInteger requested = new AtomicInteger();
         try (Orchestrator orchestrator = Machines.orchestrator(1, 1)
                 .idleStrategy(looks -> {
-                    asked.incrementAndGet();
+                    requested.incrementAndGet();
                     throw new IllegalStateException("no idea");
                 })
                 .build()) {
@@ -247,7 +247,7 @@ class OrchestratorTest {
             }
             assertThat(orchestrator.stats().restartedWorkers()).isZero();
         }
-        assertThat(asked).hasValue(1);
+        assertThat(requested).hasValue(1);
     }
 
     @Test

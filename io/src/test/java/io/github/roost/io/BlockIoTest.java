@@ -180,21 +180,21 @@ class BlockIoTest {
         try (BlockIo io = on(backend).depth(8).build();
                 BlockFile file = open(io)) {
             List<CompletableFuture<Disk.Found>> answers = new ArrayList<>();
-            List<long[]> asked = new ArrayList<>();
+            List<long[]> requested = new ArrayList<>();
             for (int i = 0; i < 300; i++) {
-                asked.add(random.longs(1 + random.nextInt(200), 0, BLOCKS)
+                requested.add(random.longs(1 + random.nextInt(200), 0, BLOCKS)
                         .sorted()
                         .distinct()
                         .toArray());
-                answers.add(Disk.readMerged(io, orchestrator, id, file, asked.getLast()));
+                answers.add(Disk.readMerged(io, orchestrator, id, file, requested.getLast()));
                 // As many as there are buffers for.
                 if (i % 20 == 19) {
                     answers.getLast().get();
                     answers.get(i - 10).get();
                 }
             }
-            for (int i = 0; i < asked.size(); i++) {
-                assertThat(answers.get(i).get().right()).containsExactlyInAnyOrder(boxed(asked.get(i)));
+            for (int i = 0; i < requested.size(); i++) {
+                assertThat(answers.get(i).get().right()).containsExactlyInAnyOrder(boxed(requested.get(i)));
             }
             assertThat(io.stats().buffersInUse()).isZero();
             assertThat(io.stats().inFlight()).isZero();
@@ -208,13 +208,13 @@ class BlockIoTest {
         try (BlockIo io = on(backend).depth(4).threads(2).build();
                 BlockFile file = open(io)) {
             List<CompletableFuture<Disk.Found>> answers = new ArrayList<>();
-            List<long[]> asked = new ArrayList<>();
+            List<long[]> requested = new ArrayList<>();
             for (int i = 0; i < 100; i++) {
-                asked.add(someBlocks(random, 20));
-                answers.add(Disk.readAll(io, orchestrator, id, SubmitOptions.DEFAULT, file, asked.getLast()));
+                requested.add(someBlocks(random, 20));
+                answers.add(Disk.readAll(io, orchestrator, id, SubmitOptions.DEFAULT, file, requested.getLast()));
             }
-            for (int i = 0; i < asked.size(); i++) {
-                assertThat(answers.get(i).get().right()).containsExactlyInAnyOrder(boxed(asked.get(i)));
+            for (int i = 0; i < requested.size(); i++) {
+                assertThat(answers.get(i).get().right()).containsExactlyInAnyOrder(boxed(requested.get(i)));
             }
         }
     }

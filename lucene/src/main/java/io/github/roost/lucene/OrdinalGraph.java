@@ -1,7 +1,7 @@
 package io.github.roost.lucene;
 
 import io.github.roost.index.hnsw.graph.Graph;
-import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.FileFormatException;
 import java.util.Arrays;
 import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.util.hnsw.HnswGraph;
@@ -23,7 +23,7 @@ final class OrdinalGraph extends HnswGraph {
         this.nodes = nodes;
     }
 
-    static OrdinalGraph of(Graph graph) throws TableFileException {
+    static OrdinalGraph of(Graph graph) throws FileFormatException {
         int[] ordinals = new int[graph.nodes()];
         int[] nodes = new int[graph.nodes()];
         for (int node = 0; node < ordinals.length; node++) {
@@ -34,7 +34,7 @@ final class OrdinalGraph extends HnswGraph {
     }
 
     @Override
-    public void seek(int level, int target) throws TableFileException {
+    public void seek(int level, int target) throws FileFormatException {
         int degree = graph.degree(level);
         neighbors = neighbors.length < degree ? new int[degree] : neighbors;
         next = 0;

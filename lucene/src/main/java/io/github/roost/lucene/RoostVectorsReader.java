@@ -1,7 +1,7 @@
 package io.github.roost.lucene;
 
 import io.github.roost.index.hnsw.graph.Graph;
-import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.FileFormatException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -177,7 +177,7 @@ final class RoostVectorsReader extends KnnVectorsReader implements HnswGraphProv
                     SearchSpace.metric(entry.similarity()),
                     entry.dimension(),
                     entry.count());
-        } catch (TableFileException damaged) {
+        } catch (FileFormatException damaged) {
             throw new CorruptIndexException(String.valueOf(damaged.getMessage()), graphs, damaged);
         }
     }
@@ -263,7 +263,7 @@ final class RoostVectorsReader extends KnnVectorsReader implements HnswGraphProv
             throws IOException {
         try {
             new SegmentSearch(field.graph(), scorer, maxDoc, collector, acceptDocs).run(query);
-        } catch (TableFileException damaged) {
+        } catch (FileFormatException damaged) {
             throw new CorruptIndexException(String.valueOf(damaged.getMessage()), graphs, damaged);
         }
     }
@@ -309,7 +309,7 @@ final class RoostVectorsReader extends KnnVectorsReader implements HnswGraphProv
         Graph graph = field(name).graph();
         try {
             return graph == null ? HnswGraph.EMPTY : OrdinalGraph.of(graph);
-        } catch (TableFileException damaged) {
+        } catch (FileFormatException damaged) {
             throw new CorruptIndexException(String.valueOf(damaged.getMessage()), graphs, damaged);
         }
     }

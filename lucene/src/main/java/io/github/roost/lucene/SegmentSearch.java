@@ -116,7 +116,7 @@ final class SegmentSearch {
         boolean through = false;
         while (!through) {
             long left = collector.visitLimit() - collector.visitedCount();
-            through = search.goOn(Math.max(1, left));
+            through = search.advance(Math.max(1, left));
             long more = search.visited() - counted;
             if (more > 0) {
                 // A piece may exceed its budget slightly; the excess is not counted, so the visit limit is not reported

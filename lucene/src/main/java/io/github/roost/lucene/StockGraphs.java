@@ -2,7 +2,7 @@ package io.github.roost.lucene;
 
 import io.github.roost.index.hnsw.graph.CodedRows;
 import io.github.roost.index.hnsw.graph.Graph;
-import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.FileFormatException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -137,7 +137,7 @@ final class StockGraphs {
             }
             try {
                 new SegmentSearch(graph, scorer, maxDoc, collector, accepted).run(query);
-            } catch (TableFileException damaged) {
+            } catch (FileFormatException damaged) {
                 throw new CorruptIndexException(String.valueOf(damaged.getMessage()), info.name, damaged);
             }
         }

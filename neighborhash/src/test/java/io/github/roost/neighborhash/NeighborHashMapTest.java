@@ -222,22 +222,22 @@ class NeighborHashMapTest {
     @Test
     void anErrorWhileAKeyIsMovedLosesNoKeyAndLeavesNoneTwice() {
         SplittableRandom random = new SplittableRandom(13);
-        boolean[] isStruck = {false};
+        boolean[] throwsNext = {false};
         int errors = 0;
         Map<Long, Long> expected = new HashMap<>();
         try (Slots slots = Slots.allocate(1_024, 0)) {
             Chains chains = new Chains(slots, () -> {
-                if (isStruck[0]) {
+                if (throwsNext[0]) {
                     throw new StackOverflowError("for this test");
                 }
             });
             for (long i = 0; expected.size() < 800; i++) {
                 long key = random.nextLong();
-                isStruck[0] = random.nextBoolean();
+                throwsNext[0] = random.nextBoolean();
                 try {
                     assertThat(chains.add(key, i)).isTrue();
                     expected.put(key, i);
-                } catch (StackOverflowError struck) {
+                } catch (StackOverflowError overflow) {
                     errors++;
                     ChainCheck.requireWhole(slots, expected);
                 }

@@ -1,8 +1,8 @@
 package io.github.roost.opensearch;
 
-import io.github.roost.core.OrchestratorMapping;
 import io.github.roost.core.OrchestratorStats;
 import io.github.roost.core.OrchestratorStats.DomainStats;
+import io.github.roost.core.OrchestratorStats.MappingStats;
 import io.github.roost.core.OrchestratorStats.TableStats;
 import io.github.roost.core.OrchestratorStats.TaskCounts;
 import io.github.roost.lucene.GraphBuilds;
@@ -19,7 +19,7 @@ final class NodeReport {
 
     static Map<String, Object> of(RoostNode node) {
         OrchestratorStats stats = node.orchestrator().stats();
-        OrchestratorMapping mapping = node.orchestrator().mapping();
+        MappingStats mapping = node.orchestrator().mapping();
         Map<String, Object> report = new LinkedHashMap<>();
         report.put("topology", topology(node.machine(), stats));
         report.put("tasks", tasks(stats.tasks()));
@@ -80,12 +80,12 @@ final class NodeReport {
     }
 
     /** One entry per name; all segments of an index are registered under the index's name. */
-    private static Map<String, Object> tables(List<TableStats> stats, List<OrchestratorMapping.TableHomes> homes) {
+    private static Map<String, Object> tables(List<TableStats> stats, List<MappingStats.TableHomes> homes) {
         Map<String, List<TableStats>> byName =
                 stats.stream().collect(Collectors.groupingBy(TableStats::name, TreeMap::new, Collectors.toList()));
         Map<String, Map<Integer, Long>> homesByName = homes.stream()
                 .collect(Collectors.groupingBy(
-                        OrchestratorMapping.TableHomes::name,
+                        MappingStats.TableHomes::name,
                         Collectors.flatMapping(
                                 table -> table.homes().stream().flatMap(List::stream),
                                 Collectors.groupingBy(home -> home, TreeMap::new, Collectors.counting()))));

@@ -2,7 +2,7 @@ package io.github.roost.opensearch;
 
 import io.github.roost.rows.RowBatch;
 import io.github.roost.rows.VersionedRows;
-import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.FileFormatException;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -135,7 +135,7 @@ final class NodeTables implements Closeable {
         VersionedRows table;
         try {
             table = openAtNewest(path, name);
-        } catch (TableFileException damaged) {
+        } catch (FileFormatException damaged) {
             seen.put(name, files);
             throw damaged;
         }

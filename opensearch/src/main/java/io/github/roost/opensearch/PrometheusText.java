@@ -41,7 +41,7 @@ final class PrometheusText {
         sample(text, "roost_workers", "", workers.size());
         family(text, "roost_workers_pinned", "gauge", "workers that the kernel keeps on their core");
         sample(text, "roost_workers_pinned", "", pinned(workers));
-        family(text, "roost_workers_restarted_total", "counter", "errors that struck a worker");
+        family(text, "roost_workers_restarted_total", "counter", "errors of workers that were no task's own");
         sample(text, "roost_workers_restarted_total", "", stats.restartedWorkers());
         return text.toString();
     }

@@ -66,7 +66,7 @@ public final class Attributes {
         return new Step.Fork<Q, G, P, Enriched>(
                 fork.parts(),
                 fork.shared(),
-                fork.asked(),
+                fork.sharedQuery(),
                 (query, results, context) -> after(fork.next().joined(query, results, context), rows, context));
     }
 

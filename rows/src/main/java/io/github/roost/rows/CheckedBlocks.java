@@ -1,7 +1,7 @@
 package io.github.roost.rows;
 
 import io.github.roost.io.BlockIo;
-import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.file.Checksum;
 import io.github.roost.vector.file.WholeFile;
 import java.io.IOException;
@@ -182,7 +182,7 @@ final class CheckedBlocks {
             buffer.limit(filled);
             if (!isWhole(version, number, block())) {
                 long at = channel.position() - filled + begin;
-                throw new TableFileException(file, at, "is damaged: block " + number + " has another checksum");
+                throw new FileFormatException(file, at, "is damaged: block " + number + " has another checksum");
             }
             number++;
             int content = (int) Math.min(CONTENT_BYTES, left);
@@ -196,7 +196,7 @@ final class CheckedBlocks {
             buffer.clear().limit(filled);
             while (buffer.hasRemaining()) {
                 if (channel.read(buffer) < 0) {
-                    throw new TableFileException(file, channel.position(), "ends within a block");
+                    throw new FileFormatException(file, channel.position(), "ends within a block");
                 }
             }
         }

@@ -4,7 +4,7 @@ import static io.github.roost.rows.Schema.INT;
 
 import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
-import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.FileFormatException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -100,8 +100,8 @@ final class ColdFile implements AutoCloseable {
                 : fault(block, "is damaged: block " + number + " has another checksum");
     }
 
-    private TableFileException fault(long block, String what) {
-        return new TableFileException(
+    private FileFormatException fault(long block, String what) {
+        return new FileFormatException(
                 isSpilled(block) ? requireSpill().path() : file.path(), block * CheckedBlocks.BLOCK_BYTES, what);
     }
 

@@ -145,17 +145,19 @@ final class ColdValues implements AutoCloseable {
         }
     }
 
-    /**
-     * Statistics since the version was loaded.
-     *
-     * @param hits rows read from memory
-     * @param misses rows read from a file
-     * @param blocks blocks read for the misses
-     */
-    record Counts(long hits, long misses, long blocks) {}
-
-    Counts counts() {
-        return new Counts(hits.sum(), misses.sum(), blocks.sum());
+    /** Statistics since the version was loaded. */
+    VersionedRows.ColdStats stats(long version) {
+        HotRows.Counts copies = hot.counts();
+        return new VersionedRows.ColdStats(
+                version,
+                copies.rows(),
+                hits.sum(),
+                misses.sum(),
+                blocks.sum(),
+                copies.promoted(),
+                copies.evicted(),
+                copies.spared(),
+                spilledBytes());
     }
 
     @Override

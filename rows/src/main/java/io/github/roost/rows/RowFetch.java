@@ -28,19 +28,27 @@ final class RowFetch {
         this.columns = columns;
     }
 
+    /** A search that fetches the rows of its keys. */
+    Search<long[], RowBatch> search() {
+        return (keys, context) -> {
+            context.touched(keys.length, 0);
+            return step(keys, Function.identity(), context);
+        };
+    }
+
     /** Reads the rows of keys, in several slices if some are cold, and returns the result of {@code then}. */
     <Q, R> Step<Q, R> step(long[] keys, Function<RowBatch, R> then, SearchContext context) {
         RowBatch rows = RowBatch.onHeap();
         ColdFetch cold = begin(keys, rows, context);
-        return cold == null ? Step.done(then.apply(rows)) : goOn(cold, rows, then, context);
+        return cold == null ? Step.done(then.apply(rows)) : resume(cold, rows, then, context);
     }
 
-    private <Q, R> Step<Q, R> goOn(ColdFetch cold, RowBatch rows, Function<RowBatch, R> then, SearchContext context) {
+    private <Q, R> Step<Q, R> resume(ColdFetch cold, RowBatch rows, Function<RowBatch, R> then, SearchContext context) {
         if (!cold.hasMore()) {
             cold.finish();
             return Step.done(then.apply(rows));
         }
-        Search<Q, R> next = (query, later) -> goOn(cold, rows, then, later);
+        Search<Q, R> next = (query, later) -> resume(cold, rows, then, later);
         return cold.begin(context) ? new Step.Park<>(cold.arrival(), next) : new Step.Yield<>(next);
     }
 
@@ -86,11 +94,11 @@ final class RowFetch {
 
     private @Nullable ColdFetch begin(long[] keys, RowBatch rows, SearchContext context) {
         rows.limitTo(maxBytes);
-        VersionedRows.Reader reader = table.borrowReader();
+        RowReads reads = table.borrowReads();
         try {
-            return reader.begin(of, keys, rows, columns, context);
+            return reads.begin(of, keys, rows, columns, context);
         } finally {
-            table.giveBack(reader);
+            table.giveBack(reads);
         }
     }
 }

@@ -1,6 +1,6 @@
 package io.github.roost.rows;
 
-import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.file.WholeFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -16,12 +16,15 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The folder of a table: a file per sealed version, a file that names the current version, and a file that is locked while the table is open.
  * Files are written atomically.
  */
 final class RowsFolder implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(RowsFolder.class);
     private static final String CURRENT = "current";
     private static final Pattern VERSION = Pattern.compile("version-(\\d{1,18})\\.roost");
     private static final Pattern CONTENT = Pattern.compile("version ([1-9]\\d{0,17})\n");
@@ -100,11 +103,11 @@ final class RowsFolder implements AutoCloseable {
             return 0;
         }
         if (Files.size(file) > MAX_CONTENT) {
-            throw new TableFileException(file, MAX_CONTENT, "names no version");
+            throw new FileFormatException(file, MAX_CONTENT, "names no version");
         }
         Matcher content = CONTENT.matcher(new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1));
         if (!content.matches()) {
-            throw new TableFileException(file, 0, "names no version");
+            throw new FileFormatException(file, 0, "names no version");
         }
         return Long.parseLong(content.group(1));
     }
@@ -118,9 +121,17 @@ final class RowsFolder implements AutoCloseable {
         Files.deleteIfExists(file(version));
     }
 
-    @Override
-    public String toString() {
-        return folder.toString();
+    /** Deletes older files but keeps the previous version's, which may be live and allows a rollback. */
+    void deleteOlder(long current) {
+        try {
+            List<Long> older =
+                    sealed().stream().filter(version -> version < current).toList();
+            for (long version : older.subList(0, Math.max(0, older.size() - 1))) {
+                delete(version);
+            }
+        } catch (IOException e) {
+            LOG.warn("files of versions before {} stay in {}", current, folder, e);
+        }
     }
 
     /** Unlocks the folder. */

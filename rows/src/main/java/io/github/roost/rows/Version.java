@@ -7,6 +7,8 @@ import io.github.roost.neighborhash.NeighborHashMap;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  * one writer and any number of readers at once; each reader then uses a {@link NeighborHashMap.Reader} of the index.
  */
 final class Version implements AutoCloseable {
+    /** Rows per batch when rows of the current version are copied to the next. */
+    private static final int READ_AT_ONCE = 1_024;
+
     private final long number;
     private final Schema schema;
     private final NeighborHashMap index;
@@ -103,6 +108,55 @@ final class Version implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(
                     "key " + key + " is not put, as rows before it cannot be written: " + e.getMessage(), e);
+        }
+    }
+
+    /** Adds the rows of the current version whose keys are absent here; returns how many. */
+    long addOthersOf(Version current, Supplier<VersionedRows.Reader> readers) {
+        if (!current.schema().equals(schema())) {
+            throw new IllegalArgumentException("the schema of version " + number + " must be that of the current one, "
+                    + current.schema() + ", is " + schema());
+        }
+        long before = index().size();
+        if (current.cold() != null) {
+            try (VersionedRows.Reader reader = readers.get()) {
+                addRead(current, reader);
+            }
+        } else {
+            current.index().forEach((key, place) -> {
+                if (isAbsent(key)) {
+                    put(key, current.row(place));
+                }
+            });
+        }
+        return index().size() - before;
+    }
+
+    private boolean isAbsent(long key) {
+        return index().get(key, NeighborHashMap.ABSENT) == NeighborHashMap.ABSENT;
+    }
+
+    /** Adds absent rows of a current version some of whose rows must be read from its file. */
+    private void addRead(Version current, VersionedRows.Reader reader) {
+        RowBatch rows = RowBatch.onHeap();
+        long[] keys = new long[READ_AT_ONCE];
+        int[] count = {0};
+        current.index().forEach((key, place) -> {
+            if (isAbsent(key)) {
+                keys[count[0]++] = key;
+            }
+            if (count[0] == keys.length) {
+                add(reader, keys, rows);
+                count[0] = 0;
+            }
+        });
+        add(reader, Arrays.copyOf(keys, count[0]), rows);
+    }
+
+    private void add(VersionedRows.Reader reader, long[] keys, RowBatch rows) {
+        reader.getAll(keys, rows);
+        for (int i = 0; i < keys.length; i++) {
+            put(keys[i], rows.rowBytes(i));
         }
     }
 

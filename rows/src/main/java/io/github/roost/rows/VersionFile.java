@@ -4,7 +4,7 @@ import static io.github.roost.rows.Schema.INT;
 
 import io.github.roost.neighborhash.NeighborHashMap;
 import io.github.roost.rows.format.RowsFormats;
-import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.TableFormat;
 import io.github.roost.vector.file.Checksum;
 import io.github.roost.vector.file.FileChecks;
@@ -128,7 +128,7 @@ final class VersionFile {
 
     /** Requires the checksum that follows the first {@code bytes} bytes to match them. */
     private static void requireChecksum(FileChecks checks, long at, String which, ByteBuffer of, int bytes)
-            throws TableFileException {
+            throws FileFormatException {
         checks.requireChecksum(
                 at, which, Integer.toUnsignedLong(of.getInt(bytes)), MemorySegment.ofBuffer(of.slice(0, bytes)));
     }
@@ -137,7 +137,7 @@ final class VersionFile {
      * Reads a version.
      *
      * @param memory the limit for its values, or null to load all values into memory
-     * @throws TableFileException if the file is not a whole, undamaged version of this number
+     * @throws FileFormatException if the file is not a whole, undamaged version of this number
      * @throws IllegalArgumentException if its longest row does not fit into {@code memory}
      * @throws OutOfMemoryError if there is not enough memory for it; nothing leaks
      */
@@ -167,7 +167,7 @@ final class VersionFile {
             eachRow(version, (key, place) -> {
                 String fault = fault(version, place);
                 if (fault != null) {
-                    throw new TableFileException(file, HEAD_BYTES, "at key " + key + " " + fault);
+                    throw new FileFormatException(file, HEAD_BYTES, "at key " + key + " " + fault);
                 }
             });
             done = true;
@@ -212,7 +212,7 @@ final class VersionFile {
         Head head = new Head(bytes.getInt(), bytes.getLong(), bytes.getLong(), bytes.getLong(), bytes.getInt());
         requireChecksum(checks, 0, "the checksum of its head", bytes, HEAD_BYTES - Integer.BYTES);
         if (head.version != number) {
-            throw new TableFileException(file, 16, "is version " + head.version + ", not " + number);
+            throw new FileFormatException(file, 16, "is version " + head.version + ", not " + number);
         }
         if (head.schemaBytes < 0
                 || head.schemaBytes > MAX_SCHEMA_BYTES
@@ -222,10 +222,10 @@ final class VersionFile {
                 || head.valueBytes > MAX_VALUE_BYTES
                 || head.maxRowBytes < 0
                 || head.maxRowBytes > Schema.MAX_ROW_BYTES) {
-            throw new TableFileException(file, 12, "has sizes out of range");
+            throw new FileFormatException(file, 12, "has sizes out of range");
         }
         if (channel.size() != head.fileBytes()) {
-            throw new TableFileException(
+            throw new FileFormatException(
                     file, channel.size(), "has " + channel.size() + " bytes, not the " + head.fileBytes() + " it says");
         }
         return head;
@@ -240,7 +240,7 @@ final class VersionFile {
         try {
             return Schema.decode(new ByteArrayInputStream(schema));
         } catch (IOException e) {
-            throw new TableFileException(file, HEAD_BYTES, "has no schema: " + e.getMessage());
+            throw new FileFormatException(file, HEAD_BYTES, "has no schema: " + e.getMessage());
         }
     }
 
@@ -248,7 +248,8 @@ final class VersionFile {
         ByteBuffer bytes = ByteBuffer.allocate(count).order(ByteOrder.LITTLE_ENDIAN);
         while (bytes.hasRemaining()) {
             if (channel.read(bytes) < 0) {
-                throw new TableFileException(file, channel.size(), "is truncated: it has " + channel.size() + " bytes");
+                throw new FileFormatException(
+                        file, channel.size(), "is truncated: it has " + channel.size() + " bytes");
             }
         }
         return bytes.flip();
@@ -261,11 +262,11 @@ final class VersionFile {
             long key = body.getLong();
             long place = body.getLong();
             if (!Places.isInFile(place, head.valueBytes)) {
-                throw new TableFileException(
+                throw new FileFormatException(
                         file, head.headBytes(), "puts key " + key + " at " + place + ", beyond its values");
             }
             if (index.put(key, payloadOf.applyAsLong(place)) != NeighborHashMap.ABSENT) {
-                throw new TableFileException(file, head.headBytes(), "has key " + key + " twice");
+                throw new FileFormatException(file, head.headBytes(), "has key " + key + " twice");
             }
         }
     }

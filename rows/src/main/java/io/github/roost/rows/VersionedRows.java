@@ -2,32 +2,24 @@ package io.github.roost.rows;
 
 import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.SearchContext;
 import io.github.roost.core.spi.Search;
 import io.github.roost.io.BlockIo;
 import io.github.roost.neighborhash.NeighborHashMap;
 import io.github.roost.neighborhash.spi.Readers;
-import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.Vectors;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicLongArray;
-import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A table of rows by long keys, in versions. A version is loaded, sealed into a file of the table's folder, published, and then immutable. At most
@@ -50,8 +42,6 @@ import org.slf4j.LoggerFactory;
  * sections that were open end, then the memory is freed. Later read sections see the new versions.
  */
 public final class VersionedRows implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(VersionedRows.class);
-
     /** Which changes the current version accepts. */
     public enum Updates {
         /** None: the next version replaces it. */
@@ -64,8 +54,6 @@ public final class VersionedRows implements AutoCloseable {
     public static final long MAX_VERSION = 999_999_999_999_999_999L;
 
     private static final long MAX_EXPECTED = 1L << 38;
-    /** Rows per batch when rows of the current version are copied to the next. */
-    private static final int READ_AT_ONCE = 1_024;
 
     /** The versions that can be read; null for none. */
     private record Live(@Nullable Version current, @Nullable Version other) {
@@ -81,8 +69,8 @@ public final class VersionedRows implements AutoCloseable {
     private final RowsFolder folder;
     private final Updates updates;
     private final Readers readers = new Readers();
-    /** A pool of readers for searches; it holds as many as have ever been in use at once. */
-    private final Queue<Reader> idle = new ConcurrentLinkedQueue<>();
+    /** A pool of reads for searches; it holds as many as have ever been in use at once. */
+    private final Queue<RowReads> idle = new ConcurrentLinkedQueue<>();
     /** Null if all values are in memory. */
     private final @Nullable ValueMemory valueMemory;
     /** The versions that builders are open for. Guarded by this. */
@@ -101,26 +89,10 @@ public final class VersionedRows implements AutoCloseable {
      *
      * @param folder the table's folder; created if it does not exist
      * @return the table; the caller closes it
-     * @throws TableFileException if the version's file, or the file that names the current version, is damaged, truncated, not of a table, or of a
-     *     newer format
-     * @throws IOException if the folder cannot be read or written, or a table is open there
+     * @throws IOException as {@link Builder#open}
      */
     public static VersionedRows open(Path folder) throws IOException {
-        return open(folder, Updates.VERSIONS);
-    }
-
-    /**
-     * Opens a table, and loads the version published last.
-     *
-     * @param folder the table's folder; created if it does not exist
-     * @param updates which changes the current version accepts
-     * @return the table; the caller closes it
-     * @throws TableFileException if the version's file, or the file that names the current version, is damaged, truncated, not of a table, or of a
-     *     newer format
-     * @throws IOException if the folder cannot be read or written, or a table is open there
-     */
-    public static VersionedRows open(Path folder, Updates updates) throws IOException {
-        return builder(folder).updates(updates).open();
+        return builder(folder).open();
     }
 
     /**
@@ -199,7 +171,7 @@ public final class VersionedRows implements AutoCloseable {
          *
          * @return the table; the caller closes it
          * @throws IllegalArgumentException if the memory for values has no room for twice that version's longest row
-         * @throws TableFileException if the version's file, or the file that names the current version, is damaged, truncated, not of a table, or of
+         * @throws FileFormatException if the version's file, or the file that names the current version, is damaged, truncated, not of a table, or of
          *     a newer format
          * @throws IOException if the folder cannot be read or written, or a table is open there
          */
@@ -239,11 +211,7 @@ public final class VersionedRows implements AutoCloseable {
         return now;
     }
 
-    /**
-     * The current version: the default of reads that pass no version.
-     *
-     * @return its number, or 0 if none was published
-     */
+    /** {@return the number of the current version, which reads that pass no version read; 0 if none was published} */
     public long current() {
         Version current = live().current;
         return current == null ? 0 : current.number();
@@ -259,11 +227,7 @@ public final class VersionedRows implements AutoCloseable {
         return requireCurrent().schema();
     }
 
-    /**
-     * The versions that can be read.
-     *
-     * @return at most two version numbers, the current one first
-     */
+    /** {@return the numbers of the versions that can be read: at most two, the current one first} */
     public List<Long> liveVersions() {
         Live now = live();
         return Stream.of(now.current, now.other)
@@ -309,10 +273,7 @@ public final class VersionedRows implements AutoCloseable {
     public synchronized VersionBuilder begin(long version, Schema schema, long expectedRows) throws IOException {
         live();
         requireVersion(version);
-        if (expectedRows < 0 || expectedRows > MAX_EXPECTED) {
-            throw new IllegalArgumentException(
-                    "expectedRows must be between 0 and " + MAX_EXPECTED + ", got " + expectedRows);
-        }
+        Vectors.requireRange("expectedRows", expectedRows, 0, MAX_EXPECTED);
         if (begun.contains(version) || folder.sealed().contains(version)) {
             throw new IllegalArgumentException("version must be new, got " + version + ", which is there already");
         }
@@ -322,9 +283,7 @@ public final class VersionedRows implements AutoCloseable {
     }
 
     private static void requireVersion(long version) {
-        if (version < 1 || version > MAX_VERSION) {
-            throw new IllegalArgumentException("version must be between 1 and " + MAX_VERSION + ", got " + version);
-        }
+        Vectors.requireRange("version", version, 1, MAX_VERSION);
     }
 
     synchronized void ended(long version) {
@@ -333,48 +292,7 @@ public final class VersionedRows implements AutoCloseable {
 
     /** Adds the current version's rows whose keys are absent in the target; returns how many. */
     synchronized long addTo(Version target) {
-        Version current = requireCurrent();
-        if (!current.schema().equals(target.schema())) {
-            throw new IllegalArgumentException("the schema of version " + target.number()
-                    + " must be that of the current one, " + current.schema() + ", is " + target.schema());
-        }
-        long before = target.index().size();
-        if (current.cold() != null) {
-            addRead(current, target);
-        } else {
-            current.index().forEach((key, place) -> {
-                if (target.index().get(key, NeighborHashMap.ABSENT) == NeighborHashMap.ABSENT) {
-                    target.put(key, current.row(place));
-                }
-            });
-        }
-        return target.index().size() - before;
-    }
-
-    /** Adds absent rows of a current version some of whose rows must be read from its file. */
-    private void addRead(Version current, Version target) {
-        RowBatch rows = RowBatch.onHeap();
-        long[] keys = new long[READ_AT_ONCE];
-        int[] count = {0};
-        try (Reader reader = reader()) {
-            current.index().forEach((key, place) -> {
-                if (target.index().get(key, NeighborHashMap.ABSENT) == NeighborHashMap.ABSENT) {
-                    keys[count[0]++] = key;
-                }
-                if (count[0] == keys.length) {
-                    add(reader, keys, rows, target);
-                    count[0] = 0;
-                }
-            });
-            add(reader, Arrays.copyOf(keys, count[0]), rows, target);
-        }
-    }
-
-    private static void add(Reader reader, long[] keys, RowBatch rows, Version target) {
-        reader.getAll(keys, rows);
-        for (int i = 0; i < keys.length; i++) {
-            target.put(keys[i], rows.rowBytes(i));
-        }
+        return target.addOthersOf(requireCurrent(), this::reader);
     }
 
     /**
@@ -382,7 +300,7 @@ public final class VersionedRows implements AutoCloseable {
      * there is one. No effect if the version is live.
      *
      * @param version the number of a sealed version
-     * @throws TableFileException if its file is damaged, truncated, not of a table, or of a newer format; nothing has changed
+     * @throws FileFormatException if its file is damaged, truncated, not of a table, or of a newer format; nothing has changed
      * @throws IOException if it cannot be read; nothing has changed
      * @throws OutOfMemoryError if there is no memory for it; nothing has changed
      */
@@ -403,7 +321,7 @@ public final class VersionedRows implements AutoCloseable {
      * the versions older than the published one, the newest file is kept and the rest are deleted.
      *
      * @param version the number of a sealed version
-     * @throws TableFileException if its file is damaged, truncated, not of a table, or of a newer format; nothing has changed
+     * @throws FileFormatException if its file is damaged, truncated, not of a table, or of a newer format; nothing has changed
      * @throws IOException if it cannot be read, or the current version's name cannot be written; nothing has changed
      * @throws OutOfMemoryError if there is no memory for it; nothing has changed
      */
@@ -426,21 +344,7 @@ public final class VersionedRows implements AutoCloseable {
             }
         }
         replace(new Live(next, now.current));
-        deleteOlder(version);
-    }
-
-    /** Deletes older files but keeps the previous version's, which may be live and allows a rollback. */
-    private void deleteOlder(long current) {
-        try {
-            List<Long> older = folder.sealed().stream()
-                    .filter(version -> version < current)
-                    .toList();
-            for (long version : older.subList(0, Math.max(0, older.size() - 1))) {
-                folder.delete(version);
-            }
-        } catch (IOException e) {
-            LOG.warn("files of versions before {} stay in {}", current, folder, e);
-        }
+        folder.deleteOlder(version);
     }
 
     /**
@@ -496,12 +400,7 @@ public final class VersionedRows implements AutoCloseable {
      *
      * @param key any key
      * @param row the row as it is set now; copied
-     * @throws IllegalArgumentException if this is not a row of the current version's schema; nothing has changed
-     * @throws UnsupportedOperationException if the table was not opened with {@link Updates#UPSERTS}
-     * @throws IllegalStateException if no version was published
-     * @throws UncheckedIOException if the memory for values is limited, and rows cannot be written to the file, for example on a full disk; nothing
-     *     has changed
-     * @throws OutOfMemoryError if there is no memory for it; nothing has changed
+     * @throws IllegalArgumentException as {@link #upsert(long, MemorySegment)}, which names the other errors
      */
     public synchronized void upsert(long key, RowWriter row) {
         upsert(key, row.row());
@@ -536,10 +435,23 @@ public final class VersionedRows implements AutoCloseable {
     }
 
     private Version requireUpserts() {
-        if (updates != Updates.UPSERTS) {
+        if (!takesUpserts()) {
             throw new UnsupportedOperationException("the table was opened for versions that do not change");
         }
         return requireCurrent();
+    }
+
+    boolean takesUpserts() {
+        return updates == Updates.UPSERTS;
+    }
+
+    /** The live version of a number, or the current one for 0; throws if there is none. */
+    Version requireLive(long version) {
+        Version found = version == 0 ? requireCurrent() : live().find(version);
+        if (found == null) {
+            throw new VersionGoneException("version must be one of " + liveVersions() + ", got " + version);
+        }
+        return found;
     }
 
     private Version requireCurrent() {
@@ -572,11 +484,7 @@ public final class VersionedRows implements AutoCloseable {
         return found == null ? 0 : found.index().memoryBytes() + found.valueBytes();
     }
 
-    /**
-     * Size statistics of the current version. Waits for changes in progress.
-     *
-     * @return the statistics as of now
-     */
+    /** {@return size statistics of the current version, after changes in progress} */
     public synchronized Stats stats() {
         Version now = live().current;
         if (now == null) {
@@ -610,29 +518,14 @@ public final class VersionedRows implements AutoCloseable {
             long spared,
             long spilledBytes) {}
 
-    /**
-     * Read statistics of the current version. Waits for changes in progress.
-     *
-     * @return the statistics since the version was loaded
-     */
+    /** {@return read statistics of the current version since it was loaded, after changes in progress} */
     public synchronized ColdStats coldStats() {
         Version now = live().current;
         ColdValues cold = now == null ? null : now.cold();
         if (now == null || cold == null) {
             return new ColdStats(now == null ? 0 : now.number(), 0, 0, 0, 0, 0, 0, 0, 0);
         }
-        ColdValues.Counts read = cold.counts();
-        HotRows.Counts hot = cold.hot().counts();
-        return new ColdStats(
-                now.number(),
-                hot.rows(),
-                read.hits(),
-                read.misses(),
-                read.blocks(),
-                hot.promoted(),
-                hot.evicted(),
-                hot.spared(),
-                cold.spilledBytes());
+        return cold.stats(now.number());
     }
 
     /**
@@ -644,7 +537,7 @@ public final class VersionedRows implements AutoCloseable {
      *     cannot be read fail separately, as there
      */
     public Search<long[], RowBatch> fetch(String... columns) {
-        return fetch(new RowFetch(this, List.of(columns)));
+        return new RowFetch(this, List.of(columns)).search();
     }
 
     /**
@@ -660,14 +553,7 @@ public final class VersionedRows implements AutoCloseable {
      */
     public Search<long[], RowBatch> fetch(long of, long maxBytes, List<String> columns) {
         Vectors.requireRange("maxBytes", maxBytes, 0, Long.MAX_VALUE);
-        return fetch(new RowFetch(this, of, maxBytes, List.copyOf(columns)));
-    }
-
-    private static Search<long[], RowBatch> fetch(RowFetch rows) {
-        return (keys, context) -> {
-            context.touched(keys.length, 0);
-            return rows.step(keys, Function.identity(), context);
-        };
+        return new RowFetch(this, of, maxBytes, List.copyOf(columns)).search();
     }
 
     /**
@@ -683,14 +569,14 @@ public final class VersionedRows implements AutoCloseable {
         return valueMemory.registration().id();
     }
 
-    /** Takes a reader from the pool of searches; to be given back. */
-    Reader borrowReader() {
-        Reader reader = idle.poll();
-        return reader == null ? reader() : reader;
+    /** Takes reads from the pool of searches; to be given back. */
+    RowReads borrowReads() {
+        RowReads reads = idle.poll();
+        return reads == null ? newReads() : reads;
     }
 
-    void giveBack(Reader reader) {
-        idle.add(reader);
+    void giveBack(RowReads reads) {
+        idle.add(reads);
     }
 
     /** The readers that changes of the live versions wait for. */
@@ -703,14 +589,14 @@ public final class VersionedRows implements AutoCloseable {
         return valueMemory;
     }
 
-    /**
-     * Creates a reader. Can be called by any thread.
-     *
-     * @return a reader for one thread at a time; the caller closes it
-     */
+    /** {@return a new reader, which any one thread at a time may use; the caller closes it} */
     public Reader reader() {
+        return new Reader(newReads());
+    }
+
+    private RowReads newReads() {
         live();
-        return new Reader(this, readers.join());
+        return new RowReads(this, readers.join());
     }
 
     /** Closes the table: waits for reader calls in progress, then frees its memory. Idempotent. */
@@ -731,29 +617,10 @@ public final class VersionedRows implements AutoCloseable {
 
     /** Reads rows concurrently with all changes of the table, without waiting for them. For one thread at a time. */
     public static final class Reader implements AutoCloseable {
-        private static final int FIRST_KEYS = 128;
+        private final RowReads reads;
 
-        private final VersionedRows table;
-        private final AtomicLongArray cell;
-        private boolean isClosed;
-
-        /** Memory for keys passed as an array, and for places. */
-        private MemorySegment scratch = scratch(FIRST_KEYS);
-        /** The version of the last call; it and the projection are reused while calls ask for the same version and columns. */
-        private @Nullable Version version;
-
-        private List<String> columns = List.of();
-        private @Nullable Projection projection;
-        /** A reader of the version's index, if the table takes upserts. */
-        private NeighborHashMap.@Nullable Reader index;
-
-        private Reader(VersionedRows table, AtomicLongArray cell) {
-            this.table = table;
-            this.cell = cell;
-        }
-
-        private static MemorySegment scratch(int keys) {
-            return Arena.ofAuto().allocate(2L * keys * Long.BYTES, Long.BYTES);
+        private Reader(RowReads reads) {
+            this.reads = reads;
         }
 
         /**
@@ -783,9 +650,7 @@ public final class VersionedRows implements AutoCloseable {
          * @throws IllegalStateException if no version was published, or the reader or the table is closed
          */
         public int getAll(long of, long[] keys, RowBatch rows, List<String> wanted) {
-            reserve(keys.length);
-            MemorySegment.copy(keys, 0, scratch, ValueLayout.JAVA_LONG, 0, keys.length);
-            return read(of, scratch.asSlice(0, scratch.byteSize() / 2), keys.length, rows, wanted);
+            return finish(reads.begin(of, keys, rows, wanted, null), rows);
         }
 
         /**
@@ -806,18 +671,10 @@ public final class VersionedRows implements AutoCloseable {
                 throw new IllegalArgumentException(
                         "n must be between 0 and " + keys.byteSize() / Long.BYTES + ", got " + n);
             }
-            reserve(n);
-            return read(of, keys, n, rows, wanted);
+            return finish(reads.begin(of, keys, n, rows, wanted, null), rows);
         }
 
-        private void reserve(int keys) {
-            if (2L * keys * Long.BYTES > scratch.byteSize()) {
-                scratch = scratch(Math.max(keys, (int) Math.min(1 << 28, 2L * keys)));
-            }
-        }
-
-        private int read(long of, MemorySegment keys, int n, RowBatch rows, List<String> wanted) {
-            ColdFetch cold = begin(of, keys, n, rows, wanted, null);
+        private static int finish(@Nullable ColdFetch cold, RowBatch rows) {
             if (cold != null) {
                 cold.readBlocking();
                 return cold.finish();
@@ -825,92 +682,10 @@ public final class VersionedRows implements AutoCloseable {
             return rows.present();
         }
 
-        /**
-         * Begins to read rows of one version for a search, as {@link #begin(long, MemorySegment, int, RowBatch, List, SearchContext)} does.
-         */
-        @Nullable
-        ColdFetch begin(long of, long[] keys, RowBatch rows, List<String> wanted, SearchContext context) {
-            reserve(keys.length);
-            MemorySegment.copy(keys, 0, scratch, ValueLayout.JAVA_LONG, 0, keys.length);
-            return begin(of, scratch.asSlice(0, scratch.byteSize() / 2), keys.length, rows, wanted, context);
-        }
-
-        /** Fills the batch and returns null, or begins to read its cold rows. Afterwards this reader can serve another call. */
-        private @Nullable ColdFetch begin(
-                long of,
-                MemorySegment keys,
-                int n,
-                RowBatch rows,
-                List<String> wanted,
-                @Nullable SearchContext context) {
-            if (isClosed) {
-                throw new IllegalStateException("the reader is closed");
-            }
-            Readers.enter(cell);
-            try {
-                Version from = find(of);
-                Projection columnsOf = prepare(from, wanted);
-                MemorySegment places = scratch.asSlice(scratch.byteSize() / 2, (long) n * Long.BYTES);
-                ColdValues cold = from.cold();
-                if (index != null) {
-                    index.getAll(keys, n, places);
-                } else if (cold != null) {
-                    from.index().getAllBesideReplacing(keys, n, places);
-                } else {
-                    from.index().getAll(keys, n, places);
-                }
-                if (cold != null) {
-                    return cold.fill(keys, places, n, columnsOf, rows, context);
-                }
-                from.copy(places, n, columnsOf, rows);
-                return null;
-            } finally {
-                Readers.exit(cell);
-            }
-        }
-
-        private Version find(long of) {
-            if (of == 0) {
-                return table.requireCurrent();
-            }
-            Version found = table.live().find(of);
-            if (found == null) {
-                throw new VersionGoneException("version must be one of " + table.liveVersions() + ", got " + of);
-            }
-            return found;
-        }
-
-        private Projection prepare(Version from, List<String> wanted) {
-            Projection made = projection;
-            if (from == version && made != null && wanted.equals(columns)) {
-                return made;
-            }
-            Projection other = Projection.of(from.schema(), wanted);
-            if (from != version && table.updates == Updates.UPSERTS) {
-                closeIndex();
-                index = from.index().reader();
-            }
-            version = from;
-            columns = List.copyOf(wanted);
-            projection = other;
-            return other;
-        }
-
-        private void closeIndex() {
-            if (index != null) {
-                index.close();
-                index = null;
-            }
-        }
-
         /** Closes the reader; it must not be in a call. Idempotent. */
         @Override
         public void close() {
-            if (!isClosed) {
-                isClosed = true;
-                closeIndex();
-                table.readers.leave(cell);
-            }
+            reads.close();
         }
     }
 

@@ -13,8 +13,8 @@ import io.github.roost.io.BlockIo;
 import io.github.roost.io.BlockIoException;
 import io.github.roost.io.FaultDevice;
 import io.github.roost.testkit.Await;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.SearchResult;
-import io.github.roost.vector.TableFileException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Path;
@@ -381,10 +381,10 @@ class ColdValuesTest {
                 (query, context) -> new SearchResult(ids, new float[] {1, 2, 3, 4});
         try (ColdTable cold = new ColdTable(folder, 20_000, device, 1)) {
             SearchFunction<String, Attributes.Enriched> after = Attributes.after(search, cold.table);
-            for (CompletableFuture<Attributes.Enriched> asked : List.of(
+            for (CompletableFuture<Attributes.Enriched> requested : List.of(
                     cold.orchestrator.submit(after, "any", cold.id),
                     cold.orchestrator.indexing().submitSteps(after, "any", cold.id, SubmitOptions.DEFAULT))) {
-                Attributes.Enriched answer = asked.join();
+                Attributes.Enriched answer = requested.join();
                 assertThat(answer.result().ids()).isEqualTo(ids);
                 assertThat(answer.rows().getLong(0, 1)).isEqualTo(1_500);
                 assertThat(answer.rows().failure(1))
@@ -438,7 +438,7 @@ class ColdValuesTest {
                         all,
                         lost.get(i),
                         failure -> assertThat(failure)
-                                .hasCauseInstanceOf(TableFileException.class)
+                                .hasCauseInstanceOf(FileFormatException.class)
                                 .hasMessageContaining(cold.file(1) + " is damaged")
                                 .hasMessageContaining("(at byte " + 4_096 * block + ")"));
                 device.flip(cold.file(1), at, bit);
@@ -458,7 +458,7 @@ class ColdValuesTest {
         java.nio.file.Files.write(file, bytes);
         try (ColdTable cold = new ColdTable(folder, TENTH, device, 1)) {
             assertThatThrownBy(() -> cold.table.publish(2))
-                    .isInstanceOf(TableFileException.class)
+                    .isInstanceOf(FileFormatException.class)
                     .hasMessageContaining("has another checksum");
             assertThat(cold.table.current()).isEqualTo(1);
             ColdTable.check(cold.fetch(7).join(), new long[] {7}, ROWS);

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.roost.testkit.Effort;
-import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.FileFormatException;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -73,7 +73,7 @@ class TableFileTest {
     private String refusal(byte[] content) throws IOException {
         Files.write(file, content);
         try (VersionedRows table = VersionedRows.open(folder)) {
-            String message = String.valueOf(assertThrows(TableFileException.class, () -> table.publish(2))
+            String message = String.valueOf(assertThrows(FileFormatException.class, () -> table.publish(2))
                     .getMessage());
             assertEquals(1, table.current());
             assertWhole(table, 1, ROWS);
@@ -92,7 +92,7 @@ class TableFileTest {
                 damaged[at] ^= (byte) (1 << random.nextInt(8));
                 Files.write(file, damaged);
                 int flipped = at;
-                assertThrows(TableFileException.class, () -> table.publish(2), () -> "byte " + flipped);
+                assertThrows(FileFormatException.class, () -> table.publish(2), () -> "byte " + flipped);
                 assertEquals(List.of(1L), table.liveVersions());
             }
             assertWhole(table, 1, ROWS);
@@ -108,10 +108,10 @@ class TableFileTest {
         try (VersionedRows table = VersionedRows.open(folder)) {
             for (int length = 0; length < whole.length; length++) {
                 Files.write(file, Arrays.copyOf(whole, length));
-                assertThrows(TableFileException.class, () -> table.publish(2));
+                assertThrows(FileFormatException.class, () -> table.publish(2));
             }
             Files.write(file, Arrays.copyOf(whole, whole.length + 1));
-            assertThrows(TableFileException.class, () -> table.publish(2));
+            assertThrows(FileFormatException.class, () -> table.publish(2));
         }
     }
 
@@ -169,7 +169,7 @@ class TableFileTest {
         for (String content :
                 List.of("", "version 1", "version 0\n", "version x\n", "version 1\n\n", "version 1\n".repeat(100))) {
             Files.writeString(folder.resolve("current"), content);
-            assertThrows(TableFileException.class, () -> VersionedRows.open(folder));
+            assertThrows(FileFormatException.class, () -> VersionedRows.open(folder));
         }
         Files.writeString(folder.resolve("current"), "version 2\n");
         try (VersionedRows table = VersionedRows.open(folder)) {

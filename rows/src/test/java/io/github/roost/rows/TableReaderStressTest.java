@@ -84,7 +84,8 @@ class TableReaderStressTest {
 
     private void readBeside(VersionedRows.Updates updates, Change change) throws Exception {
         AtomicBoolean done = new AtomicBoolean();
-        try (VersionedRows table = VersionedRows.open(folder, updates);
+        try (VersionedRows table =
+                        VersionedRows.builder(folder).updates(updates).open();
                 ExecutorService threads = Executors.newFixedThreadPool(READERS)) {
             publish(table, 1);
             List<Future<?>> readers = new ArrayList<>();

@@ -317,7 +317,9 @@ class TableTest {
     void upsertsAreSeenAndSealedWithTheNextVersion() throws IOException {
         Random random = new Random(33);
         Map<Long, Row> rows = randomRows(random, 500);
-        try (VersionedRows table = VersionedRows.open(folder, VersionedRows.Updates.UPSERTS);
+        try (VersionedRows table = VersionedRows.builder(folder)
+                        .updates(VersionedRows.Updates.UPSERTS)
+                        .open();
                 VersionedRows.Reader reader = table.reader()) {
             publish(table, 1, rows);
             assertRows(rows, reader, 0);

@@ -6,7 +6,7 @@ import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.hnsw.LiveTable;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.io.BlockIo;
-import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.TableFormat;
 import io.github.roost.vector.VectorTable;
 import java.io.IOException;
@@ -54,7 +54,7 @@ final class SavedTables {
             Path file = next.getValue();
             TableFormat format = TableFormat.of(file)
                     .filter(SERVED::containsKey)
-                    .orElseThrow(() -> new TableFileException(
+                    .orElseThrow(() -> new FileFormatException(
                             file,
                             0,
                             "must be a saved table of HnswTable, LiveTable, IvfTable or DiskTable to be served"));

@@ -1,9 +1,7 @@
 package io.github.roost.simulator;
 
-import io.github.roost.core.mapping.HotColdPairing;
 import io.github.roost.core.mapping.MappingPolicy;
 import io.github.roost.core.mapping.RemapTrigger;
-import io.github.roost.core.mapping.StayingPairing;
 import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.core.remap.RemapRule;
 import io.github.roost.core.spi.GroupRule;
@@ -42,10 +40,10 @@ public record Policy(
     private static final RemapTrigger ALWAYS = new RemapTrigger(1e-9, 0);
 
     /** The default of an orchestrator. */
-    public static final RemapRule ROOST_RULE = new RemapRule(new StayingPairing(), RemapTrigger.DEFAULT);
+    public static final RemapRule ROOST_RULE = new RemapRule(MappingPolicy.stayingPairing(), RemapTrigger.DEFAULT);
 
     /** The paper's design: Algorithm 1 at the end of every window. */
-    public static final RemapRule PAPER = new RemapRule(new HotColdPairing(), ALWAYS);
+    public static final RemapRule PAPER = new RemapRule(MappingPolicy.hotColdPairing(), ALWAYS);
 
     private static final List<Policy> ALL = List.of(
             paper("v0", true),
@@ -53,11 +51,11 @@ public record Policy(
             paper("v2", false),
             paper("v2-gated", false),
             gated("v2-homes", new SeveralHomes(), ALWAYS, null),
-            gated("v2-staying", new StayingPairing(), RemapTrigger.DEFAULT, null),
-            gated("v2-batch-queues", new HotColdPairing(), ALWAYS, ALL_THAT_WAIT),
-            gated("roost-whole", new StayingPairing(), RemapTrigger.DEFAULT, ALL_THAT_WAIT),
-            gated("roost-undivided", new StayingPairing(), RemapTrigger.DEFAULT, GroupRule.DEFAULT),
-            gated("roost", new StayingPairing(), RemapTrigger.DEFAULT, GroupRule.DEFAULT)
+            gated("v2-staying", MappingPolicy.stayingPairing(), RemapTrigger.DEFAULT, null),
+            gated("v2-batch-queues", MappingPolicy.hotColdPairing(), ALWAYS, ALL_THAT_WAIT),
+            gated("roost-whole", MappingPolicy.stayingPairing(), RemapTrigger.DEFAULT, ALL_THAT_WAIT),
+            gated("roost-undivided", MappingPolicy.stayingPairing(), RemapTrigger.DEFAULT, GroupRule.DEFAULT),
+            gated("roost", MappingPolicy.stayingPairing(), RemapTrigger.DEFAULT, GroupRule.DEFAULT)
                     .inRegions());
 
     /** Names of all policies. */

@@ -88,13 +88,13 @@ public record TableFormat(String head, String title, String opener) {
      * @param file the file to open
      * @return a channel at its beginning
      * @throws NoSuchFileException if it does not exist
-     * @throws TableFileException if it is a folder
+     * @throws FileFormatException if it is a folder
      * @throws IOException if it cannot be opened
      */
     public static FileChannel open(Path file) throws IOException {
         Objects.requireNonNull(file, "file must not be null");
         if (Files.isDirectory(file)) {
-            throw new TableFileException(file, 0, "is a folder, not a saved table");
+            throw new FileFormatException(file, 0, "is a folder, not a saved table");
         }
         return FileChannel.open(file, StandardOpenOption.READ);
     }
@@ -104,11 +104,11 @@ public record TableFormat(String head, String title, String opener) {
      *
      * @param file the file, named in messages
      * @param found the first eight bytes of the file, as a little-endian number
-     * @throws TableFileException if the file is of another format, whose opener the message names, or is not a saved table
+     * @throws FileFormatException if the file is of another format, whose opener the message names, or is not a saved table
      */
-    public void require(Path file, long found) throws TableFileException {
+    public void require(Path file, long found) throws FileFormatException {
         if (found != magic()) {
-            throw new TableFileException(file, 0, mismatch(found));
+            throw new FileFormatException(file, 0, mismatch(found));
         }
     }
 
@@ -118,9 +118,9 @@ public record TableFormat(String head, String title, String opener) {
      *
      * @param file the file, named in messages
      * @param found the first eight bytes of the file, as a little-endian number
-     * @throws TableFileException if the file is of another format, whose opener the message names
+     * @throws FileFormatException if the file is of another format, whose opener the message names
      */
-    public void requireNoOther(Path file, long found) throws TableFileException {
+    public void requireNoOther(Path file, long found) throws FileFormatException {
         if (of(found).isPresent()) {
             require(file, found);
         }

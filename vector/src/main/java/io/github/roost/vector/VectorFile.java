@@ -49,14 +49,14 @@ public final class VectorFile implements VectorSource, AutoCloseable {
             this.widthPerRow = widthPerRow;
         }
 
-        static Format of(Path file) throws VectorFileException {
+        static Format of(Path file) throws FileFormatException {
             String name = String.valueOf(file.getFileName()).toLowerCase(Locale.ROOT);
             for (Format format : values()) {
                 if (name.endsWith("." + format.name().toLowerCase(Locale.ROOT))) {
                     return format;
                 }
             }
-            throw new VectorFileException(
+            throw new FileFormatException(
                     file, "must end in .fvecs, .bvecs, .fbin, .u8bin, .i8bin or .f16bin to be read as vectors");
         }
 
@@ -76,28 +76,28 @@ public final class VectorFile implements VectorSource, AutoCloseable {
     private final int rows;
     private final int dimension;
 
-    private VectorFile(Path file, Format format, Arena arena, MemorySegment memory) throws VectorFileException {
+    private VectorFile(Path file, Format format, Arena arena, MemorySegment memory) throws FileFormatException {
         this.file = file;
         this.format = format;
         this.arena = arena;
         this.memory = memory;
         long bytes = memory.byteSize();
         if (bytes == 0) {
-            throw new VectorFileException(file, "is empty");
+            throw new FileFormatException(file, "is empty");
         }
         if (bytes < Math.max(Integer.BYTES, format.headBytes())) {
-            throw new VectorFileException(file, "is truncated: " + bytes + " bytes are less than a header");
+            throw new FileFormatException(file, "is truncated: " + bytes + " bytes are less than a header");
         }
         this.dimension = memory.get(INT, format.widthPerRow ? 0 : Integer.BYTES);
         if (dimension < 1 || dimension > Vectors.MAX_DIMENSIONS) {
-            throw new VectorFileException(
+            throw new FileFormatException(
                     file, "has vectors of %,d dimensions: there must be 1 to 4,096".formatted(dimension));
         }
         long rowBytes = format.rowBytes(dimension);
         long whole = (bytes - format.headBytes()) / rowBytes;
         long said = format.widthPerRow ? whole : Integer.toUnsignedLong(memory.get(INT, 0));
         if (said == 0 || said > MAX_ROWS || format.headBytes() + said * rowBytes != bytes) {
-            throw new VectorFileException(
+            throw new FileFormatException(
                     file,
                     "is truncated or has a wrong header: %,d bytes are not %,d rows of %,d dimensions, %,d bytes each"
                             .formatted(bytes, said, dimension, rowBytes));
@@ -110,12 +110,12 @@ public final class VectorFile implements VectorSource, AutoCloseable {
      *
      * @param file a file whose extension is one of the formats
      * @return the open file, to be closed by the caller
-     * @throws VectorFileException if it is not a valid file of a known format; the message names the fault
+     * @throws FileFormatException if it is not a valid file of a known format; the message names the fault
      */
     public static VectorFile open(Path file) throws IOException {
         Format format = Format.of(file);
         if (!Files.isRegularFile(file)) {
-            throw new VectorFileException(file, Files.exists(file) ? "is not a regular file" : "does not exist");
+            throw new FileFormatException(file, Files.exists(file) ? "is not a regular file" : "does not exist");
         }
         Arena arena = Arena.ofShared();
         boolean opened = false;
@@ -144,7 +144,7 @@ public final class VectorFile implements VectorSource, AutoCloseable {
     /**
      * {@inheritDoc}
      *
-     * @throws UncheckedIOException with a {@link VectorFileException} as its cause if the row has another dimension than row 0
+     * @throws UncheckedIOException with a {@link FileFormatException} as its cause if the row has another dimension than row 0
      */
     @Override
     public void read(int row, float[] into) {
@@ -179,7 +179,7 @@ public final class VectorFile implements VectorSource, AutoCloseable {
 
     private void requireWidth(int row, int width) {
         if (width != dimension) {
-            throw new UncheckedIOException(new VectorFileException(
+            throw new UncheckedIOException(new FileFormatException(
                     file, "has a row " + row + " of width " + width + ", but row 0 has " + dimension));
         }
     }

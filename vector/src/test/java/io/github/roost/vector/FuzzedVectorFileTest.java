@@ -45,10 +45,10 @@ class FuzzedVectorFileTest {
                 for (int i = 0; i < vectors.size(); i++) {
                     vectors.read(i, row);
                 }
-            } catch (VectorFileException refused) {
+            } catch (FileFormatException refused) {
                 assertThat(refused).hasMessageContaining(file.toString());
             } catch (UncheckedIOException refused) {
-                assertThat(refused).hasCauseInstanceOf(VectorFileException.class);
+                assertThat(refused).hasCauseInstanceOf(FileFormatException.class);
             }
         } finally {
             Files.delete(file);
@@ -97,10 +97,10 @@ class FuzzedVectorFileTest {
                 for (int i = 0; i < vectors.size(); i++) {
                     vectors.read(i, into);
                 }
-            } catch (VectorFileException refused) {
+            } catch (FileFormatException refused) {
                 assertThat(refused).hasMessageStartingWith(file.toString());
             } catch (UncheckedIOException refused) {
-                assertThat(refused).hasCauseInstanceOf(VectorFileException.class);
+                assertThat(refused).hasCauseInstanceOf(FileFormatException.class);
                 assertThat(refused.getCause()).hasMessageStartingWith(file.toString());
             }
         } finally {

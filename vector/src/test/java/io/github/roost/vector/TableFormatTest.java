@@ -53,10 +53,10 @@ class TableFormatTest {
     @Test
     void anotherIndexsFileIsNamedWithItsOpener() {
         assertThatThrownBy(() -> MadeUpFormats.FIRST.require(Path.of("t"), MadeUpFormats.SECOND.magic()))
-                .isInstanceOf(TableFileException.class)
+                .isInstanceOf(FileFormatException.class)
                 .hasMessage("t is a second table, not a first table: use Second.open (at byte 0)");
         assertThatThrownBy(() -> MadeUpFormats.FIRST.require(Path.of("t"), 0x41))
-                .isInstanceOf(TableFileException.class)
+                .isInstanceOf(FileFormatException.class)
                 .hasMessage(
                         "t is not a first table: it begins with 4100000000000000, a first table with 524f4f53544f4e45 (at byte 0)");
     }

@@ -95,7 +95,7 @@ class VectorFileTest {
         byte[] whole = bytes(format);
         Path file = file("cut." + format, Arrays.copyOf(whole, whole.length - cut));
         assertThatThrownBy(() -> VectorFile.open(file))
-                .isInstanceOf(VectorFileException.class)
+                .isInstanceOf(FileFormatException.class)
                 .hasMessageContaining("cut." + format)
                 .hasMessageContaining("truncated");
     }
@@ -155,7 +155,7 @@ class VectorFileTest {
                 for (int row = 0; row < vectors.size(); row++) {
                     vectors.row(row);
                 }
-            } catch (VectorFileException | UncheckedIOException refused) {
+            } catch (FileFormatException | UncheckedIOException refused) {
                 assertThat(refused.getMessage()).contains("fuzz." + format);
             }
         }

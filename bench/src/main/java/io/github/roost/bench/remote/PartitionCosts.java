@@ -45,7 +45,7 @@ public record PartitionCosts(int rows, double walkMicros, List<Scan> scans) {
                 LongStream.range(0, rows.length).toArray(),
                 VectorSource.of(rows));
         List<float[]> requested = List.of(Arrays.copyOf(queries, Math.min(QUERIES, queries.length)));
-        double walk = fastest(
+        double graphSearch = fastest(
                 requested.size(),
                 () -> requested.forEach(query -> graph.search(
                         query, k, Math.max(EF, k), IdFilter.all(), IdFilter.all(), Long.MAX_VALUE, OUTSIDE)));
@@ -62,7 +62,7 @@ public record PartitionCosts(int rows, double walkMicros, List<Scan> scans) {
                 }
             })));
         }
-        return new PartitionCosts(rows.length, walk, scans);
+        return new PartitionCosts(rows.length, graphSearch, scans);
     }
 
     private static double fastest(int queries, Runnable pass) {

@@ -1,6 +1,5 @@
 package io.github.roost.bench.remote;
 
-import io.github.roost.index.remote.MappedMemory;
 import io.github.roost.index.remote.RemoteMemory;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -23,7 +22,7 @@ public record PoolAccess(RemoteMemory memory, String region, Runnable end) imple
     /** Access by mapping the file itself. */
     public static PoolAccess mapped(Path file) {
         Path folder = Objects.requireNonNull(file.toAbsolutePath().getParent(), "the file must have a folder");
-        return new PoolAccess(new MappedMemory(folder), file.getFileName().toString(), () -> {});
+        return new PoolAccess(RemoteMemory.mapped(folder), file.getFileName().toString(), () -> {});
     }
 
     @Override

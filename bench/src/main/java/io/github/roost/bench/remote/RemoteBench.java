@@ -4,11 +4,9 @@ import io.github.roost.bench.DistanceRecall;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
 import io.github.roost.index.hnsw.HnswTable;
-import io.github.roost.index.remote.MappedMemory;
 import io.github.roost.index.remote.MutableRemoteTable;
 import io.github.roost.index.remote.PartitionedIndex;
 import io.github.roost.index.remote.RemoteMemory;
-import io.github.roost.index.remote.RemoteStats;
 import io.github.roost.index.remote.RemoteTable;
 import io.github.roost.simulator.options.JsonOutput;
 import io.github.roost.testkit.ExactSearch;
@@ -363,7 +361,7 @@ public final class RemoteBench implements Callable<Integer> {
                 IntStream.of(table.partitionsOf(query, options.visited)).forEach(union::add);
             }
             search(table, queries, options.visited);
-            RemoteStats stats = table.remoteStats();
+            RemoteTable.Stats stats = table.remoteStats();
             return new Counts(
                     (long) queries.length * options.visited,
                     union.size(),
@@ -442,7 +440,7 @@ public final class RemoteBench implements Callable<Integer> {
                 .openReadOnly(
                         orchestrator,
                         "modeled",
-                        new MappedMemory(options.folder),
+                        RemoteMemory.mapped(options.folder),
                         file.getFileName().toString())) {
             for (float[] query : queries) {
                 IntStream.of(table.partitionsOf(query, options.visited)).forEach(partition -> queriesOf[partition]++);

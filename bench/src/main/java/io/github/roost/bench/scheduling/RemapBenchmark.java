@@ -1,10 +1,8 @@
 package io.github.roost.bench.scheduling;
 
-import io.github.roost.core.mapping.HotColdPairing;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.mapping.MappingPolicy;
 import io.github.roost.core.mapping.RemapTrigger;
-import io.github.roost.core.mapping.StayingPairing;
 import io.github.roost.core.monitor.Traffic;
 import io.github.roost.core.remap.DomainLoads;
 import io.github.roost.core.remap.RemapRule;
@@ -39,8 +37,8 @@ public class RemapBenchmark {
     /** The policies by name. */
     @SuppressWarnings("ImmutableEnumChecker") // the policies are stateless
     public enum Policy {
-        PAPER(new HotColdPairing()),
-        STAYING(new StayingPairing());
+        PAPER(MappingPolicy.hotColdPairing()),
+        STAYING(MappingPolicy.stayingPairing());
 
         private final MappingPolicy policy;
 
@@ -76,7 +74,7 @@ public class RemapBenchmark {
             long[] bytes = Arrays.stream(searches).map(count -> count * 100_000).toArray();
             windows[i] = new Traffic(bytes, searches.clone());
         }
-        mapping = Mapping.of(domains, HotColdPairing.assign(windows[0].bytes(), domains));
+        mapping = MappingPolicy.hotColdPairing().next(Mapping.of(domains, new int[ids]), windows[0].bytes());
     }
 
     @Benchmark

@@ -4,7 +4,7 @@ import io.github.roost.bench.peer.BytesOverGrpc;
 import io.github.roost.rows.Column;
 import io.github.roost.rows.RowWriter;
 import io.github.roost.rows.Schema;
-import io.github.roost.rows.service.InMemoryRegistry;
+import io.github.roost.rows.service.Registry;
 import io.github.roost.rows.service.RollingUpdate;
 import io.github.roost.rows.service.RowSource;
 import io.github.roost.rows.service.RowsClient;
@@ -25,7 +25,7 @@ interface ServedStore extends BatchStore {
         private static final String TABLE = "items";
         private static final Duration DEADLINE = Duration.ofSeconds(30);
 
-        private final InMemoryRegistry registry = new InMemoryRegistry();
+        private final Registry registry = Registry.inMemory();
         private final RowsNode node;
         private final RowsServer server;
         private final RowsClient client;

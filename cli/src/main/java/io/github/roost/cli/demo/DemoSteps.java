@@ -10,9 +10,9 @@ import io.github.roost.cli.demo.DemoReport.Placement;
 import io.github.roost.cli.demo.DemoReport.Steals;
 import io.github.roost.cli.demo.DemoReport.Workload;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.OrchestratorMapping;
-import io.github.roost.core.OrchestratorMapping.TableHomes;
 import io.github.roost.core.OrchestratorStats;
+import io.github.roost.core.OrchestratorStats.MappingStats;
+import io.github.roost.core.OrchestratorStats.MappingStats.TableHomes;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.rows.Attributes;
@@ -120,7 +120,7 @@ final class DemoSteps {
     }
 
     private Homes homes(DemoTables tables) {
-        OrchestratorMapping mapping = orchestrator.mapping();
+        MappingStats mapping = orchestrator.mapping();
         Set<String> sections = tables.sections().stream().map(HnswTable::name).collect(Collectors.toSet());
         Map<String, List<Integer>> homes = new TreeMap<>();
         Integer[] ivfListsPerDomain = new Integer[mapping.domains()];

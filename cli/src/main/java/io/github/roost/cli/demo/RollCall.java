@@ -88,7 +88,7 @@ final class RollCall {
                 worker.worker(),
                 worker.domain(),
                 worker.core(),
-                pin == null ? List.of() : pin.asked(),
+                pin == null ? List.of() : pin.requested(),
                 where.tid(),
                 where.allowed(),
                 pin == null ? "not pinned yet" : pin.reason());

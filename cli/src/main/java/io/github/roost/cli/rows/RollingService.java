@@ -1,7 +1,6 @@
 package io.github.roost.cli.rows;
 
 import io.github.roost.rows.service.Coordinator;
-import io.github.roost.rows.service.InMemoryRegistry;
 import io.github.roost.rows.service.Registry;
 import io.github.roost.rows.service.RowsClient;
 import io.github.roost.rows.service.RowsServer;
@@ -155,7 +154,7 @@ public final class RollingService implements AutoCloseable {
             }
         } else {
             say("etcd is not installed (apt-get install etcd-server): all servers are in this process");
-            started = new InMemoryRegistry();
+            started = Registry.inMemory();
             for (int i = 0; i < settings.servers; i++) {
                 String name = "server" + i;
                 ServiceNode node = ServiceNode.start(

@@ -81,8 +81,8 @@ class BoundariesTest {
             "SearchFunction",
             "SubmitOptions");
 
-    /** What index-remote's root package has below the internals: providers of memory, and counts. */
-    private static final Set<String> PROVIDER_TYPES = Set.of("MappedMemory", "RemoteMemory", "RemoteStats");
+    /** What index-remote's root package has below the internals: providers of memory. */
+    private static final Set<String> PROVIDER_TYPES = Set.of("MappedMemory", "RemoteMemory");
 
     private static final String SPI = "io.github.roost.core.spi";
     private static final String RINGS = "io.github.roost.io.linux..";

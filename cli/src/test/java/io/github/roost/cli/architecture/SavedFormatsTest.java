@@ -9,7 +9,7 @@ import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.io.BlockIo;
 import io.github.roost.testkit.Machines;
-import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.TableFormat;
 import io.github.roost.vector.file.TableFormats;
 import java.io.IOException;
@@ -52,7 +52,7 @@ class SavedFormatsTest {
     @Test
     void anIndexNamesTheOpenerOfAnotherIndexsFile() {
         assertThatThrownBy(() -> HnswTable.FORMAT.require(Path.of("t"), IvfTable.FORMAT.magic()))
-                .isInstanceOf(TableFileException.class)
+                .isInstanceOf(FileFormatException.class)
                 .hasMessage("t is an IVF table, not an HNSW table: use IvfTable.open (at byte 0)");
     }
 
@@ -63,7 +63,7 @@ class SavedFormatsTest {
         try (Orchestrator orchestrator = Machines.orchestrator(1, 1).build();
                 BlockIo io = BlockIo.builder(orchestrator).build()) {
             assertThatThrownBy(() -> DiskTable.open(orchestrator, io, "t", file))
-                    .isInstanceOf(TableFileException.class)
+                    .isInstanceOf(FileFormatException.class)
                     .hasMessageContaining(file + " is an IVF table, not a table on disk: use IvfTable.open");
         }
     }

@@ -8,10 +8,7 @@ import java.util.Arrays;
  * all domains. Ties: items by traffic descending, then id ascending; domains by load ascending, then index ascending. Comparisons are
  * exact, in integers. Stateless.
  */
-public final class HotColdPairing implements MappingPolicy {
-    /** Creates the policy. */
-    public HotColdPairing() {}
-
+final class HotColdPairing implements MappingPolicy {
     @Override
     public Mapping next(Mapping current, long[] traffic) {
         return Mapping.of(current.domains(), assign(traffic, current.domains()));
@@ -24,7 +21,7 @@ public final class HotColdPairing implements MappingPolicy {
      * @param domains the number of domains, at least 1
      * @return one domain per item, in the order of the items
      */
-    public static int[] assign(long[] traffic, int domains) {
+    static int[] assign(long[] traffic, int domains) {
         LongestFirst.requireValid(traffic, domains);
         int[] order = LongestFirst.hottestFirst(traffic);
         // Loads are integers: a load is at most the mean if it is at most the mean rounded down.

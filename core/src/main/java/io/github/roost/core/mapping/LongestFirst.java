@@ -9,10 +9,7 @@ import java.util.stream.IntStream;
  * each to the domain with the least load so far. Ties: items by id ascending, domains by index ascending. The largest load is at most 4/3
  * of the optimum. Stateless.
  */
-public final class LongestFirst implements MappingPolicy {
-    /** Creates the policy. */
-    public LongestFirst() {}
-
+final class LongestFirst implements MappingPolicy {
     @Override
     public Mapping next(Mapping current, long[] traffic) {
         return Mapping.of(current.domains(), assign(traffic, current.domains()));
@@ -25,7 +22,7 @@ public final class LongestFirst implements MappingPolicy {
      * @param domains the number of domains, at least 1
      * @return one domain per item, in the order of the items
      */
-    public static int[] assign(long[] traffic, int domains) {
+    static int[] assign(long[] traffic, int domains) {
         requireValid(traffic, domains);
         return assign(traffic, hottestFirst(traffic), domains);
     }

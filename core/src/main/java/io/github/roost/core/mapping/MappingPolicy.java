@@ -11,4 +11,35 @@ public interface MappingPolicy {
      * @return the next mapping, with the same numbers of slots and domains; its epoch is ignored
      */
     Mapping next(Mapping current, long[] traffic);
+
+    /**
+     * The default: {@link #hotColdPairing} extended in two ways. An item with more traffic than one domain's fair share gets several
+     * homes, and items stay at their homes unless a move pays.
+     *
+     * @return the policy
+     */
+    static MappingPolicy stayingPairing() {
+        return new StayingPairing();
+    }
+
+    /**
+     * Algorithm 1 of the paper (Huang et al., "CCD-Level and Load-Aware Thread Orchestration for In-Memory Vector ANNS on Multi-Core CPUs",
+     * 2026): the hottest item left goes to the least loaded domain, and the coldest item left joins it there if both fit under the mean
+     * load of all domains.
+     *
+     * @return the policy
+     */
+    static MappingPolicy hotColdPairing() {
+        return new HotColdPairing();
+    }
+
+    /**
+     * The longest processing time rule of multiprocessor scheduling (Graham, SIAM J. Appl. Math. 17(2), 1969): items by traffic descending,
+     * each to the domain with the least load so far. The largest load is at most 4/3 of the optimum.
+     *
+     * @return the policy
+     */
+    static MappingPolicy longestFirst() {
+        return new LongestFirst();
+    }
 }

@@ -15,16 +15,13 @@ import org.jspecify.annotations.Nullable;
  * {@link LongestFirst} would give. If the target cannot be reached in this way, the policy takes a fresh placement, with its domains
  * renamed so that most traffic stays.
  */
-public final class StayingPairing implements MappingPolicy {
+final class StayingPairing implements MappingPolicy {
     /** Maximum ratio of a mapping's largest domain load to the largest of {@link LongestFirst}: less than 5 % above it. */
     private static final double ABOVE_LONGEST_FIRST = 1.049;
     /** Maximum ratio to the largest load of a fresh placement of the pieces; each further per cent of balance moves much more traffic. */
     private static final double ABOVE_FRESH = 1.2;
     /** Hysteresis: an item loses a home only if its traffic falls below this share of the traffic at which it got it. */
     private static final double KEPT_SHARE = .7;
-
-    /** Creates the policy. */
-    public StayingPairing() {}
 
     @Override
     public Mapping next(Mapping current, long[] traffic) {

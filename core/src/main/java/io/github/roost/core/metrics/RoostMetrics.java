@@ -68,7 +68,7 @@ public final class RoostMetrics implements MeterBinder {
         counter(
                 registry,
                 "roost.workers.restarted",
-                "Errors that struck a worker and were no task's own",
+                "Errors of workers that were no task's own",
                 OrchestratorStats::restartedWorkers);
         gauge(registry, "roost.workers", "Workers", stats -> stats.workers().size());
         gauge(

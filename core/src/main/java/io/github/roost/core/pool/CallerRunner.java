@@ -73,7 +73,7 @@ public final class CallerRunner {
             if (context == null || !context.isFinished()) {
                 outcomes[Outcome.FAILED.ordinal()].increment();
             }
-            pool.endings().failBooked(task, home, failure);
+            pool.completion().failBooked(task, home, failure);
             return;
         } finally {
             if (outermost) {
@@ -82,7 +82,7 @@ public final class CallerRunner {
         }
         if (after == After.ENDED) {
             // Continuations may wait for other continuations of this task, so they do not run nested in its delivery.
-            pool.endings().over(task, home, home.resume);
+            pool.completion().finish(task, home, home.resume);
         }
     }
 

@@ -123,7 +123,7 @@ public final class Dispatch {
                 }
             }
         } catch (OutOfMemoryError | StackOverflowError error) {
-            pool.wakeups().overlooked();
+            pool.wakeups().missedWakeup();
         }
     }
 
@@ -305,7 +305,7 @@ public final class Dispatch {
             boolean workersFree = !shared.isEmpty() && pool.anyFree(held);
             while (begun < count) {
                 SharedQueue<?, ?> queue = (SharedQueue<?, ?>) shared.get(begun - parts.size());
-                Entry entry = new Entry(join, begun, fork.asked());
+                Entry entry = new Entry(join, begun, fork.sharedQuery());
                 // Allocated before the query joins: a queue without a task to serve it would wait forever.
                 spare = spare == null ? new GroupTask(task.epoch(), task.priority()) : spare;
                 Faults.point();
@@ -315,7 +315,7 @@ public final class Dispatch {
                 // From here on the query itself counts off its join.
                 begun++;
                 if (!needsTask) {
-                    pool.endings().leave(queue.use(), lane());
+                    pool.completion().leave(queue.use(), lane());
                 } else {
                     task.epoch().enter(lane(), 1);
                     GroupTask group = spare.of(queue);
@@ -341,7 +341,7 @@ public final class Dispatch {
         try {
             return queue.join(task.priority(), entry, workersFree);
         } catch (OutOfMemoryError | StackOverflowError error) {
-            pool.endings().leave(queue.use(), lane());
+            pool.completion().leave(queue.use(), lane());
             throw error;
         }
     }

@@ -98,7 +98,7 @@ final class GroupTask implements Stepper {
             members = new Members(members(left));
             work = (Search<Object, Boolean>) this::first;
         }
-        if (over()) {
+        if (isUnneeded()) {
             context.finished(Outcome.CANCELLED);
             return After.ENDED;
         }
@@ -303,9 +303,9 @@ final class GroupTask implements Stepper {
     }
 
     @Override
-    public boolean over() {
+    public boolean isUnneeded() {
         for (Entry entry = taken; entry != null; entry = entry.next) {
-            if (!entry.ended && !entry.join.task().over()) {
+            if (!entry.ended && !entry.join.task().isUnneeded()) {
                 return false;
             }
         }
@@ -334,7 +334,7 @@ final class GroupTask implements Stepper {
         if (first) {
             for (Entry entry = taken; entry != null; entry = entry.next) {
                 if (!entry.ended) {
-                    Parked.whenOver(entry.join.task(), this);
+                    Parked.resumeWhenUnneeded(entry.join.task(), this);
                 }
             }
         }

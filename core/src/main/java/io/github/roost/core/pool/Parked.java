@@ -56,8 +56,8 @@ final class Parked implements Pending.Waiter {
         try {
             task.parked(parked);
             worker.parked.add(parked);
-            if (!pending.await(parked) || parked.isOver()) {
-                parked.goOn();
+            if (!pending.await(parked) || parked.isUnneeded()) {
+                parked.resume();
             }
         } catch (Throwable error) {
             if (parked.withdraw()) {
@@ -79,18 +79,13 @@ final class Parked implements Pending.Waiter {
         return task != null;
     }
 
-    private boolean isOver() {
+    private boolean isUnneeded() {
         Task waiting = task;
-        return waiting != null && (waiting.over() || worker.isFailing());
+        return waiting != null && (waiting.isUnneeded() || worker.isFailing());
     }
 
-    @Override
-    public void resume() {
-        goOn();
-    }
-
-    /** From now on, when the request of {@code owner} completes, the task resumes if it is parked and over. */
-    static void whenOver(Stepper owner, Task task) {
+    /** From now on, when the request of {@code owner} completes, the task resumes if it is parked and unneeded. */
+    static void resumeWhenUnneeded(Stepper owner, Task task) {
         Stepper one = owner;
         while (one instanceof PartTask part) {
             one = part.owner();
@@ -100,16 +95,17 @@ final class Parked implements Pending.Waiter {
         }
     }
 
-    /** Resumes a task if it is parked and over; it then ends in its next slice. Any thread. */
+    /** Resumes a task if it is parked and unneeded; it then ends in its next slice. Any thread. */
     private static void abandon(Task task) {
         Parked parked = task.parked();
-        if (parked != null && task.over()) {
-            parked.goOn();
+        if (parked != null && task.isUnneeded()) {
+            parked.resume();
         }
     }
 
     /** Resumes the task unless it has resumed already. Any thread. */
-    void goOn() {
+    @Override
+    public void resume() {
         Task waiting = task;
         if (waiting != null && TASK.compareAndSet(this, waiting, null)) {
             worker.parked.remove(this);
@@ -139,11 +135,11 @@ final class Parked implements Pending.Waiter {
         task = waiting;
         try {
             worker.parked.add(this);
-            if (pending.ready() || isOver()) {
-                goOn();
+            if (pending.ready() || isUnneeded()) {
+                resume();
             }
         } catch (OutOfMemoryError | StackOverflowError error) {
-            goOn();
+            resume();
         }
     }
 

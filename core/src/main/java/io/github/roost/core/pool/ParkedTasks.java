@@ -137,7 +137,7 @@ final class ParkedTasks {
     /** Resumes all tasks. */
     void release() {
         for (Parked parked = any(); parked != null; parked = any()) {
-            parked.goOn();
+            parked.resume();
         }
     }
 

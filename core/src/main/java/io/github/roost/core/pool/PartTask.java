@@ -166,7 +166,7 @@ final class PartTask implements Stepper {
         boolean first = parked == null;
         parked = now;
         if (first) {
-            Parked.whenOver(join.task(), this);
+            Parked.resumeWhenUnneeded(join.task(), this);
         }
     }
 

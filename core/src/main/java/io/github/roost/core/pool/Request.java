@@ -265,7 +265,7 @@ public final class Request<Q, R> extends RoostFuture<R> implements Stepper {
         boolean first = parked == null;
         parked = now;
         if (first) {
-            Parked.whenOver(this, this);
+            Parked.resumeWhenUnneeded(this, this);
         }
     }
 

@@ -84,7 +84,7 @@ public final class Reservation {
                 pool.wakeups().added(workers[index]);
             }
         } catch (OutOfMemoryError | StackOverflowError error) {
-            pool.wakeups().overlooked();
+            pool.wakeups().missedWakeup();
         }
     }
 }

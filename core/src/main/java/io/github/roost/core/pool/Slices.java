@@ -15,7 +15,7 @@ final class Slices {
     private final Worker worker;
     private final WorkerPool pool;
     private final Wakeups wakeups;
-    private final TaskCompletion endings;
+    private final TaskCompletion completion;
     private final ShardState shard;
     private final TaskInHand hand;
     private final TaskChoice choice;
@@ -40,7 +40,7 @@ final class Slices {
         this.worker = worker;
         this.pool = pool;
         this.wakeups = pool.wakeups();
-        this.endings = pool.endings();
+        this.completion = pool.completion();
         this.shard = pool.shard(worker.shard);
         this.hand = hand;
         this.choice = choice;
@@ -111,7 +111,7 @@ final class Slices {
         } catch (Throwable error) {
             unexpected = error;
             after = After.ENDED;
-            // If the error struck before the claim: the task is in no queue, so no other thread would run or fail it.
+            // If the error came before the claim: the task is in no queue, so no other thread would run or fail it.
             claimed = claimed || task.claim();
         }
         hand.drop();
@@ -160,7 +160,7 @@ final class Slices {
 
     private void fail(Task task, Frame frame, Throwable cause) {
         books.failed(frame);
-        endings.failBooked(task, worker, cause);
+        completion.failBooked(task, worker, cause);
     }
 
     /** Settles a task after a slice: delivers, requeues, parks or forks it. */
@@ -169,7 +169,7 @@ final class Slices {
             switch (after) {
                 case ENDED -> {
                     bookMaintenance(task, frame);
-                    endings.over(task, worker, follow);
+                    completion.finish(task, worker, follow);
                 }
                 case YIELDED -> {
                     bookSlice(task, frame);

@@ -82,7 +82,7 @@ public interface Task {
     boolean abandoned();
 
     /** Whether it need not stay parked because its result is not needed. Any thread. */
-    default boolean over() {
+    default boolean isUnneeded() {
         return abandoned();
     }
 
@@ -101,7 +101,7 @@ public interface Task {
     @Nullable
     Parked parked();
 
-    /** Sets the wait that is about to begin; the first call also registers {@link Parked#whenOver} on the future. */
+    /** Sets the wait that is about to begin; the first call also registers {@link Parked#resumeWhenUnneeded} on the future. */
     void parked(Parked parked);
 
     /** The state of a task after a slice. */

@@ -18,7 +18,7 @@ final class TaskChoice {
     private final Worker worker;
     private final WorkerPool pool;
     private final CrossDomainHelp help;
-    private final TaskCompletion endings;
+    private final TaskCompletion completion;
     private final TaskInHand hand;
     private final MaintenanceTurns maintenance;
     private final Progress progress;
@@ -45,7 +45,7 @@ final class TaskChoice {
         this.worker = runner.worker();
         this.pool = pool;
         this.help = pool.help();
-        this.endings = pool.endings();
+        this.completion = pool.completion();
         this.hand = hand;
         this.maintenance = maintenance;
         this.progress = progress;
@@ -88,7 +88,7 @@ final class TaskChoice {
             worker.parked.expire();
         }
         if (worker.incomplete.size() > 0) {
-            endings.answerAgain(worker);
+            completion.answerAgain(worker);
         }
     }
 

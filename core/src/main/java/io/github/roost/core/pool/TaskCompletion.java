@@ -49,11 +49,11 @@ final class TaskCompletion {
             worker.incomplete.add(task);
             return;
         }
-        over(task, worker, worker.resume);
+        finish(task, worker, worker.resume);
     }
 
     /** Called when a task has ended: counts it out, and hands over the tasks that continue after it. */
-    void over(Task task, Worker worker, Consumer<Task> goesOn) {
+    void finish(Task task, Worker worker, Consumer<Task> goesOn) {
         countOut(task.epoch(), worker);
         leave(task.use(), worker.index);
         try {

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 final class TaskInHand {
     private final Worker worker;
     private final ShardState shard;
-    private final TaskCompletion endings;
+    private final TaskCompletion completion;
 
     private @Nullable Task task;
     /** Whether the task is claimed. */
@@ -22,7 +22,7 @@ final class TaskInHand {
     TaskInHand(Worker worker, WorkerPool pool) {
         this.worker = worker;
         this.shard = pool.shard(worker.shard);
-        this.endings = pool.endings();
+        this.completion = pool.completion();
     }
 
     @Nullable
@@ -64,7 +64,7 @@ final class TaskInHand {
         shard.crossingBegins();
     }
 
-    /** Takes the mark of a stolen task off it: the domain that it was taken from, or -1. The caller counts the stray out. */
+    /** Takes the mark of a stolen task off it: the domain that it was taken from, or -1. The caller counts it out of the stolen tasks. */
     int clearStolen() {
         int from = stolenFrom;
         stolenFrom = -1;
@@ -85,7 +85,7 @@ final class TaskInHand {
             shard.crossingEnds();
         }
         if (failed != null && (owned || failed.claim())) {
-            endings.failOwned(failed, worker, cause);
+            completion.failOwned(failed, worker, cause);
         }
     }
 }

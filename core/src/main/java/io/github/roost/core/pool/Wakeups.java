@@ -18,7 +18,7 @@ final class Wakeups {
     private final Reach reach;
     private final int backlogPerWorker;
     /** Set if an error may have prevented a wake-up; {@link Watch} then wakes the workers. */
-    private volatile boolean mayBeOverlooked;
+    private volatile boolean mayHaveMissed;
 
     Wakeups(
             WorkerPool pool,
@@ -63,13 +63,13 @@ final class Wakeups {
                 wakeHelper(target);
             }
         } catch (Throwable error) {
-            overlooked();
+            missedWakeup();
         }
     }
 
     /** Called if an error may have prevented a wake-up: makes {@link Watch} wake the workers. Throws nothing. */
-    void overlooked() {
-        mayBeOverlooked = true;
+    void missedWakeup() {
+        mayHaveMissed = true;
         pool.armWatch();
     }
 
@@ -173,8 +173,8 @@ final class Wakeups {
 
     /** Wakes the workers that an error may have left asleep. */
     void catchUp() {
-        if (mayBeOverlooked) {
-            mayBeOverlooked = false;
+        if (mayHaveMissed) {
+            mayHaveMissed = false;
             for (int shard = 0; shard < shards.length; shard++) {
                 wakeOverlooked(shard);
             }

@@ -31,7 +31,7 @@ final class Watch implements Runnable {
     private final WorkerPool pool;
     private final CrossDomainHelp help;
     private final Wakeups wakeups;
-    private final TaskCompletion endings;
+    private final TaskCompletion completion;
     private final Thread thread;
     /** Per worker, the slice in which it was found blocked at the last look. */
     private final long[] blockedIn;
@@ -45,11 +45,11 @@ final class Watch implements Runnable {
     private volatile boolean armed;
     private volatile boolean warned;
 
-    Watch(WorkerPool pool, CrossDomainHelp help, Wakeups wakeups, TaskCompletion endings) {
+    Watch(WorkerPool pool, CrossDomainHelp help, Wakeups wakeups, TaskCompletion completion) {
         this.pool = pool;
         this.help = help;
         this.wakeups = wakeups;
-        this.endings = endings;
+        this.completion = completion;
         this.blockedIn = new long[pool.workers()];
         this.nextBlockedLook = pool.platform().nanoTime();
         this.disarmedAt = nextBlockedLook - BLOCKED_LOOK_NANOS;
@@ -142,7 +142,7 @@ final class Watch implements Runnable {
 
     /** Runs all duties that are due; nanoseconds to the next look, {@link Long#MAX_VALUE} for none. */
     private long look() {
-        endings.catchUp();
+        completion.catchUp();
         wakeups.catchUp();
         long now = pool.platform().nanoTime();
         help.refreshBacklogs(now);

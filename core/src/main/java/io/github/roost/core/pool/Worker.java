@@ -152,15 +152,15 @@ final class Worker {
 
     /** Puts a task into the list of resumed tasks and wakes a worker that may run it. Any thread; allocates nothing. */
     void resume(Task task) {
-        goOn(task, resumed);
+        resume(task, resumed);
     }
 
     /** As {@link #resume}, with the list of yielded tasks. */
     void resumeLater(Task task) {
-        goOn(task, yielded);
+        resume(task, yielded);
     }
 
-    private void goOn(Task task, TaskList list) {
+    private void resume(Task task, TaskList list) {
         if (task.isMaintenance()) {
             pool.maintain(domain, task);
         } else {
@@ -271,7 +271,7 @@ final class Worker {
     void failWaiting(Throwable cause) {
         for (Task task = pollRings(true); task != null; task = pollRings(true)) {
             if (task.claim()) {
-                pool.endings().failOwned(task, this, cause);
+                pool.completion().failOwned(task, this, cause);
             }
         }
         parked.release();
@@ -285,7 +285,7 @@ final class Worker {
         for (int left = list.size(); left > 0; left--) {
             Task task = list.poll();
             if (task != null) {
-                pool.endings().failOwned(task, this, cause);
+                pool.completion().failOwned(task, this, cause);
             }
         }
     }

@@ -66,7 +66,7 @@ public final class WorkerPool {
 
     private final CrossDomainHelp help;
     private final Wakeups wakeups;
-    private final TaskCompletion endings;
+    private final TaskCompletion completion;
     private final Watch watch;
     private final Dispatch dispatch;
     // Not a LongAdder, which allocates when two threads add at once: memory may be out when this is counted.
@@ -103,12 +103,11 @@ public final class WorkerPool {
                         worker, layout.domainOf(worker), layout.shardOf(worker), this, setup.ringCapacity()));
         this.help = new CrossDomainHelp(this, setup, shards, platform);
         this.wakeups = new Wakeups(this, setup, workers, shards, callerCore, help, platform);
-        this.endings = new TaskCompletion(this);
-        this.watch = new Watch(this, help, wakeups, endings);
+        this.completion = new TaskCompletion(this);
+        this.watch = new Watch(this, help, wakeups, completion);
         this.dispatch = new Dispatch(this, layout, dispatcher, tickets);
     }
 
-    /** Starts every worker's thread. */
     public void start() {
         watch.start();
         for (Worker worker : workers) {
@@ -116,24 +115,20 @@ public final class WorkerPool {
         }
     }
 
-    /** The dispatch of this pool. */
     public Dispatch dispatch() {
         return dispatch;
     }
 
-    /** When workers help another domain. */
     CrossDomainHelp help() {
         return help;
     }
 
-    /** The waking of workers. */
     Wakeups wakeups() {
         return wakeups;
     }
 
-    /** The ending of tasks. */
-    TaskCompletion endings() {
-        return endings;
+    TaskCompletion completion() {
+        return completion;
     }
 
     // ---- Putting tasks.
@@ -183,7 +178,7 @@ public final class WorkerPool {
             }
             wakeups.wakeOneOf(domain);
         } catch (Throwable thrown) {
-            wakeups.overlooked();
+            wakeups.missedWakeup();
         }
     }
 
@@ -482,7 +477,7 @@ public final class WorkerPool {
 
     /** The number of tasks failed outside of a slice, by close or after an error of a worker. */
     public long failedWaitingTasks() {
-        return endings.failedWaiting();
+        return completion.failedWaiting();
     }
 
     /** The number of times a worker recovered from an error that did not come from a task's own code. */
@@ -626,7 +621,7 @@ public final class WorkerPool {
         for (int domain = 0; domain < maintenance.length; domain++) {
             Worker any = workers[layout.workerIn(domain, 0)];
             for (Task task = maintenance[domain].poll(); task != null; task = maintenance[domain].poll()) {
-                endings.failOwned(task, any, cause);
+                completion.failOwned(task, any, cause);
             }
         }
     }

@@ -49,8 +49,8 @@ public sealed interface Step<Q, R> {
      * fails fails the search.
      *
      * @param parts the parts that run as tasks of their own
-     * @param shared batch queues that the query {@code asked} joins, one part each; see {@link Indexing.BatchQueue}
-     * @param asked the query for {@code shared}; may be null only if {@code shared} is empty
+     * @param shared batch queues that {@code sharedQuery} joins, one part each; see {@link Indexing.BatchQueue}
+     * @param sharedQuery the query for {@code shared}; may be null only if {@code shared} is empty
      * @param next computes the next step from the results of {@code parts}, then of {@code shared}, in their order
      * @param <Q> the query
      * @param <G> the query of the batch queues
@@ -60,7 +60,7 @@ public sealed interface Step<Q, R> {
     record Fork<Q, G, P, R>(
             List<? extends Part<?, ? extends P>> parts,
             List<? extends Indexing.BatchQueue<G, ? extends P>> shared,
-            @Nullable G asked,
+            @Nullable G sharedQuery,
             Joined<Q, P, R> next)
             implements Step<Q, R> {}
 

@@ -21,7 +21,7 @@ class StealingTest {
     /** Queues of which a thief may see the lengths; a task is the number of the worker it was taken from. */
     private static class Queues implements Stealing.Victims<Integer> {
         private final int[] waiting;
-        private final List<Integer> asked = new ArrayList<>();
+        private final List<Integer> requested = new ArrayList<>();
         private final List<Integer> gatesAsked = new ArrayList<>();
         private final Set<Integer> open = new HashSet<>();
 
@@ -31,7 +31,7 @@ class StealingTest {
 
         @Override
         public int waiting(int worker) {
-            asked.add(worker);
+            requested.add(worker);
             return waiting[worker];
         }
 
@@ -82,13 +82,13 @@ class StealingTest {
         Stealing<Integer> thief = thief(layout, SchedulingPolicy.WORK_STEALING, 0, queues);
         Set<Integer> all = new HashSet<>();
         for (int round = 0; round < ROUNDS; round++) {
-            queues.asked.clear();
+            queues.requested.clear();
             assertThat(thief.ungated()).isNull();
-            assertThat(queues.asked)
+            assertThat(queues.requested)
                     .hasSize(Math.min(2, workers - 1))
                     .doesNotHaveDuplicates()
                     .doesNotContain(0);
-            all.addAll(queues.asked);
+            all.addAll(queues.requested);
         }
         assertThat(all).as("everyone has a turn").hasSize(workers - 1);
     }
@@ -207,6 +207,6 @@ class StealingTest {
         assertThat(thief.ungated()).isNull();
         assertThat(thief.gated()).isNull();
         assertThat(thief.gatedAnywhere()).isNull();
-        assertThat(queues.asked).isEmpty();
+        assertThat(queues.requested).isEmpty();
     }
 }

@@ -46,10 +46,10 @@ public class FanOutStress {
 
     public FanOutStress() {
         request.work(join);
-        join.countOff(1, FanOutStress::goOn);
+        join.countOff(1, FanOutStress::resume);
     }
 
-    private static void goOn(Task task) {
+    private static void resume(Task task) {
         task.run(StressTasks.context(task));
     }
 
@@ -78,7 +78,7 @@ public class FanOutStress {
     private static void run(Task task) {
         if (task.claim()) {
             task.run(StressTasks.context(task));
-            task.deliver(FanOutStress::goOn);
+            task.deliver(FanOutStress::resume);
         }
     }
 

@@ -71,10 +71,10 @@ class FaultInjectionTest {
             throws Exception {
         int max = Integer.MAX_VALUE;
         for (int n = 1; n <= max; n++) {
-            int struck = strike(domains, cores, ringCapacity, fault, n, inARow);
+            int thrown = strike(domains, cores, ringCapacity, fault, n, inARow);
             // With several workers the number of points varies.
-            max = n == 1 ? struck : Math.max(max, Math.min(struck, max + 1));
-            if (struck < n) {
+            max = n == 1 ? thrown : Math.max(max, Math.min(thrown, max + 1));
+            if (thrown < n) {
                 break;
             }
         }

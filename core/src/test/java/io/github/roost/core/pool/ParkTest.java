@@ -268,7 +268,7 @@ class ParkTest {
         SplittableRandom random = new SplittableRandom(23);
         CyclicBarrier together = new CyclicBarrier(3);
         AtomicReference<CompletableFuture<Integer>> current = new AtomicReference<>(new CompletableFuture<>());
-        AtomicReference<Pending> asked = new AtomicReference<>(new Pending());
+        AtomicReference<Pending> requested = new AtomicReference<>(new Pending());
         int rounds = 2_000;
         Thread canceller = Thread.ofPlatform().daemon().start(() -> {
             for (int i = 0; i < rounds; i++) {
@@ -280,21 +280,21 @@ class ParkTest {
         Thread completer = Thread.ofPlatform().daemon().start(() -> {
             for (int i = 0; i < rounds; i++) {
                 meet(together);
-                requireNonNull(asked.get()).complete();
+                requireNonNull(requested.get()).complete();
                 meet(together);
             }
         });
         Indexing.BatchQueue<Integer, Integer> parking =
-                orchestrator.indexing().batchQueue(id, parkingGroup(() -> requireNonNull(asked.get())));
+                orchestrator.indexing().batchQueue(id, parkingGroup(() -> requireNonNull(requested.get())));
         for (int i = 0; i < rounds; i++) {
-            asked.set(new Pending());
+            requested.set(new Pending());
             SubmitOptions options = SubmitOptions.DEFAULT.withTimeout(Duration.ofNanos(random.nextInt(1, 200_000)));
             current.set(
                     group
                             ? orchestrator.indexing().submitShared(parking, 21, options)
                             : submit(
                                     (query, context) -> new Step.Park<>(
-                                            requireNonNull(asked.get()), (same, later) -> Step.done(same)),
+                                            requireNonNull(requested.get()), (same, later) -> Step.done(same)),
                                     options));
             meet(together);
             meet(together);

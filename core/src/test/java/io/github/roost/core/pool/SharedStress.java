@@ -122,7 +122,7 @@ public class SharedStress {
 
         private void fail(GroupTask task) {
             if (task.claim()) {
-                task.fail(new IllegalStateException("struck"));
+                task.fail(new IllegalStateException("failed"));
                 task.deliver(gone -> (gone == before.entry.join.task() ? before : joining).goneOn.incrementAndGet());
             }
         }

@@ -3,8 +3,8 @@ package io.github.roost.core.remap;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.mapping.Mapping;
+import io.github.roost.core.mapping.MappingPolicy;
 import io.github.roost.core.mapping.RemapTrigger;
-import io.github.roost.core.mapping.StayingPairing;
 import io.github.roost.core.monitor.Traffic;
 import io.github.roost.core.monitor.TrafficWindows;
 import io.github.roost.core.remap.RemapRule.Remap;
@@ -70,7 +70,7 @@ class RemapBenefitTest {
     void aLastingShiftOfPopularityMovesHomesOnce() {
         Traffic before = searches(100_000, 100_000, 1_000);
         Traffic after = searches(50_000, 50_000, 100_000);
-        RemapRule rule = new RemapRule(new StayingPairing(), RemapTrigger.DEFAULT);
+        RemapRule rule = new RemapRule(MappingPolicy.stayingPairing(), RemapTrigger.DEFAULT);
         TrafficWindows windows = new TrafficWindows(6);
         Mapping mapping = Mapping.of(2, new int[] {0, 1, 1});
         Traffic totals = Traffic.none(3);
@@ -103,7 +103,7 @@ class RemapBenefitTest {
         for (int i = 0; i < items; i++) {
             popularity[i] = 1 / (1.0 + i);
         }
-        RemapRule rule = new RemapRule(new StayingPairing(), RemapTrigger.DEFAULT);
+        RemapRule rule = new RemapRule(MappingPolicy.stayingPairing(), RemapTrigger.DEFAULT);
         TrafficWindows windows = new TrafficWindows(6);
         Mapping mapping = Mapping.of(domains, new int[items]);
         Traffic totals = Traffic.none(items);

@@ -22,9 +22,9 @@ import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
 import io.github.roost.neighborhash.spi.RowMap;
 import io.github.roost.vector.ElementType;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
-import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.TableFormat;
 import io.github.roost.vector.TableStats;
 import io.github.roost.vector.Vectors;
@@ -308,7 +308,7 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
                 BitSet used = graph.codes().used(page);
                 NodePage read = graph.read(page, memory);
                 if (read == null || !read.isSound(used, graph.codes().nodes())) {
-                    throw new TableFileException(
+                    throw new FileFormatException(
                             file.path(), (long) graph.block(page) * BLOCK_BYTES, "has a damaged page " + page);
                 }
             }

@@ -10,7 +10,7 @@ import io.github.roost.index.disk.update.UpdateThread;
 import io.github.roost.io.BlockIo;
 import io.github.roost.vector.MemoryLimited;
 import io.github.roost.vector.MutableVectorTable;
-import io.github.roost.vector.spi.MemoryLimit;
+import io.github.roost.vector.memory.MemoryLimit;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;

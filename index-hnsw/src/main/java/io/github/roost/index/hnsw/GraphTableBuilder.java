@@ -7,8 +7,8 @@ import io.github.roost.topology.system.DomainMemory;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.MemoryLimited;
 import io.github.roost.vector.Metric;
+import io.github.roost.vector.memory.MemoryLimit;
 import io.github.roost.vector.spi.BuildWork;
-import io.github.roost.vector.spi.MemoryLimit;
 import io.github.roost.vector.spi.TableMemory;
 import java.util.Objects;
 

@@ -61,7 +61,7 @@ public final class HnswTable extends GraphTable {
     private final RegionRouter regions;
 
     HnswTable(Orchestrator orchestrator, String name, Graph graph, TableMemory.Mover mover) {
-        this(orchestrator, name, new LayoutSelection.Selected(graph, asked(graph)), mover);
+        this(orchestrator, name, new LayoutSelection.Selected(graph, requestedChoice(graph)), mover);
     }
 
     private HnswTable(
@@ -70,7 +70,7 @@ public final class HnswTable extends GraphTable {
     }
 
     HnswTable(Orchestrator orchestrator, String name, Graph graph, TableMemory.Mover mover, RegionRouter regions) {
-        this(orchestrator, name, new LayoutSelection.Selected(graph, asked(graph)), mover, regions);
+        this(orchestrator, name, new LayoutSelection.Selected(graph, requestedChoice(graph)), mover, regions);
     }
 
     private HnswTable(
@@ -103,8 +103,8 @@ public final class HnswTable extends GraphTable {
                 mover);
     }
 
-    private static GraphLayout.Choice asked(Graph graph) {
-        return new GraphLayout.Choice(layout(graph), "it was asked for");
+    private static GraphLayout.Choice requestedChoice(Graph graph) {
+        return new GraphLayout.Choice(layout(graph), "it was requested");
     }
 
     private static LayoutSelection.Selected saved(GraphImage image) {
@@ -433,7 +433,7 @@ public final class HnswTable extends GraphTable {
                 return LayoutSelection.of(work, name, image, recall, memoryLimit);
             }
             Graph graph = new Graph(layout == GraphLayout.NEIGHBOR_CODES ? NeighborCoding.of(work, image) : image);
-            return new LayoutSelection.Selected(graph, asked(graph));
+            return new LayoutSelection.Selected(graph, requestedChoice(graph));
         }
     }
 }

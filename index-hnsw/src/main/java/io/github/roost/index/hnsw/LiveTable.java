@@ -7,9 +7,9 @@ import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.index.hnsw.graph.GraphBuild;
 import io.github.roost.index.hnsw.graph.GraphOptions;
 import io.github.roost.topology.system.DomainMemory;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.MutableVectorTable;
 import io.github.roost.vector.TableBuild;
-import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.TableFormat;
 import io.github.roost.vector.TableStats;
 import io.github.roost.vector.VectorSource;
@@ -427,7 +427,7 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
                 orchestrator, name, saved.options(), saved.dimension(), saved.mergeAfter(), DomainMemory::migrate);
         if (!table.begin(parts)) {
             table.close();
-            throw new TableFileException(file, 0, "holds two rows of one id");
+            throw new FileFormatException(file, 0, "holds two rows of one id");
         }
         // Resumes a merge that was under way when the table was saved.
         table.merges.request();

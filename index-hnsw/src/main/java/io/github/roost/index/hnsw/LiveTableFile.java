@@ -6,8 +6,8 @@ import io.github.roost.index.hnsw.graph.GraphOptions;
 import io.github.roost.index.hnsw.search.GraphImage;
 import io.github.roost.index.hnsw.search.ImageFile;
 import io.github.roost.vector.ElementType;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.TableFormat;
 import io.github.roost.vector.Vectors;
 import io.github.roost.vector.file.FileChecks;
@@ -120,7 +120,7 @@ record LiveTableFile(GraphOptions options, int dimension, int mergeAfter, List<R
     /**
      * Reads and verifies a file; images stay mapped.
      *
-     * @throws TableFileException if the file has another format or version, or is truncated or damaged
+     * @throws FileFormatException if the file has another format or version, or is truncated or damaged
      */
     static LiveTableFile open(Path file) throws IOException {
         try (FileChannel channel = TableFormat.open(file)) {
@@ -208,13 +208,13 @@ record LiveTableFile(GraphOptions options, int dimension, int mergeAfter, List<R
         }
 
         /** Rows without a graph are copied one by one, so each must be a node of its own, with only a vector. */
-        private void requirePlain(int entry, GraphImage.Shape shape) throws TableFileException {
+        private void requirePlain(int entry, GraphImage.Shape shape) throws FileFormatException {
             checks.requireEqual(entry, "number of nodes without a graph", shape.nodes(), shape.rows());
             checks.requireEqual(entry, "mark of codes without a graph", shape.coded() ? 1 : 0, 0);
             checks.requireEqual(entry, "number of upper layers without a graph", shape.levelCounts().length, 0);
         }
 
-        private long[] readAlive(ByteBuffer front, int entry, int rows) throws TableFileException {
+        private long[] readAlive(ByteBuffer front, int entry, int rows) throws FileFormatException {
             int words = (rows + Long.SIZE - 1) / Long.SIZE;
             requireLeft(front, entry, (long) words * Long.BYTES);
             long[] alive = new long[words];
@@ -228,13 +228,13 @@ record LiveTableFile(GraphOptions options, int dimension, int mergeAfter, List<R
             return alive;
         }
 
-        private void requireLeft(ByteBuffer front, int at, long length) throws TableFileException {
+        private void requireLeft(ByteBuffer front, int at, long length) throws FileFormatException {
             if (length > front.capacity() - CHECKSUM_BYTES - front.position()) {
                 throw checks.fault(at, "has a front too short for its parts");
             }
         }
 
-        private void requireShape(GraphImage image, Metric metric, int dimension) throws TableFileException {
+        private void requireShape(GraphImage image, Metric metric, int dimension) throws FileFormatException {
             if (image.shape().metric() != metric || image.shape().dimension() != dimension) {
                 throw checks.fault(
                         AT_METRIC,

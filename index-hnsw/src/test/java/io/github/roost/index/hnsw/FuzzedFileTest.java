@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.vector.ElementType;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.SearchResult;
-import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.VectorTable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -142,7 +142,7 @@ class FuzzedFileTest {
         Path fuzzed = Files.write(folder.resolve("fuzzed"), file);
         try (HnswTable table = HnswTable.open(orchestrator, "fuzzed", fuzzed)) {
             assertSearched(table);
-        } catch (TableFileException refused) {
+        } catch (FileFormatException refused) {
             assertThat(refused).hasMessageContaining(fuzzed.toString());
         }
     }
@@ -164,7 +164,7 @@ class FuzzedFileTest {
         Path fuzzed = Files.write(folder.resolve("fuzzed"), file);
         try (LiveTable table = LiveTable.open(orchestrator, "fuzzed", fuzzed)) {
             assertSearched(table);
-        } catch (TableFileException refused) {
+        } catch (FileFormatException refused) {
             assertThat(refused).hasMessageContaining(fuzzed.toString());
         }
     }
@@ -176,7 +176,7 @@ class FuzzedFileTest {
         try (HnswTable table = HnswTable.open(orchestrator, "fuzzed", fuzzed)) {
             assertThat(length).isEqualTo(fixed.length);
             assertSearched(table);
-        } catch (TableFileException refused) {
+        } catch (FileFormatException refused) {
             assertThat(length).isNotEqualTo(fixed.length);
         }
     }

@@ -74,9 +74,9 @@ class HnswTableTest {
                 SearchFunction<float[], SearchResult> search = table.searchFunction(1_000, ef);
                 Fixtures.EndsAfter never = new Fixtures.EndsAfter(Integer.MAX_VALUE);
                 SearchResult expected = search.search(query, never);
-                int asked = Integer.MAX_VALUE - never.asksLeft().get();
-                assertThat(asked).isGreaterThan(10);
-                for (int asks = 0; asks < asked; asks++) {
+                int requested = Integer.MAX_VALUE - never.asksLeft().get();
+                assertThat(requested).isGreaterThan(10);
+                for (int asks = 0; asks < requested; asks++) {
                     Fixtures.EndsAfter context = new Fixtures.EndsAfter(asks);
                     assertThatThrownBy(() -> search.search(query, context))
                             .isInstanceOf(DeadlineExceededException.class)

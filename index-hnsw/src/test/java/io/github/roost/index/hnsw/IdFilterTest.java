@@ -99,11 +99,11 @@ class IdFilterTest {
 
     @Test
     void aPredicateIsAskedOnceARow() {
-        AtomicInteger asked = new AtomicInteger();
-        IdFilter filter = IdFilter.of(id -> asked.incrementAndGet() > 0);
+        AtomicInteger requested = new AtomicInteger();
+        IdFilter filter = IdFilter.of(id -> requested.incrementAndGet() > 0);
         table.search(SearchRequest.of(QUERIES[0], K).effort(EF).filter(filter)).join();
         table.search(SearchRequest.of(QUERIES[1], K).effort(EF).filter(filter)).join();
-        assertThat(asked).hasValue(ROWS);
+        assertThat(requested).hasValue(ROWS);
     }
 
     @Test

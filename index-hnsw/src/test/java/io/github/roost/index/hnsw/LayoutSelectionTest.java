@@ -73,10 +73,11 @@ class LayoutSelectionTest {
     @Test
     void aLayoutThatIsAskedForIsTakenAndALimitOfMemoryKeepsVectors() {
         float[][] rows = nearSphere();
-        try (HnswTable asked = builder().layout(GraphLayout.FLOAT32).build(ORCHESTRATOR, rows)) {
-            assertThat(asked.layoutChoice()).isEqualTo(new GraphLayout.Choice(GraphLayout.FLOAT32, "it was asked for"));
+        try (HnswTable requested = builder().layout(GraphLayout.FLOAT32).build(ORCHESTRATOR, rows)) {
+            assertThat(requested.layoutChoice())
+                    .isEqualTo(new GraphLayout.Choice(GraphLayout.FLOAT32, "it was requested"));
             try (HnswTable limited =
-                    builder().memoryLimit(asked.bytes() + 1_000).build(ORCHESTRATOR, rows)) {
+                    builder().memoryLimit(requested.bytes() + 1_000).build(ORCHESTRATOR, rows)) {
                 assertThat(limited.layout()).isEqualTo(GraphLayout.FLOAT32);
                 assertThat(limited.layoutChoice().reason()).contains("the memory limit is");
             }

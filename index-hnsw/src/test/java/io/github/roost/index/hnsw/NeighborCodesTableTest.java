@@ -9,10 +9,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.SearchContext;
 import io.github.roost.vector.ElementType;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchResult;
-import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.TableFullException;
 import io.github.roost.vector.VectorSource;
 import java.io.IOException;
@@ -164,7 +164,7 @@ class NeighborCodesTableTest {
         bytes.putLong(good.length - Long.BYTES, checksum.getValue());
         Files.write(file, bytes.array());
         assertThatThrownBy(() -> HnswTable.open(ORCHESTRATOR, "refused", file))
-                .isInstanceOf(TableFileException.class)
+                .isInstanceOf(FileFormatException.class)
                 .hasMessageContaining(message);
     }
 

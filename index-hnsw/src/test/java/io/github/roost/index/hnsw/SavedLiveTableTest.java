@@ -11,9 +11,9 @@ import io.github.roost.index.hnsw.search.GraphImage;
 import io.github.roost.testkit.Effort;
 import io.github.roost.testkit.OtherJvm;
 import io.github.roost.vector.ElementType;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchResult;
-import io.github.roost.vector.TableFileException;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -444,7 +444,7 @@ class SavedLiveTableTest {
         image.setFirstRow(nodes, 3);
         GraphOptions options = new GraphOptions(Metric.SQUARED_L2, ElementType.FLOAT32, 6, 30);
         new LiveTableFile(options, 5, 64, List.of(new LiveRows.RowsSnapshot(image, 3, new long[] {7}))).save(file);
-        assertThatThrownBy(this::open).isInstanceOf(TableFileException.class).hasMessageContaining(message);
+        assertThatThrownBy(this::open).isInstanceOf(FileFormatException.class).hasMessageContaining(message);
     }
 
     /** Rows without a graph. */
@@ -464,7 +464,7 @@ class SavedLiveTableTest {
         GraphOptions options = new GraphOptions(Metric.SQUARED_L2, ElementType.FLOAT32, 6, 30);
         new LiveTableFile(options, 1, 64, List.of(plain(Metric.SQUARED_L2, 5, 1, Float.NaN, 3))).save(file);
         assertThatThrownBy(this::open)
-                .isInstanceOf(TableFileException.class)
+                .isInstanceOf(FileFormatException.class)
                 .hasMessageContaining("value of a node of NaN");
     }
 

@@ -120,22 +120,22 @@ class ScratchTest {
     /** However many asks a search has left, the rows that were asked about are not asked about again. */
     @Test
     void aFilterGoesOnAskingWhereASearchThatWasNoLongerWantedLeftIt() throws Exception {
-        AtomicInteger asked = new AtomicInteger();
-        IdFilter filter = IdFilter.of(id -> asked.incrementAndGet() > 0 && id % 2 == 0);
+        AtomicInteger requested = new AtomicInteger();
+        IdFilter filter = IdFilter.of(id -> requested.incrementAndGet() > 0 && id % 2 == 0);
         int ended = 0;
-        while (asked.get() < ROWS) {
+        while (requested.get() < ROWS) {
             assertThatThrownBy(
                             () -> table.searchFunction(10, 100, filter).search(VECTORS[0], new Fixtures.EndsAfter(4)))
                     .isInstanceOf(DeadlineExceededException.class);
             ended++;
-            assertThat(asked).hasValueLessThanOrEqualTo(ROWS);
-            if (asked.get() > ROWS - 5 * Long.SIZE) {
+            assertThat(requested).hasValueLessThanOrEqualTo(ROWS);
+            if (requested.get() > ROWS - 5 * Long.SIZE) {
                 break;
             }
         }
         assertThat(ended).isGreaterThan(5);
         SearchResult found = table.searchFunction(10, 100, filter).search(VECTORS[0], OUTSIDE);
-        assertThat(asked).hasValue(ROWS);
+        assertThat(requested).hasValue(ROWS);
         assertThat(found)
                 .isEqualTo(table.search(
                                 SearchRequest.of(VECTORS[0], 10).effort(100).filter(IdFilter.of(id -> id % 2 == 0)))

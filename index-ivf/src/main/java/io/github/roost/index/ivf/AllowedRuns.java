@@ -1,7 +1,7 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.index.ivf.kernel.RowRun;
-import io.github.roost.vector.spi.ScratchMemory;
+import io.github.roost.vector.memory.ScratchMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;

@@ -6,7 +6,7 @@ import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScoredRows;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.math.QueryWeights;
-import io.github.roost.vector.spi.ScratchMemory;
+import io.github.roost.vector.memory.ScratchMemory;
 import java.util.Arrays;
 
 /**

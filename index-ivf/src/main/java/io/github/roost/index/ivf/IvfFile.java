@@ -4,8 +4,8 @@ import io.github.roost.core.MappingId;
 import io.github.roost.index.ivf.format.IvfFormats;
 import io.github.roost.neighborhash.spi.RowMap;
 import io.github.roost.vector.ElementType;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.TableFormat;
 import io.github.roost.vector.Vectors;
 import io.github.roost.vector.file.Checksum;
@@ -158,7 +158,7 @@ record IvfFile(
     /** An opened file: its contents, its lists over mapped blocks, and the whole mapping. */
     record Opened(IvfFile table, RowList[] lists, MemorySegment mapped) {
         /** The location of each row, to be closed. */
-        RowMap locations(Path file) throws TableFileException {
+        RowMap locations(Path file) throws FileFormatException {
             long[][] ids = table.ids();
             RowMap locations =
                     new RowMap(Arrays.stream(ids).mapToInt(list -> list.length).sum());
@@ -167,7 +167,7 @@ record IvfFile(
                 for (int list = 0; list < ids.length; list++) {
                     for (int place = 0; place < ids[list].length; place++) {
                         if (locations.get(ids[list][place]) != RowMap.NOWHERE) {
-                            throw new TableFileException(file, 0, "has two rows of id " + ids[list][place]);
+                            throw new FileFormatException(file, 0, "has two rows of id " + ids[list][place]);
                         }
                         locations.put(ids[list][place], list, place);
                     }
@@ -183,7 +183,7 @@ record IvfFile(
     }
 
     /**
-     * @throws TableFileException if it is not a table file, or of another version, truncated, or damaged before its blocks
+     * @throws FileFormatException if it is not a table file, or of another version, truncated, or damaged before its blocks
      */
     static Opened open(Path file) throws IOException {
         try (FileChannel channel = TableFormat.open(file)) {
@@ -196,7 +196,7 @@ record IvfFile(
         }
     }
 
-    private static IvfFile front(Path file, MemorySegment mapped) throws TableFileException {
+    private static IvfFile front(Path file, MemorySegment mapped) throws FileFormatException {
         IvfFormats.TABLE.require(file, mapped.get(LONG, 0));
         FileChecks checks = new FileChecks(file);
         checks.requireVersion(8, mapped.get(INT, 8), VERSION);
@@ -216,12 +216,12 @@ record IvfFile(
         double rerank = mapped.get(DOUBLE, 56);
         Places places = Places.of(count, dimension, element, codes, rows);
         if (places.blocks() > mapped.byteSize()) {
-            throw new TableFileException(
+            throw new FileFormatException(
                     file, 40, "is " + mapped.byteSize() + " bytes long, too short for " + rows + " rows");
         }
         checks.requireSection(0, "its checksum", mapped.asSlice(0, places.checksum() + SectionWriter.CHECKSUM_BYTES));
         if (!(rerank >= 0 && rerank <= IvfTableBuilder.MAX_RERANK)) {
-            throw new TableFileException(
+            throw new FileFormatException(
                     file, 56, "has a rerank of " + rerank + ", it must be between 0 and " + IvfTableBuilder.MAX_RERANK);
         }
         long[][] ids = ids(checks, mapped, places, count, rows);
@@ -249,7 +249,7 @@ record IvfFile(
 
     /** Reads floats that must be finite: otherwise distances would be NaN, and rows would be missing from answers. */
     private static float[] numbers(FileChecks checks, MemorySegment mapped, long at, int count, String what, float min)
-            throws TableFileException {
+            throws FileFormatException {
         float[] floats = new float[count];
         MemorySegment.copy(mapped, FLOAT, at, floats, 0, count);
         for (int i = 0; i < count; i++) {
@@ -258,7 +258,7 @@ record IvfFile(
         return floats;
     }
 
-    private static ScalarCodec.Loss loss(FileChecks checks, MemorySegment mapped, long at) throws TableFileException {
+    private static ScalarCodec.Loss loss(FileChecks checks, MemorySegment mapped, long at) throws FileFormatException {
         double[] maxLoss = new double[LOSS_BYTES / Double.BYTES];
         MemorySegment.copy(mapped, DOUBLE, at, maxLoss, 0, maxLoss.length);
         for (int i = 0; i < maxLoss.length; i++) {
@@ -268,7 +268,7 @@ record IvfFile(
     }
 
     private static long[][] ids(FileChecks checks, MemorySegment mapped, Places places, int count, long rows)
-            throws TableFileException {
+            throws FileFormatException {
         long[][] ids = new long[count][];
         long next = 0;
         for (int list = 0; list < count; list++) {
@@ -282,13 +282,13 @@ record IvfFile(
         return ids;
     }
 
-    private RowList[] lists(Path file, MemorySegment mapped) throws TableFileException {
+    private RowList[] lists(Path file, MemorySegment mapped) throws FileFormatException {
         long end = places().blocks();
         for (long[] ofList : ids) {
             end += layout.bytes(ofList.length);
         }
         if (end != mapped.byteSize()) {
-            throw new TableFileException(
+            throw new FileFormatException(
                     file,
                     Math.min(end, mapped.byteSize()),
                     "is " + mapped.byteSize() + " bytes long, its " + rows() + " rows end at " + end);
@@ -311,7 +311,7 @@ record IvfFile(
     }
 
     /** Rejects NaN, which marks deleted rows: a file has none, as its rows are counted by their ids. */
-    private void requireNumbers(Path file, long from, MemorySegment bytes, int rows) throws TableFileException {
+    private void requireNumbers(Path file, long from, MemorySegment bytes, int rows) throws FileFormatException {
         long codes = layout.floatBytesOf(rows);
         long terms = codes + layout.codeBytesOf(rows);
         MemorySegment floats = bytes.asSlice(0, codes);
@@ -330,11 +330,11 @@ record IvfFile(
      * @param other the same for the high float16; equal to {@code one} for float32
      */
     private static void requireNumbers(Path file, long from, MemorySegment bytes, int one, int other)
-            throws TableFileException {
+            throws FileFormatException {
         for (long at = 0; at < bytes.byteSize(); at += Integer.BYTES) {
             int bits = bytes.get(INT, at);
             if ((bits & one) == one || (bits & other) == other) {
-                throw new TableFileException(file, from + at, "has a row that is not of finite numbers");
+                throw new FileFormatException(file, from + at, "has a row that is not of finite numbers");
             }
         }
     }

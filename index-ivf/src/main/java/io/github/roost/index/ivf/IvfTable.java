@@ -9,17 +9,17 @@ import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import io.github.roost.topology.system.DomainMemory;
 import io.github.roost.vector.ElementType;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.MemoryLimited;
 import io.github.roost.vector.MutableVectorTable;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.TableBuild;
-import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.TableFormat;
 import io.github.roost.vector.TableStats;
 import io.github.roost.vector.Vectors;
+import io.github.roost.vector.memory.MemoryLimit;
 import io.github.roost.vector.spi.AbstractVectorTable;
-import io.github.roost.vector.spi.MemoryLimit;
 import io.github.roost.vector.spi.RecallSample;
 import io.github.roost.vector.spi.TableMemory;
 import java.io.IOException;
@@ -319,14 +319,14 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
     /**
      * Opens a table from a file that {@link #save} wrote. The vectors are mapped, so searches may begin before they are
      * read; a list's vectors are checked when the list is first touched, or by {@link #verify}. A search that touches a damaged
-     * list fails with an {@link UncheckedIOException} whose cause is the {@link TableFileException}. Changes to the table do not
+     * list fails with an {@link UncheckedIOException} whose cause is the {@link FileFormatException}. Changes to the table do not
      * change the file, which must not be overwritten in place or truncated while the table is in use; {@link #save} over it is safe.
      *
      * @param orchestrator places the table
      * @param name the table's name in reports
      * @param file written by {@link #save}
      * @return the table, to be closed
-     * @throws TableFileException if it is not a table file, or of another version, truncated or damaged
+     * @throws FileFormatException if it is not a table file, or of another version, truncated or damaged
      */
     public static IvfTable open(Orchestrator orchestrator, String name, Path file) throws IOException {
         IvfFile.Opened opened = IvfFile.open(file);

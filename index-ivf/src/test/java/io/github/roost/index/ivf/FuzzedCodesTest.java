@@ -7,9 +7,9 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.testkit.Damage;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.ElementType;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchResult;
-import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.file.Checksum;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -184,10 +184,10 @@ class FuzzedCodesTest {
             } catch (CompletionException failed) {
                 assertThat(isWhole).isFalse();
                 assertThat(failed).hasCauseInstanceOf(UncheckedIOException.class);
-                assertThat(failed).hasRootCauseInstanceOf(TableFileException.class);
+                assertThat(failed).hasRootCauseInstanceOf(FileFormatException.class);
                 assertThat(failed).rootCause().hasMessageContaining(file.toString());
             }
-        } catch (TableFileException refused) {
+        } catch (FileFormatException refused) {
             assertThat(refused).hasMessageContaining(file.toString());
         }
     }
@@ -196,7 +196,7 @@ class FuzzedCodesTest {
         try {
             table.verify();
             return true;
-        } catch (TableFileException damaged) {
+        } catch (FileFormatException damaged) {
             assertThat(damaged).hasMessageContaining(file.toString());
             return false;
         }

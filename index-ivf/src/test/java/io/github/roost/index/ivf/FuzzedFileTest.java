@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.topology.TopologyReader;
-import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.FileFormatException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -93,9 +93,9 @@ class FuzzedFileTest {
             } catch (CompletionException failed) {
                 assertThat(isWhole).isFalse();
                 assertThat(failed).hasCauseInstanceOf(UncheckedIOException.class);
-                assertThat(failed).hasRootCauseInstanceOf(TableFileException.class);
+                assertThat(failed).hasRootCauseInstanceOf(FileFormatException.class);
             }
-        } catch (TableFileException refused) {
+        } catch (FileFormatException refused) {
             assertThat(refused).hasMessageContaining(fuzzed.toString());
         }
     }
@@ -110,7 +110,7 @@ class FuzzedFileTest {
         try {
             table.verify();
             return true;
-        } catch (TableFileException damaged) {
+        } catch (FileFormatException damaged) {
             return false;
         }
     }

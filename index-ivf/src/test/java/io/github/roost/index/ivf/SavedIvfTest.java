@@ -7,8 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.testkit.Effort;
 import io.github.roost.topology.TopologyReader;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.TableFileException;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -161,7 +161,7 @@ class SavedIvfTest {
             for (int attempt = 0; attempt < 2; attempt++) {
                 assertThatThrownBy(() -> opened.rebuild().join()).hasStackTraceContaining("is damaged");
             }
-            assertThatThrownBy(() -> opened.save(folder.resolve("copy"))).isInstanceOf(TableFileException.class);
+            assertThatThrownBy(() -> opened.save(folder.resolve("copy"))).isInstanceOf(FileFormatException.class);
         }
     }
 
@@ -213,7 +213,7 @@ class SavedIvfTest {
                     })
                     .as("byte %d", at)
                     .satisfies(thrown -> assertThat(Stream.iterate(thrown, t -> t != null, Throwable::getCause))
-                            .anyMatch(TableFileException.class::isInstance))
+                            .anyMatch(FileFormatException.class::isInstance))
                     .hasStackTraceContaining(changed.toString())
                     .hasStackTraceContaining("at byte");
         }
@@ -227,11 +227,11 @@ class SavedIvfTest {
             Path cut = Files.write(folder.resolve("cut-" + length), Arrays.copyOf(good, length));
             assertThatThrownBy(() -> IvfTable.open(ORCHESTRATOR, "short", cut))
                     .as("length %d", length)
-                    .isInstanceOf(TableFileException.class)
+                    .isInstanceOf(FileFormatException.class)
                     .hasMessageContaining(cut.toString());
         }
         Path longer = Files.write(folder.resolve("longer"), Arrays.copyOf(good, good.length + 4));
-        assertThatThrownBy(() -> IvfTable.open(ORCHESTRATOR, "long", longer)).isInstanceOf(TableFileException.class);
+        assertThatThrownBy(() -> IvfTable.open(ORCHESTRATOR, "long", longer)).isInstanceOf(FileFormatException.class);
     }
 
     /** Files whose checksum is right and whose numbers are not. */
@@ -266,7 +266,7 @@ class SavedIvfTest {
         sign(bytes, CHECKSUM_AT);
         Files.write(file, bytes.array());
         assertThatThrownBy(() -> IvfTable.open(ORCHESTRATOR, "forged", file))
-                .isInstanceOf(TableFileException.class)
+                .isInstanceOf(FileFormatException.class)
                 .hasMessageContaining(message);
     }
 
@@ -297,7 +297,7 @@ class SavedIvfTest {
         sign(bytes, CHECKSUM_AT + 2 * DIMENSION * Float.BYTES);
         Files.write(file, bytes.array());
         assertThatThrownBy(() -> IvfTable.open(ORCHESTRATOR, "forged", file))
-                .isInstanceOf(TableFileException.class)
+                .isInstanceOf(FileFormatException.class)
                 .hasMessageContaining(message);
     }
 
@@ -315,7 +315,7 @@ class SavedIvfTest {
         sign(bytes, CHECKSUM_AT + Kept.CODED_FLOATS.codecBytes(DIMENSION));
         Files.write(file, bytes.array());
         assertThatThrownBy(() -> IvfTable.open(ORCHESTRATOR, "forged", file))
-                .isInstanceOf(TableFileException.class)
+                .isInstanceOf(FileFormatException.class)
                 .hasMessageContaining("loss of " + value);
     }
 
@@ -347,7 +347,7 @@ class SavedIvfTest {
                                     opened.search(new float[DIMENSION], 10, 1).join())
                             .hasStackTraceContaining("not of finite numbers (at byte " + at + ")");
                     assertThatThrownBy(() -> opened.save(folder.resolve("copy")))
-                            .isInstanceOf(TableFileException.class);
+                            .isInstanceOf(FileFormatException.class);
                 }
             }
         }

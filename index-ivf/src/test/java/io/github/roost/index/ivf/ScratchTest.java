@@ -11,7 +11,7 @@ import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
-import io.github.roost.vector.spi.ScratchMemory;
+import io.github.roost.vector.memory.ScratchMemory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -20,15 +20,10 @@ import java.util.concurrent.CompletableFuture;
  * mount, memory elsewhere. One-sided: a transfer is a copy by the calling thread. Transfers succeed after the owner has died, so only the
  * region's heartbeat shows its death. A region is writable if its file is. Thread-safe.
  */
-public final class MappedMemory implements RemoteMemory {
+final class MappedMemory implements RemoteMemory {
     private final Path folder;
 
-    /**
-     * Makes a provider for the files of a folder.
-     *
-     * @param folder such as {@code /dev/shm}
-     */
-    public MappedMemory(Path folder) {
+    MappedMemory(Path folder) {
         this.folder = folder;
     }
 

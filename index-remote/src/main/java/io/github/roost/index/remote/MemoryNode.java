@@ -64,7 +64,7 @@ public final class MemoryNode implements AutoCloseable {
      */
     public static MemoryNode serve(Path pool, Duration term) throws IOException {
         Path folder = Objects.requireNonNull(pool.toAbsolutePath().getParent(), "a file is in a folder");
-        return serve(pool, term, new MappedMemory(folder));
+        return serve(pool, term, RemoteMemory.mapped(folder));
     }
 
     /** @param memory provider that has the file under its name */

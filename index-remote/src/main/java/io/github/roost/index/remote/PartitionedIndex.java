@@ -313,7 +313,7 @@ public final class PartitionedIndex {
                 return options.open(
                         orchestrator,
                         name,
-                        new MappedMemory(Objects.requireNonNull(place.getParent(), "a file is in a folder")),
+                        RemoteMemory.mapped(Objects.requireNonNull(place.getParent(), "a file is in a folder")),
                         place.getFileName().toString());
             } catch (IOException failed) {
                 throw new UncheckedIOException(failed);

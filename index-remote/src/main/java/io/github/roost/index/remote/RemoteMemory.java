@@ -2,6 +2,7 @@ package io.github.roost.index.remote;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
@@ -10,6 +11,18 @@ import java.util.concurrent.CompletableFuture;
  * owner's processor (one-sided). Thread-safe.
  */
 public interface RemoteMemory extends AutoCloseable {
+    /**
+     * A provider whose regions are files mapped by every process that uses them: in {@code /dev/shm}, shared memory of one host; on a DAX
+     * or CXL mount, memory elsewhere. Transfers succeed after the owner has died, so only the region's heartbeat shows its death. A region
+     * is writable if its file is.
+     *
+     * @param folder such as {@code /dev/shm}
+     * @return the provider of the files of the folder
+     */
+    static RemoteMemory mapped(Path folder) {
+        return new MappedMemory(folder);
+    }
+
     /** {@return the provider's name, such as {@code mapped}} */
     String name();
 

@@ -2,6 +2,7 @@ package io.github.roost.index.remote;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.SubmitOptions;
+import io.github.roost.index.remote.cache.PartitionCache;
 import io.github.roost.index.remote.format.Directory;
 import io.github.roost.index.remote.format.PoolHead;
 import io.github.roost.index.remote.pool.OpenPool;
@@ -39,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  * <pre>{@code
  * RemoteTable table = RemoteTable.builder()
  *         .cacheBytes(256L << 20)
- *         .openReadOnly(orchestrator, "products", new MappedMemory(Path.of("/dev/shm")), "products.pool");
+ *         .openReadOnly(orchestrator, "products", RemoteMemory.mapped(Path.of("/dev/shm")), "products.pool");
  * List<CompletableFuture<SearchResult>> answers = table.searchAll(requests);
  * }</pre>
  *
@@ -211,13 +212,47 @@ public sealed class RemoteTable extends AbstractVectorTable permits MutableRemot
                 metric(),
                 elementType(),
                 pool.head().partitions(),
-                search.stats().cachedBytes());
+                search.counts().held());
     }
 
     /** {@return counts of fetches, cache hits and failures since the table was opened} */
-    public RemoteStats remoteStats() {
-        return search.stats();
+    public Stats remoteStats() {
+        PartitionCache.Counts counts = search.counts();
+        return new Stats(
+                counts.reads(),
+                counts.bytesRead(),
+                counts.doorbells(),
+                counts.hits(),
+                counts.evictions(),
+                counts.held(),
+                search.damaged(),
+                search.partial(),
+                pool.directory().epoch());
     }
+
+    /**
+     * Counts of fetches and cache hits of a table since it was opened.
+     *
+     * @param reads fetches of partitions or of ends of their logs
+     * @param bytesRead bytes of these fetches
+     * @param doorbells requests to the network card for these fetches
+     * @param hits times that a group of queries found its partition in the cache
+     * @param evictions partitions evicted from the cache
+     * @param cachedBytes current memory of the cache, in bytes
+     * @param damaged reads of partitions that failed their checksums
+     * @param partial answers with a missing partition
+     * @param epoch the pool's epoch as this table last read it
+     */
+    public record Stats(
+            long reads,
+            long bytesRead,
+            long doorbells,
+            long hits,
+            long evictions,
+            long cachedBytes,
+            long damaged,
+            long partial,
+            long epoch) {}
 
     /** {@return the default number of partitions per search} */
     public int visitedByDefault() {

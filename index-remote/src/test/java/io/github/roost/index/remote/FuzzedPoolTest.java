@@ -52,7 +52,7 @@ class FuzzedPoolTest {
     private static final long LONG_SECONDS = 30;
 
     private static Orchestrator orchestrator;
-    private static MappedMemory memory;
+    private static RemoteMemory memory;
     private static Path folder;
     private static Path file;
     private static float[][] rows;
@@ -64,7 +64,7 @@ class FuzzedPoolTest {
         orchestrator = Pools.orchestrator();
         folder = Files.createTempDirectory("roost-fuzzed");
         file = folder.resolve("good.pool");
-        memory = new MappedMemory(folder);
+        memory = RemoteMemory.mapped(folder);
         rows = Pools.rows(ROWS + 12, 1);
         Pools.build(
                 orchestrator,

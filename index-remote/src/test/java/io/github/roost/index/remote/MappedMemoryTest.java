@@ -18,14 +18,14 @@ class MappedMemoryTest extends RemoteMemoryContract {
     @Override
     protected Provided provide(Path file) {
         return new Provided(
-                new MappedMemory(Objects.requireNonNull(file.getParent())),
+                RemoteMemory.mapped(Objects.requireNonNull(file.getParent())),
                 file.getFileName().toString());
     }
 
     @Test
     void whereTheFileWasCutShortTransfersAndCompareAndSetsFailByName(@TempDir Path folder) throws Exception {
         Path file = Files.write(folder.resolve("cut.region"), new byte[100_000]);
-        try (RemoteMemory.Region region = new MappedMemory(folder).open("cut.region");
+        try (RemoteMemory.Region region = RemoteMemory.mapped(folder).open("cut.region");
                 FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
             channel.truncate(0);
             assertThatThrownBy(() -> region.compareAndSet(80_000, 0, 1).join())

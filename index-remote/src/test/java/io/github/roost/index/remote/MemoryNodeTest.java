@@ -63,7 +63,7 @@ class MemoryNodeTest {
     }
 
     private static RemoteTable open(RemoteTable.Builder options) throws IOException {
-        return options.open(orchestrator, "served", new MappedMemory(folder), "served.pool");
+        return options.open(orchestrator, "served", RemoteMemory.mapped(folder), "served.pool");
     }
 
     private static void signal(Process node, String signal) throws Exception {
@@ -138,9 +138,9 @@ class MemoryNodeTest {
     void aNodeWhoseBeatsFailGoesOnWhenTheyCanBeWrittenAgain() throws Exception {
         Path file = folder.resolve("beats.pool");
         Files.copy(folder.resolve("served.pool"), file);
-        SteppedMemory memory = new SteppedMemory(new MappedMemory(folder));
+        SteppedMemory memory = new SteppedMemory(RemoteMemory.mapped(folder));
         try (MemoryNode node = MemoryNode.serve(file, Duration.ofMillis(20), memory);
-                OpenPool pool = OpenPool.open(new MappedMemory(folder).open("beats.pool"), TERM)) {
+                OpenPool pool = OpenPool.open(RemoteMemory.mapped(folder).open("beats.pool"), TERM)) {
             assertThat(node.partitions()).isEqualTo(6);
             CountDownLatch failed = new CountDownLatch(3);
             memory.beforeEachRead(transfers -> {

@@ -33,7 +33,7 @@ class MutableRemoteTableContractTest extends VectorTableContract<MutableRemoteTa
                 .open(
                         places,
                         "opened",
-                        new MappedMemory(Objects.requireNonNull(file.getParent())),
+                        RemoteMemory.mapped(Objects.requireNonNull(file.getParent())),
                         file.getFileName().toString());
     }
 

@@ -74,7 +74,7 @@ class OtherProcessesTest {
     }
 
     private static MutableRemoteTable open(Path folder) throws IOException {
-        return RemoteTable.builder().ef(300).open(orchestrator, "shared", new MappedMemory(folder), POOL);
+        return RemoteTable.builder().ef(300).open(orchestrator, "shared", RemoteMemory.mapped(folder), POOL);
     }
 
     private Process start(Class<?> main, String... arguments) throws IOException {
@@ -94,8 +94,8 @@ class OtherProcessesTest {
     static final class Writer {
         public static void main(String[] arguments) throws Exception {
             try (Orchestrator here = Pools.orchestrator();
-                    MutableRemoteTable table =
-                            RemoteTable.builder().open(here, "writer", new MappedMemory(Path.of(arguments[0])), POOL)) {
+                    MutableRemoteTable table = RemoteTable.builder()
+                            .open(here, "writer", RemoteMemory.mapped(Path.of(arguments[0])), POOL)) {
                 for (long id = Long.parseLong(arguments[1]); ; ) {
                     try {
                         table.put(id, vector(id));
@@ -115,7 +115,7 @@ class OtherProcessesTest {
             try (Orchestrator here = Pools.orchestrator();
                     MutableRemoteTable table = RemoteTable.builder()
                             .ef(300)
-                            .open(here, "reader", new MappedMemory(Path.of(arguments[0])), POOL)) {
+                            .open(here, "reader", RemoteMemory.mapped(Path.of(arguments[0])), POOL)) {
                 for (String line = in.readLine(); line != null; line = in.readLine()) {
                     System.out.println(Arrays.toString(table.search(vector(Long.parseLong(line)), K, PARTITIONS)
                             .join()

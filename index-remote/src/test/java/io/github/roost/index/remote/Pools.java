@@ -71,8 +71,8 @@ public final class Pools {
     /** The directory of a pool's epoch. */
     static Directory directory(Path file) throws IOException {
         Path folder = Objects.requireNonNull(file.toAbsolutePath().getParent());
-        try (OpenPool pool =
-                OpenPool.open(new MappedMemory(folder).open(file.getFileName().toString()), Duration.ofSeconds(5))) {
+        try (OpenPool pool = OpenPool.open(
+                RemoteMemory.mapped(folder).open(file.getFileName().toString()), Duration.ofSeconds(5))) {
             return pool.directory();
         }
     }

@@ -60,8 +60,8 @@ class RemoteChangesTest {
     private static float[][] rows;
     private static float[][] others;
 
-    private final SteppedMemory stepped = new SteppedMemory(new MappedMemory(folder));
-    private final RemoteMemory plain = new MappedMemory(folder);
+    private final SteppedMemory stepped = new SteppedMemory(RemoteMemory.mapped(folder));
+    private final RemoteMemory plain = RemoteMemory.mapped(folder);
     private final Map<Long, float[]> model = new TreeMap<>();
 
     @BeforeAll
@@ -249,12 +249,12 @@ class RemoteChangesTest {
                     stepped.beforeEach(number -> {});
                     put(writer, 9_000, others[5]);
                     CountDownLatch stopped = new CountDownLatch(1);
-                    CountDownLatch goOn = new CountDownLatch(1);
+                    CountDownLatch release = new CountDownLatch(1);
                     int at = stop;
                     stepped.beforeEach(number -> {
                         if (number == at) {
                             stopped.countDown();
-                            await(goOn);
+                            await(release);
                         }
                     });
                     CompletableFuture<Void> changed =
@@ -284,7 +284,7 @@ class RemoteChangesTest {
                             model.put(id, elsewhere.get(i));
                         }
                     } finally {
-                        goOn.countDown();
+                        release.countDown();
                     }
                     boolean made = true;
                     try {
@@ -504,12 +504,12 @@ class RemoteChangesTest {
                 put(writer, 9_000, others[5]);
                 int pair = writer.partitionsOf(others[5], 1)[0];
                 CountDownLatch stopped = new CountDownLatch(1);
-                CountDownLatch goOn = new CountDownLatch(1);
+                CountDownLatch release = new CountDownLatch(1);
                 int at = stop;
                 stepped.beforeEach(number -> {
                     if (number == at) {
                         stopped.countDown();
-                        await(goOn);
+                        await(release);
                     }
                 });
                 CompletableFuture<Boolean> rebuilt =
@@ -531,7 +531,7 @@ class RemoteChangesTest {
                     assertThat(next.rebuild(pair)).isTrue();
                     put(next, 9_003, near(others[5], 3));
                 } finally {
-                    goOn.countDown();
+                    release.countDown();
                 }
                 try {
                     rebuilt.join();
@@ -548,12 +548,12 @@ class RemoteChangesTest {
 
     /** Holds a rebuild up where it reads its rows. */
     private CompletableFuture<Void> holdReads(CountDownLatch reading) {
-        CompletableFuture<Void> goOn = new CompletableFuture<>();
+        CompletableFuture<Void> release = new CompletableFuture<>();
         stepped.beforeEachRead(transfers -> {
             reading.countDown();
-            return goOn;
+            return release;
         });
-        return goOn;
+        return release;
     }
 
     @Test
@@ -570,11 +570,11 @@ class RemoteChangesTest {
             long epoch = table.remoteStats().epoch();
 
             CountDownLatch reading = new CountDownLatch(1);
-            CompletableFuture<Void> goOn = holdReads(reading);
+            CompletableFuture<Void> release = holdReads(reading);
             TableBuild<MutableRemoteTable> cancelled = table.startRebuild(partition);
             await(reading);
             assertThat(cancelled.cancel()).isTrue();
-            goOn.complete(null);
+            release.complete(null);
             assertThatThrownBy(cancelled::join).isInstanceOf(CancellationException.class);
             assertThat(table.remoteStats().epoch()).isEqualTo(epoch);
             requireSame(table, model);

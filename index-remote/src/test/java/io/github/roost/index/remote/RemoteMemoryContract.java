@@ -152,7 +152,7 @@ public abstract class RemoteMemoryContract {
         RemoteMemory.Region region = open();
         assertThat(region.isWritable()).isTrue();
         Random random = new Random(8);
-        try (RemoteMemory.Region reader = new MappedMemory(folder).open("some.region")) {
+        try (RemoteMemory.Region reader = RemoteMemory.mapped(folder).open("some.region")) {
             for (int max : new int[] {9, 600, 70_000, 1_000_000}) {
                 List<RemoteMemory.Region.Transfer> pieces = new ArrayList<>();
                 for (int i = 0; i < 3; i++) {
@@ -183,7 +183,7 @@ public abstract class RemoteMemoryContract {
     @Test
     void compareAndSetsOfSeveralThreadsAndProcessesLoseNothing() throws Exception {
         RemoteMemory.Region region = open();
-        try (RemoteMemory.Region mapped = new MappedMemory(folder).open("some.region")) {
+        try (RemoteMemory.Region mapped = RemoteMemory.mapped(folder).open("some.region")) {
             MemorySegment zero = local(8);
             mapped.put(List.of(new RemoteMemory.Region.Transfer(800, zero))).join();
             List<CompletableFuture<Void>> ends = new ArrayList<>();
@@ -231,7 +231,7 @@ public abstract class RemoteMemoryContract {
             Provided provided = provide(file);
             closing(provided.memory());
             try (MutableRemoteTable mapped = RemoteTable.builder()
-                            .open(orchestrator, "mapped", new MappedMemory(folder), "some.region");
+                            .open(orchestrator, "mapped", RemoteMemory.mapped(folder), "some.region");
                     MutableRemoteTable table =
                             RemoteTable.builder().open(orchestrator, "other", provided.memory(), provided.region())) {
                 for (int i = 0; i < more.length; i++) {
@@ -269,7 +269,7 @@ public abstract class RemoteMemoryContract {
     @Test
     void whatAnotherProcessHasWrittenIsSeenByGetsThatBeginLater() throws Exception {
         RemoteMemory.Region region = open();
-        try (RemoteMemory.Region writer = new MappedMemory(folder).open("some.region")) {
+        try (RemoteMemory.Region writer = RemoteMemory.mapped(folder).open("some.region")) {
             MemorySegment word = local(8);
             for (long i = 1; i < 200; i++) {
                 word.set(ValueLayout.JAVA_LONG, 0, i);
@@ -310,7 +310,7 @@ public abstract class RemoteMemoryContract {
             // A cache that has not room for all: partitions are fetched again and again.
             long bytes;
             try (MutableRemoteTable mapped =
-                    RemoteTable.builder().open(orchestrator, "mapped", new MappedMemory(folder), "some.region")) {
+                    RemoteTable.builder().open(orchestrator, "mapped", RemoteMemory.mapped(folder), "some.region")) {
                 bytes = Pools.partitionBytes(file);
                 try (MutableRemoteTable table = RemoteTable.builder()
                         .cacheBytes(bytes / 2)

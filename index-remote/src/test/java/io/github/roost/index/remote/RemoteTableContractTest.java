@@ -56,7 +56,7 @@ class RemoteTableContractTest extends VectorTableContract<RemoteTable> {
                 .openReadOnly(
                         places,
                         name,
-                        new MappedMemory(Objects.requireNonNull(pool.getParent())),
+                        RemoteMemory.mapped(Objects.requireNonNull(pool.getParent())),
                         pool.getFileName().toString());
     }
 

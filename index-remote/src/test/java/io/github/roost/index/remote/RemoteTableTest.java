@@ -57,7 +57,7 @@ class RemoteTableTest {
     private static float[][] queries;
     private static PartitionedIndex.Pool pool;
 
-    private final FaultyMemory memory = new FaultyMemory(new MappedMemory(folder));
+    private final FaultyMemory memory = new FaultyMemory(RemoteMemory.mapped(folder));
 
     @BeforeAll
     static void build() throws IOException {
@@ -243,7 +243,7 @@ class RemoteTableTest {
                 assertThat(answers.get(i).join())
                         .isEqualTo(large.search(queries[i], K, 4).join());
             }
-            RemoteStats stats = table.remoteStats();
+            RemoteTable.Stats stats = table.remoteStats();
             assertThat(stats.reads()).isEqualTo(union.size());
             assertThat(stats.evictions()).isGreaterThan(union.size() / 2);
             assertThat(stats.cachedBytes()).isLessThanOrEqualTo(room);
@@ -270,7 +270,7 @@ class RemoteTableTest {
 
     @Test
     void searchesThatHaveBegunGiveTheirAnswersWhereLaterOnesOfTheBatchAreRefused() throws Exception {
-        SteppedMemory stepped = new SteppedMemory(new MappedMemory(folder));
+        SteppedMemory stepped = new SteppedMemory(RemoteMemory.mapped(folder));
         RemoteTable table = RemoteTable.builder().open(orchestrator, "stepped", stepped, POOL);
         SearchRequest request = SearchRequest.of(queries[0], K).effort(2);
         Thread here = Thread.currentThread();
@@ -346,7 +346,7 @@ class RemoteTableTest {
 
     @Test
     void aPartialAnswerIsOfWhatTheCacheHasWhereNothingCanBeRead() throws Exception {
-        SteppedMemory stepped = new SteppedMemory(new MappedMemory(folder));
+        SteppedMemory stepped = new SteppedMemory(RemoteMemory.mapped(folder));
         try (RemoteTable table = RemoteTable.builder().partialAnswers(true).open(orchestrator, "cut", stepped, POOL)) {
             List<SearchResult> whole = new ArrayList<>();
             for (SearchRequest request : batch(1)) {
@@ -371,18 +371,18 @@ class RemoteTableTest {
     @Test
     void aPartitionIsSearchedWhileTheNextIsFetchedAndAnsweredBeforeTheLastHasArrived() throws Exception {
         int[] first = firstOfThreePartitions();
-        SteppedMemory stepped = new SteppedMemory(new MappedMemory(folder));
+        SteppedMemory stepped = new SteppedMemory(RemoteMemory.mapped(folder));
         CountDownLatch nextIsAskedFor = new CountDownLatch(1);
         CompletableFuture<Void> isSearching = new CompletableFuture<>();
         CompletableFuture<Void> isAnswered = new CompletableFuture<>();
         List<CompletableFuture<?>> gates = List.of(CompletableFuture.completedFuture(null), isSearching, isAnswered);
-        AtomicInteger asked = new AtomicInteger();
+        AtomicInteger requested = new AtomicInteger();
         try (RemoteTable table = RemoteTable.builder().readsPerDoorbell(1).open(orchestrator, "piped", stepped, POOL)) {
             stepped.beforeEachRead(transfers -> {
                 if (transfers.getFirst().local().byteSize() <= 4_096) {
                     return CompletableFuture.completedFuture(null);
                 }
-                int number = asked.getAndIncrement();
+                int number = requested.getAndIncrement();
                 if (number == 1) {
                     nextIsAskedFor.countDown();
                 }
@@ -406,7 +406,7 @@ class RemoteTableTest {
             for (CompletableFuture<SearchResult> answer : answers) {
                 assertThat(answer.get(20, TimeUnit.SECONDS).size()).isEqualTo(K);
             }
-            assertThat(asked).hasValue(3);
+            assertThat(requested).hasValue(3);
         } finally {
             isSearching.complete(null);
             isAnswered.complete(null);
@@ -718,7 +718,7 @@ class RemoteTableTest {
             CountingMemory.Totals before = counting.totals();
             table.searchAll(batch(3)).forEach(CompletableFuture::join);
             CountingMemory.Totals after = counting.totals();
-            RemoteStats stats = table.remoteStats();
+            RemoteTable.Stats stats = table.remoteStats();
             // Each group of queries reads three words besides, in one doorbell.
             long words = after.doorbells() - before.doorbells() - stats.doorbells();
             assertThat(after.pieces() - before.pieces()).isEqualTo(stats.reads() + 3 * words);

@@ -9,7 +9,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
 /** A registry for servers and clients of one process. Thread-safe. */
-public final class InMemoryRegistry implements Registry {
+final class InMemoryRegistry implements Registry {
     /** Guarded by this. */
     private final Map<String, InetSocketAddress> servers = new HashMap<>();
 
@@ -18,9 +18,6 @@ public final class InMemoryRegistry implements Registry {
     private final Map<String, Long> terms = new HashMap<>();
     /** Guarded by this. */
     private final Map<String, Announced> announced = new HashMap<>();
-
-    /** An empty registry. */
-    public InMemoryRegistry() {}
 
     @Override
     public synchronized Registration register(String server, InetSocketAddress address) {

@@ -12,6 +12,11 @@ import java.util.function.Consumer;
  * java.io.UncheckedIOException} if that process does not answer.
  */
 public interface Registry extends AutoCloseable {
+    /** {@return an empty registry for servers and clients of one process} */
+    static Registry inMemory() {
+        return new InMemoryRegistry();
+    }
+
     /**
      * Registers a server, until the registration is closed or the server's process ends. If the process ends without closing it, the
      * registration expires after a while; then the name can be registered again.

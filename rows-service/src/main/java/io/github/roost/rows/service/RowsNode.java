@@ -10,7 +10,7 @@ import io.github.roost.rows.RowWriter;
 import io.github.roost.rows.TextKeys;
 import io.github.roost.rows.VersionBuilder;
 import io.github.roost.rows.VersionedRows;
-import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.file.WholeFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -204,7 +204,7 @@ public final class RowsNode implements AutoCloseable {
                 table.load(version);
             }
             return served;
-        } catch (TableFileException damaged) {
+        } catch (FileFormatException damaged) {
             LOG.warn("version {} is damaged: it is not served until it has been reloaded", version, damaged);
             // Without the note, a coordinator's next load reads the version from its source.
             Files.deleteIfExists(noteFile(version));
@@ -366,7 +366,7 @@ public final class RowsNode implements AutoCloseable {
             }
             return new Served(Integer.parseInt(lines.getFirst().replace("shards ", "")), here);
         } catch (IllegalArgumentException | NoSuchElementException e) {
-            TableFileException damaged = new TableFileException(file, 0, "does not say which shards a version has");
+            FileFormatException damaged = new FileFormatException(file, 0, "does not say which shards a version has");
             damaged.initCause(e);
             throw damaged;
         }

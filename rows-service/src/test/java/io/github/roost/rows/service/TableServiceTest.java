@@ -754,7 +754,7 @@ class TableServiceTest {
                     "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
                     "grpc.health.v1.Health/Check",
                     "grpc.channelz.v1.Channelz/GetServers")) {
-                MethodDescriptor<byte[], byte[]> asked = MethodDescriptor.<byte[], byte[]>newBuilder()
+                MethodDescriptor<byte[], byte[]> requested = MethodDescriptor.<byte[], byte[]>newBuilder()
                         .setType(MethodDescriptor.MethodType.UNARY)
                         .setFullMethodName(method)
                         .setRequestMarshaller(bytes)
@@ -762,7 +762,7 @@ class TableServiceTest {
                         .build();
                 assertThatThrownBy(() -> ClientCalls.blockingUnaryCall(
                                 channel,
-                                asked,
+                                requested,
                                 CallOptions.DEFAULT.withDeadlineAfter(DEADLINE.toSeconds(), TimeUnit.SECONDS),
                                 new byte[0]))
                         .isInstanceOfSatisfying(

@@ -122,7 +122,7 @@ final class VirtualCoordinator {
                 order(unload.server(), new Order(term, unload.version(), null, makesRoom));
             }
             case Step.Wait wait -> {
-                network.after(PAUSE, this::goOn);
+                network.after(PAUSE, this::resume);
                 if (isComplete) {
                     watch.settling();
                 }
@@ -166,20 +166,20 @@ final class VirtualCoordinator {
                         isObeyed -> network.send(wire, () -> {
                             if (isWaitedFor(of)) {
                                 round++;
-                                network.after(isObeyed ? 0 : PAUSE, this::goOn);
+                                network.after(isObeyed ? 0 : PAUSE, this::resume);
                             }
                         }));
             }
         });
         network.after(order.isLoad() ? LOAD_DEADLINE : UNLOAD_DEADLINE, () -> {
             if (isWaitedFor(of)) {
-                goOn();
+                resume();
             }
         });
         watch.sent(server, order);
     }
 
-    private void goOn() {
+    private void resume() {
         if (!isOver) {
             look();
         }

@@ -1,6 +1,6 @@
 package io.github.roost.vector.file;
 
-import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.FileFormatException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -9,7 +9,7 @@ import java.util.Arrays;
 import java.util.stream.Collectors;
 
 /**
- * Checks of the values that are read from a table's file. A failed check throws a {@link TableFileException} that names the file, the byte
+ * Checks of the values that are read from a table's file. A failed check throws a {@link FileFormatException} that names the file, the byte
  * offset, and the found and expected values. Immutable.
  *
  * @param file the file, named in messages
@@ -24,8 +24,8 @@ public record FileChecks(Path file) {
      * @param what the fault, as the end of a sentence that begins with the file's name
      * @return the exception, to be thrown by the caller
      */
-    public TableFileException fault(long at, String what) {
-        return new TableFileException(file, at, what);
+    public FileFormatException fault(long at, String what) {
+        return new FileFormatException(file, at, what);
     }
 
     /**
@@ -34,9 +34,9 @@ public record FileChecks(Path file) {
      * @param bytes the length of the file
      * @param min the minimum length
      * @param of names the header in the message, such as "a table's head of 64"
-     * @throws TableFileException if the file is shorter
+     * @throws FileFormatException if the file is shorter
      */
-    public void requireHead(long bytes, long min, String of) throws TableFileException {
+    public void requireHead(long bytes, long min, String of) throws FileFormatException {
         if (bytes < min) {
             throw fault(0, "is " + bytes + " bytes long, less than " + of);
         }
@@ -48,9 +48,9 @@ public record FileChecks(Path file) {
      * @param at byte offset of the version
      * @param found the version in the file
      * @param known the versions that the reader supports
-     * @throws TableFileException if {@code found} is not one of {@code known}
+     * @throws FileFormatException if {@code found} is not one of {@code known}
      */
-    public void requireVersion(long at, int found, int... known) throws TableFileException {
+    public void requireVersion(long at, int found, int... known) throws FileFormatException {
         if (Arrays.stream(known).noneMatch(version -> version == found)) {
             throw fault(
                     at,
@@ -68,9 +68,9 @@ public record FileChecks(Path file) {
      * @param min the minimum
      * @param max the maximum
      * @return the number
-     * @throws TableFileException if the number is not in the range
+     * @throws FileFormatException if the number is not in the range
      */
-    public long requireRange(long at, String what, long value, long min, long max) throws TableFileException {
+    public long requireRange(long at, String what, long value, long min, long max) throws FileFormatException {
         if (value < min || value > max) {
             String range = min == max ? "it must be " + min : "it must be between " + min + " and " + max;
             throw fault(at, "has a " + what + " of " + value + ", " + range);
@@ -87,9 +87,9 @@ public record FileChecks(Path file) {
      * @param min the minimum
      * @param max the maximum
      * @return the number
-     * @throws TableFileException if the number is not in the range
+     * @throws FileFormatException if the number is not in the range
      */
-    public int requireRange(long at, String what, int value, int min, int max) throws TableFileException {
+    public int requireRange(long at, String what, int value, int min, int max) throws FileFormatException {
         return (int) requireRange(at, what, (long) value, min, max);
     }
 
@@ -100,9 +100,9 @@ public record FileChecks(Path file) {
      * @param what names the number in the message
      * @param value the number
      * @param expected the required value
-     * @throws TableFileException if the number is not {@code expected}
+     * @throws FileFormatException if the number is not {@code expected}
      */
-    public void requireEqual(long at, String what, long value, long expected) throws TableFileException {
+    public void requireEqual(long at, String what, long value, long expected) throws FileFormatException {
         requireRange(at, what, value, expected, expected);
     }
 
@@ -114,9 +114,9 @@ public record FileChecks(Path file) {
      * @param value the number
      * @param min the minimum
      * @return the number
-     * @throws TableFileException if the number is less than {@code min}, infinite or NaN
+     * @throws FileFormatException if the number is less than {@code min}, infinite or NaN
      */
-    public double requireFinite(long at, String what, double value, double min) throws TableFileException {
+    public double requireFinite(long at, String what, double value, double min) throws FileFormatException {
         if (!(value >= min && value < Double.POSITIVE_INFINITY)) {
             throw fault(at, "has a " + what + " of " + value + ", it must be a number and at least " + min);
         }
@@ -131,9 +131,9 @@ public record FileChecks(Path file) {
      * @param value the number
      * @param min the minimum
      * @return the number
-     * @throws TableFileException if the number is less than {@code min}, infinite or NaN
+     * @throws FileFormatException if the number is less than {@code min}, infinite or NaN
      */
-    public float requireFinite(long at, String what, float value, float min) throws TableFileException {
+    public float requireFinite(long at, String what, float value, float min) throws FileFormatException {
         if (!(value >= min && value < Float.POSITIVE_INFINITY)) {
             throw fault(at, "has a " + what + " of " + value + ", it must be a number and at least " + min);
         }
@@ -147,9 +147,9 @@ public record FileChecks(Path file) {
      * @param which names the checksum in the message, such as "its checksum"
      * @param said the checksum stored in the file
      * @param bytes the bytes that it covers
-     * @throws TableFileException if the checksums differ
+     * @throws FileFormatException if the checksums differ
      */
-    public void requireChecksum(long at, String which, long said, MemorySegment bytes) throws TableFileException {
+    public void requireChecksum(long at, String which, long said, MemorySegment bytes) throws FileFormatException {
         long found = Integer.toUnsignedLong(Checksum.of(bytes));
         if (said != found) {
             throw fault(at, "is damaged: %s is %08x, the checksum of its bytes is %08x".formatted(which, said, found));
@@ -163,9 +163,9 @@ public record FileChecks(Path file) {
      * @param which names the checksum in the message, such as "its checksum"
      * @param section the content and checksum of the section, without padding
      * @return the content, a slice of {@code section}
-     * @throws TableFileException if the section is damaged
+     * @throws FileFormatException if the section is damaged
      */
-    public MemorySegment requireSection(long at, String which, MemorySegment section) throws TableFileException {
+    public MemorySegment requireSection(long at, String which, MemorySegment section) throws FileFormatException {
         long end = section.byteSize() - SectionWriter.CHECKSUM_BYTES;
         MemorySegment content = section.asSlice(0, end);
         requireChecksum(at + end, which, section.get(LONG, end), content);

@@ -17,21 +17,8 @@ import java.util.function.Supplier;
  * The efforts with which searches of a table reach the target recall of their requests. An effort is measured at
  * the first request with a given recall and k, then cached until the number of rows has more than doubled or halved. Thread-safe.
  */
-public final class RecallEfforts {
+final class RecallEfforts {
     private record Target(double recall, int k) {}
-
-    /** Measures the effort for a recall. */
-    @FunctionalInterface
-    public interface Measure {
-        /**
-         * Returns the smallest effort that reaches a recall. May block; there is one call at a time per recall and k.
-         *
-         * @param recall the target recall, over 0, at most 1
-         * @param k the number of rows, from 1 to 10,000
-         * @return the effort, in the unit of {@link SearchRequest#effort}
-         */
-        int effort(double recall, int k);
-    }
 
     /**
      * An effort that is measured or being measured.
@@ -45,7 +32,7 @@ public final class RecallEfforts {
     }
 
     private final Orchestrator orchestrator;
-    private final Measure measure;
+    private final RecallSample.Measure measure;
     private final IntSupplier rows;
     private final ConcurrentHashMap<Target, Known> efforts = new ConcurrentHashMap<>();
 
@@ -56,14 +43,14 @@ public final class RecallEfforts {
      * @param measure measures efforts of the table
      * @param rows returns the number of rows of the table
      */
-    public RecallEfforts(Orchestrator orchestrator, Measure measure, IntSupplier rows) {
+    RecallEfforts(Orchestrator orchestrator, RecallSample.Measure measure, IntSupplier rows) {
         this.orchestrator = orchestrator;
         this.measure = measure;
         this.rows = rows;
     }
 
     /** Discards all efforts, because the rows have been replaced. */
-    public void clear() {
+    void clear() {
         efforts.clear();
     }
 
@@ -76,7 +63,7 @@ public final class RecallEfforts {
      * @return may be waited for inside a search; completes like the submitted search, and cancels it when cancelled; fails with {@link DeadlineExceededException} if the
      *     deadline passes before the effort has been measured
      */
-    public CompletableFuture<SearchResult> search(
+    CompletableFuture<SearchResult> search(
             SearchRequest request, Function<SearchRequest, CompletableFuture<SearchResult>> submit) {
         if (Double.isNaN(request.targetRecall())) {
             return submit.apply(request);
@@ -102,7 +89,7 @@ public final class RecallEfforts {
                 answer.completeExceptionally(new DeadlineExceededException(-left));
             } else if (!answer.isDone()) {
                 SearchRequest measuredRequest = request.effort(measured);
-                goOn(
+                submit(
                         answer,
                         () -> submit.apply(
                                 hasDeadline ? measuredRequest.timeout(Duration.ofNanos(left)) : measuredRequest));
@@ -119,7 +106,8 @@ public final class RecallEfforts {
         }
     }
 
-    private static void goOn(CompletableFuture<SearchResult> answer, Supplier<CompletableFuture<SearchResult>> submit) {
+    private static void submit(
+            CompletableFuture<SearchResult> answer, Supplier<CompletableFuture<SearchResult>> submit) {
         CompletableFuture<SearchResult> search;
         try {
             search = submit.get();

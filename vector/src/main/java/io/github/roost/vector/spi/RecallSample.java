@@ -63,7 +63,7 @@ public final class RecallSample {
      * @param measure measures the effort with these queries
      * @return the effort
      */
-    public static int effortByOwnRows(double recall, int k, int rows, RecallEfforts.Measure measure) {
+    public static int effortByOwnRows(double recall, int k, int rows, Measure measure) {
         int withItself = Math.min(Math.min(k + 1, Vectors.MAX_NEIGHBORS), Math.max(1, rows));
         return measure.effort((recall * (withItself - 1) + 1) / withItself, withItself);
     }
@@ -83,6 +83,19 @@ public final class RecallSample {
             reach[query] = truth.size() == 0 ? Float.NEGATIVE_INFINITY : truth.distances()[truth.size() - 1];
         });
         this.truths = found[0];
+    }
+
+    /** Measures the effort for a recall. */
+    @FunctionalInterface
+    public interface Measure {
+        /**
+         * Returns the smallest effort that reaches a recall. May block; there is one call at a time per recall and k.
+         *
+         * @param recall the target recall, over 0, at most 1
+         * @param k the number of rows, from 1 to 10,000
+         * @return the effort, in the unit of {@link io.github.roost.vector.SearchRequest#effort}
+         */
+        int effort(double recall, int k);
     }
 
     @FunctionalInterface

@@ -3,7 +3,7 @@ package io.github.roost.vector.file;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.FileFormatException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -80,7 +80,7 @@ class SectionTest {
             bad[bit / Byte.SIZE] ^= (byte) (1 << bit % Byte.SIZE);
             assertThatThrownBy(() -> CHECKS.requireSection(100, "its checksum", MemorySegment.ofArray(bad)))
                     .as("bit %d", bit)
-                    .isInstanceOf(TableFileException.class)
+                    .isInstanceOf(FileFormatException.class)
                     .hasMessageStartingWith("table is damaged: its checksum is ")
                     .hasMessageEndingWith("(at byte 112)");
         }

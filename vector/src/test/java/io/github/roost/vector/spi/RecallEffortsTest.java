@@ -50,8 +50,8 @@ class RecallEffortsTest {
     private int effort(SearchRequest request) {
         return (int) efforts.search(
                         request,
-                        asked -> CompletableFuture.completedFuture(
-                                SearchResult.EMPTY.with(new SearchCost(asked.effortOr(-1), 0), false)))
+                        requested -> CompletableFuture.completedFuture(
+                                SearchResult.EMPTY.with(new SearchCost(requested.effortOr(-1), 0), false)))
                 .join()
                 .cost()
                 .visited();
@@ -92,7 +92,7 @@ class RecallEffortsTest {
                 },
                 rows::get);
         for (int i = 1; i <= 2; i++) {
-            assertThatThrownBy(() -> failing.search(REQUEST, asked -> new CompletableFuture<>())
+            assertThatThrownBy(() -> failing.search(REQUEST, requested -> new CompletableFuture<>())
                             .join())
                     .isInstanceOf(CompletionException.class)
                     .hasRootCauseMessage("no sample");
@@ -102,7 +102,7 @@ class RecallEffortsTest {
 
     @Test
     void aRefusalIsInTheFutureOfASearchThatWaitedForItsEffortAndThrownAtALaterOne() {
-        Function<SearchRequest, CompletableFuture<SearchResult>> full = asked -> {
+        Function<SearchRequest, CompletableFuture<SearchResult>> full = requested -> {
             throw new RejectedSearchException("table", 0, 1);
         };
         CountDownLatch release = new CountDownLatch(1);
@@ -118,12 +118,12 @@ class RecallEffortsTest {
         CountDownLatch release = new CountDownLatch(1);
         RecallEfforts slow = measuredAfter(release);
         AtomicReference<SearchRequest> submitted = new AtomicReference<>();
-        CompletableFuture<SearchResult> patient = slow.search(REQUEST.timeout(Duration.ofHours(1)), asked -> {
-            submitted.set(asked);
+        CompletableFuture<SearchResult> patient = slow.search(REQUEST.timeout(Duration.ofHours(1)), requested -> {
+            submitted.set(requested);
             return CompletableFuture.completedFuture(SearchResult.EMPTY);
         });
         CompletableFuture<SearchResult> late =
-                slow.search(REQUEST.timeout(Duration.ofMillis(2)), asked -> new CompletableFuture<>());
+                slow.search(REQUEST.timeout(Duration.ofMillis(2)), requested -> new CompletableFuture<>());
         assertThatThrownBy(late::join).hasCauseInstanceOf(DeadlineExceededException.class);
         assertThat(patient).isNotDone();
         release.countDown();
@@ -139,8 +139,8 @@ class RecallEffortsTest {
         RecallEfforts slow = measuredAfter(release);
         CompletableFuture<SearchResult> submitted = new CompletableFuture<>();
         AtomicInteger submissions = new AtomicInteger();
-        CompletableFuture<SearchResult> kept = slow.search(REQUEST, asked -> submitted);
-        CompletableFuture<SearchResult> cancelled = slow.search(REQUEST, asked -> {
+        CompletableFuture<SearchResult> kept = slow.search(REQUEST, requested -> submitted);
+        CompletableFuture<SearchResult> cancelled = slow.search(REQUEST, requested -> {
             submissions.incrementAndGet();
             return submitted;
         });
@@ -189,7 +189,7 @@ class RecallEffortsTest {
                 },
                 rows::get);
         SearchFunction<Integer, Thread> outer = (query, context) -> {
-            var _ = onWorker.search(REQUEST, asked -> CompletableFuture.completedFuture(SearchResult.EMPTY))
+            var _ = onWorker.search(REQUEST, requested -> CompletableFuture.completedFuture(SearchResult.EMPTY))
                     .join();
             return Thread.currentThread();
         };

@@ -90,16 +90,16 @@ class RecallSampleTest {
 
     @Test
     void rowsAsQueriesFindThemselvesSoTheTargetIsRaisedByOneCertainHit() {
-        List<String> asked = new ArrayList<>();
-        RecallEfforts.Measure measure = (target, k) -> {
-            asked.add(target + " of " + k);
+        List<String> requested = new ArrayList<>();
+        RecallSample.Measure measure = (target, k) -> {
+            requested.add(target + " of " + k);
             return 7;
         };
         assertThat(RecallSample.effortByOwnRows(.5, 9, 1_000, measure)).isEqualTo(7);
         RecallSample.effortByOwnRows(.5, 9, 5, measure);
         RecallSample.effortByOwnRows(1, 10_000, 50_000, measure);
         RecallSample.effortByOwnRows(.5, 9, 0, measure);
-        assertThat(asked).containsExactly("0.55 of 10", "0.6 of 5", "1.0 of 10000", "1.0 of 1");
+        assertThat(requested).containsExactly("0.55 of 10", "0.6 of 5", "1.0 of 10000", "1.0 of 1");
     }
 
     @Test

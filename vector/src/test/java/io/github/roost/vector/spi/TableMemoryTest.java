@@ -184,13 +184,13 @@ class TableMemoryTest {
     void onOneNodeNothingIsEverMovedNorAskedFor() {
         use(machine(1, 4));
         Registration table = orchestrator.register("table");
-        AtomicInteger asked = new AtomicInteger();
+        AtomicInteger requested = new AtomicInteger();
 
         TableMemory memory = TableMemory.keepAtHome(
                 orchestrator,
                 table,
                 index -> {
-                    asked.incrementAndGet();
+                    requested.incrementAndGet();
                     return Stream.of(segment(8));
                 },
                 recording);
@@ -201,7 +201,7 @@ class TableMemoryTest {
         memory.allIsNew();
         orchestrator.close();
 
-        assertThat(asked).hasValue(0);
+        assertThat(requested).hasValue(0);
         assertThat(moves).isEmpty();
     }
 
@@ -368,16 +368,16 @@ class TableMemoryTest {
         }
         Registration table = orchestrator.register("table");
         MemorySegment memory = segment(8);
-        CountDownLatch asked = new CountDownLatch(1);
+        CountDownLatch requested = new CountDownLatch(1);
         TableMemory.keepAtHome(
                 orchestrator,
                 table,
                 index -> {
-                    asked.countDown();
+                    requested.countDown();
                     return Stream.of(memory);
                 },
                 recording);
-        asked.await();
+        requested.await();
         assertThat(moves).isEmpty();
         end.countDown();
 

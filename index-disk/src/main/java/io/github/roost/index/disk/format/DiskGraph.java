@@ -3,8 +3,8 @@ package io.github.roost.index.disk.format;
 import static io.github.roost.io.BlockIo.BLOCK_BYTES;
 
 import io.github.roost.io.BlockFile;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.file.Checksum;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -74,7 +74,7 @@ public final class DiskGraph {
             readSection(file, "map", root.mapBlock(), section, root.mapChecksum());
             BlockMap map = BlockMap.read(section, pages, rowBlocks);
             if (!map.isWithin(pages, rowBlocks, layout.firstFreeBlock(), file.blocks())) {
-                throw new TableFileException(
+                throw new FileFormatException(
                         file.path(),
                         (long) root.mapBlock() * BLOCK_BYTES,
                         "has a map of blocks that are not between " + layout.firstFreeBlock() + " and "
@@ -97,7 +97,7 @@ public final class DiskGraph {
 
     private static Superblock root(BlockFile file) throws IOException {
         if (file.blocks() < DiskLayout.SUPERBLOCKS) {
-            throw new TableFileException(file.path(), 0, "holds no table: it is too short");
+            throw new FileFormatException(file.path(), 0, "holds no table: it is too short");
         }
         Superblock newest = null;
         long first = 0;
@@ -116,14 +116,14 @@ public final class DiskGraph {
         }
         if (newest == null) {
             DiskFormats.TABLE.requireNoOther(file.path(), first);
-            throw new TableFileException(file.path(), 0, "holds no whole table: neither of its superblocks is one");
+            throw new FileFormatException(file.path(), 0, "holds no whole table: neither of its superblocks is one");
         }
         return newest;
     }
 
     private static void requireBlocks(BlockFile file, long blocks) throws IOException {
         if (file.blocks() < blocks) {
-            throw new TableFileException(
+            throw new FileFormatException(
                     file.path(), file.blocks() * BLOCK_BYTES, "ends here, and should have " + blocks + " blocks");
         }
     }
@@ -137,8 +137,8 @@ public final class DiskGraph {
         }
     }
 
-    private static TableFileException damaged(BlockFile file, String what, long block) {
-        return new TableFileException(file.path(), block * BLOCK_BYTES, "has damaged " + what + ": wrong checksum");
+    private static FileFormatException damaged(BlockFile file, String what, long block) {
+        return new FileFormatException(file.path(), block * BLOCK_BYTES, "has damaged " + what + ": wrong checksum");
     }
 
     public BlockFile file() {

@@ -12,7 +12,7 @@ import io.github.roost.index.disk.search.SearchCounts;
 import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
 import io.github.roost.neighborhash.spi.RowMap;
-import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.FileFormatException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -210,7 +210,7 @@ public final class DiskUpdates {
         long sequence = newest.sequence();
         for (BlockFile one : logFiles) {
             if (UpdateLog.begin(one, newest.tableId()).generation() > sequence + 1) {
-                throw new TableFileException(
+                throw new FileFormatException(
                         file.path(),
                         (long) Superblock.blockOf(sequence + 1) * BlockIo.BLOCK_BYTES,
                         "has a damaged superblock: its logs follow a later one than " + sequence);
@@ -221,7 +221,7 @@ public final class DiskUpdates {
         boolean isFollowed = begin.generation() == sequence + 1;
         List<Update> updates = new ArrayList<>(isFollowed ? log.replayAtLeastTo(begin.before()) : log.replay());
         if (sequence > 1 && log.blocks() == 0) {
-            throw new TableFileException(log.file().path(), 0, "holds no log of checkpoint " + sequence);
+            throw new FileFormatException(log.file().path(), 0, "holds no log of checkpoint " + sequence);
         }
         if (isFollowed) {
             log = logAfter(sequence + 1, log.end());

@@ -6,7 +6,7 @@ import static io.github.roost.index.disk.format.DiskLayout.LONG;
 import static io.github.roost.io.BlockIo.BLOCK_BYTES;
 
 import io.github.roost.io.BlockFile;
-import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.file.Checksum;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -147,8 +147,8 @@ final class UpdateLog {
         }
     }
 
-    private static TableFileException damaged(BlockFile file, int block) {
-        return new TableFileException(
+    private static FileFormatException damaged(BlockFile file, int block) {
+        return new FileFormatException(
                 file.path(), (long) block * BLOCK_BYTES, "has a damaged block between acknowledged updates");
     }
 
@@ -301,7 +301,7 @@ final class UpdateLog {
             byte what = group[(int) at];
             boolean isPut = what == PUT;
             if (!(isPut || what == REMOVE) || at + recordBytes(isPut) > group.length) {
-                throw new TableFileException(
+                throw new FileFormatException(
                         file.path(), (long) next * BLOCK_BYTES, "holds an update of no known kind");
             }
             long id = from.get(LONG, at + 1);
@@ -310,7 +310,7 @@ final class UpdateLog {
                 MemorySegment.copy(from, FLOAT, at + 1 + Long.BYTES, vector, 0, dimension);
                 for (float component : vector) {
                     if (!Float.isFinite(component)) {
-                        throw new TableFileException(
+                        throw new FileFormatException(
                                 file.path(), (long) next * BLOCK_BYTES, "holds a vector that is not finite");
                     }
                 }

@@ -38,7 +38,7 @@ public record AllowedRows(NodeSet nodes, NodeSet rows) {
             return new AllowedRows(rows, rows);
         }
         NodeSet nodes = new NodeSet.Asking(image.shape().nodes())
-                .goOn(node -> rows.containsAny(image.firstRow(node), image.firstRow(node + 1)), betweenRows);
+                .resume(node -> rows.containsAny(image.firstRow(node), image.firstRow(node + 1)), betweenRows);
         return new AllowedRows(nodes, rows);
     }
 }

@@ -46,7 +46,7 @@ final class CompiledFilters {
         boolean finished = false;
         try {
             AllowedRows rows =
-                    AllowedRows.of(image, asking.goOn(row -> filter.allows(image.id(row)), betweenRows), betweenRows);
+                    AllowedRows.of(image, asking.resume(row -> filter.allows(image.id(row)), betweenRows), betweenRows);
             finished = true;
             return rows;
         } finally {
@@ -62,7 +62,7 @@ final class CompiledFilters {
             return AllowedRows.ALL;
         }
         NodeSet rows = new NodeSet.Asking(image.shape().rows())
-                .goOn(row -> row < count && filter.allows(image.id(row)), betweenRows);
+                .resume(row -> row < count && filter.allows(image.id(row)), betweenRows);
         return AllowedRows.of(image, rows, betweenRows);
     }
 }

@@ -7,10 +7,10 @@ import io.github.roost.index.hnsw.search.GroupScratch;
 import io.github.roost.index.hnsw.search.ImageFile;
 import io.github.roost.index.hnsw.search.SearchPlan;
 import io.github.roost.vector.ElementType;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchResult;
-import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.Vectors;
 import io.github.roost.vector.spi.BuildWork;
@@ -164,10 +164,10 @@ public final class Graph {
      * @param memory a copy of all bytes of a graph's {@link #memory()}, off-heap, aligned to 8 bytes; it must stay accessible and
      *     unchanged while the graph is used
      * @return the graph
-     * @throws TableFileException if the head does not describe a graph of this size
+     * @throws FileFormatException if the head does not describe a graph of this size
      * @throws IllegalArgumentException if the memory is on the heap, or not aligned to 8 bytes
      */
-    public static Graph open(String name, MemorySegment memory) throws TableFileException {
+    public static Graph open(String name, MemorySegment memory) throws FileFormatException {
         if (!canOpen(memory)) {
             throw new IllegalArgumentException("the memory of a graph must be off-heap, at a multiple of 8 bytes");
         }
@@ -185,14 +185,14 @@ public final class Graph {
      * @param dimension the expected number of components per vector
      * @param nodes the expected number of nodes
      * @return the graph
-     * @throws TableFileException if the memory does not contain such a graph
+     * @throws FileFormatException if the memory does not contain such a graph
      */
     public static Graph open(Path name, MemorySegment memory, Metric metric, int dimension, int nodes)
-            throws TableFileException {
+            throws FileFormatException {
         GraphImage image = ImageFile.openInPlace(name, memory);
         GraphImage.Shape shape = image.shape();
         if (shape.metric() != metric || shape.dimension() != dimension || shape.nodes() != nodes) {
-            throw new TableFileException(
+            throw new FileFormatException(
                     name,
                     0,
                     "is a graph of %,d vectors of %,d components under %s, it must be of %,d of %,d under %s"
@@ -293,12 +293,12 @@ public final class Graph {
      * @param node a node of the layer
      * @param i rank of the neighbor, from 0 to {@link #degree} exclusive
      * @return a node of the layer, or -1 if the node has at most {@code i} neighbors
-     * @throws TableFileException if the neighbor is not a node of the layer
+     * @throws FileFormatException if the neighbor is not a node of the layer
      */
-    public int neighbor(int level, int node, int i) throws TableFileException {
+    public int neighbor(int level, int node, int i) throws FileFormatException {
         int neighbor = image.neighbor(level, node, i);
         if (neighbor >= image.nodes(level)) {
-            throw new TableFileException(
+            throw new FileFormatException(
                     name,
                     image.neighborAt(level, node, i),
                     "has neighbor " + neighbor + " of node " + node + " in layer " + level + ", which has "
@@ -312,12 +312,12 @@ public final class Graph {
      *
      * @param node from 0 to {@link #nodes()} exclusive
      * @return the ordinal it was written with, less than the number of nodes
-     * @throws TableFileException if the ordinal is out of range
+     * @throws FileFormatException if the ordinal is out of range
      */
-    public int ordinal(int node) throws TableFileException {
+    public int ordinal(int node) throws FileFormatException {
         int ordinal = image.ordinal(node);
         if (ordinal < 0 || ordinal >= nodes()) {
-            throw new TableFileException(
+            throw new FileFormatException(
                     name, 0, "has ordinal " + ordinal + " of node " + node + ", it must be less than " + nodes());
         }
         return ordinal;

@@ -7,7 +7,7 @@ import io.github.roost.index.hnsw.search.GraphSearchers;
 import io.github.roost.index.hnsw.search.NodeSet;
 import io.github.roost.index.hnsw.search.SearchPlan;
 import io.github.roost.index.hnsw.search.SearchScratch;
-import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.FileFormatException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,9 +51,9 @@ public final class GraphSearch implements AutoCloseable {
      *
      * @param distances distances to compute before returning, from 1; the search may compute up to a quarter more, plus 3
      * @return whether the search is complete, so that its result can be read
-     * @throws TableFileException if the graph is damaged or was modified; the search cannot be continued then
+     * @throws FileFormatException if the graph is damaged or was modified; the search cannot be continued then
      */
-    public boolean goOn(long distances) throws TableFileException {
+    public boolean advance(long distances) throws FileFormatException {
         if (through) {
             return true;
         }
@@ -63,8 +63,8 @@ public final class GraphSearch implements AutoCloseable {
         try {
             through = SEARCHER.searchOn(image, scratch(), width, width, allowed, (int) tiles * GraphSearcher.TILE);
         } catch (DamagedImageException damaged) {
-            TableFileException named =
-                    new TableFileException(graph.name(), 0, "names a neighbor or a label that does not exist");
+            FileFormatException named =
+                    new FileFormatException(graph.name(), 0, "names a neighbor or a label that does not exist");
             named.initCause(damaged);
             throw named;
         }
@@ -74,15 +74,15 @@ public final class GraphSearch implements AutoCloseable {
     /**
      * Ends the search early, with the nodes found so far as its result.
      *
-     * @throws TableFileException if the graph is damaged or was modified
+     * @throws FileFormatException if the graph is damaged or was modified
      */
-    public void end() throws TableFileException {
+    public void end() throws FileFormatException {
         if (!begun) {
             through = true;
         }
         if (!through) {
             SEARCHER.endSearch(scratch());
-            while (!goOn(piece)) {
+            while (!advance(piece)) {
                 // Completes the list of found nodes.
             }
         }
@@ -111,9 +111,9 @@ public final class GraphSearch implements AutoCloseable {
      *
      * @param i the node's rank by code, from 0, the nearest, to {@link #size()} exclusive
      * @return its ordinal
-     * @throws TableFileException if the ordinal in the graph is out of range
+     * @throws FileFormatException if the ordinal in the graph is out of range
      */
-    public int ordinal(int i) throws TableFileException {
+    public int ordinal(int i) throws FileFormatException {
         return graph.ordinal(scratch().node(i));
     }
 

@@ -6,8 +6,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.github.roost.index.hnsw.format.HnswFormats;
 import io.github.roost.topology.system.DomainMemory;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.math.ScalarQuantizer;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -342,7 +342,7 @@ public final class GraphImage {
     }
 
     /** Reads the shape from a head. Dimension, degrees, scale and the level counts are not range-checked yet. */
-    static Shape readShape(Path file, MemorySegment memory) throws TableFileException {
+    static Shape readShape(Path file, MemorySegment memory) throws FileFormatException {
         int levels = memory.get(INT, AT_LEVELS);
         ImageFile.requireRange(file, AT_LEVELS, "number of upper layers", levels, 0, MAX_LEVELS);
         int[] levelCounts = new int[levels];
@@ -360,14 +360,14 @@ public final class GraphImage {
                 levelCounts);
     }
 
-    private static int count(Path file, MemorySegment memory, int at) throws TableFileException {
+    private static int count(Path file, MemorySegment memory, int at) throws FileFormatException {
         long count = memory.get(LONG, at);
         ImageFile.requireRange(file, at, "count", count, 1, Integer.MAX_VALUE - 8);
         return (int) count;
     }
 
     /** Checks that the offsets and sizes in a head are the ones that the shape determines. */
-    static void requireSameHead(Path file, MemorySegment memory, Shape shape) throws TableFileException {
+    static void requireSameHead(Path file, MemorySegment memory, Shape shape) throws FileFormatException {
         requireSame(file, memory, AT_STRIDE, shape.stride());
         requireSame(file, memory, AT_NODES_AT, HEAD_BYTES);
         requireSame(file, memory, AT_UPPER_AT, shape.upperAt());
@@ -387,7 +387,7 @@ public final class GraphImage {
         requireSame(file, memory, AT_QUANTIZER_AT, shape.quantizerAt());
     }
 
-    private static void requireSame(Path file, MemorySegment memory, int at, long expected) throws TableFileException {
+    private static void requireSame(Path file, MemorySegment memory, int at, long expected) throws FileFormatException {
         long said = memory.get(LONG, at);
         ImageFile.requireRange(file, at, "size or place in its head", said, expected, expected);
     }

@@ -9,7 +9,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.github.roost.vector.Vectors;
-import io.github.roost.vector.spi.ScratchMemory;
+import io.github.roost.vector.memory.ScratchMemory;
 import io.github.roost.vector.spi.ScratchPool;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;

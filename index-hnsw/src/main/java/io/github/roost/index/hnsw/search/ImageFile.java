@@ -2,8 +2,8 @@ package io.github.roost.index.hnsw.search;
 
 import io.github.roost.index.hnsw.format.HnswFormats;
 import io.github.roost.topology.system.DomainMemory;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.TableFormat;
 import io.github.roost.vector.Vectors;
 import io.github.roost.vector.file.FileChecks;
@@ -45,7 +45,7 @@ public final class ImageFile {
     /**
      * Maps a file into memory and reads all of it once to verify it.
      *
-     * @throws TableFileException if the file has another format or version, or is truncated or damaged
+     * @throws FileFormatException if the file has another format or version, or is truncated or damaged
      */
     public static GraphImage open(Path file) throws IOException {
         try (FileChannel channel = TableFormat.open(file)) {
@@ -62,7 +62,7 @@ public final class ImageFile {
     public static GraphImage open(Path file, FileChannel channel, long at, long bytes) throws IOException {
         try {
             return checked(file, bytes, channel.map(FileChannel.MapMode.READ_ONLY, at, bytes, Arena.ofAuto()));
-        } catch (TableFileException e) {
+        } catch (FileFormatException e) {
             throw at == 0 ? e : e.inPartAt(at);
         }
     }
@@ -71,7 +71,7 @@ public final class ImageFile {
      * As {@link #open(Path)}, but copies the image to private memory, on huge pages if available; the file may be modified afterwards.
      * Freed by the garbage collector.
      *
-     * @throws TableFileException if the file has another format or version, or is truncated or damaged
+     * @throws FileFormatException if the file has another format or version, or is truncated or damaged
      */
     public static GraphImage load(Path file) throws IOException {
         GraphImage mapped = open(file);
@@ -81,13 +81,13 @@ public final class ImageFile {
         return new GraphImage(memory.asReadOnly(), mapped.shape());
     }
 
-    private static GraphImage checked(Path file, long bytes, MemorySegment mapped) throws TableFileException {
+    private static GraphImage checked(Path file, long bytes, MemorySegment mapped) throws FileFormatException {
         requireHead(file, bytes - SectionWriter.CHECKSUM_BYTES);
         checkHead(file, mapped.asSlice(0, bytes - SectionWriter.CHECKSUM_BYTES));
         MemorySegment memory = new FileChecks(file).requireSection(0, "its checksum", mapped);
         int content = memory.get(GraphImage.INT, GraphImage.AT_CODED);
         if (content == GraphImage.Content.CODES.ordinal()) {
-            throw new TableFileException(
+            throw new FileFormatException(
                     file,
                     GraphImage.AT_CODED,
                     "has a mark of codes of " + content + ": a graph without vectors is not a table");
@@ -103,9 +103,9 @@ public final class ImageFile {
      *
      * @param file the image's name in messages
      * @param memory exactly the image's bytes, aligned to 8 bytes
-     * @throws TableFileException if it is not such an image, or of another version, or its head does not match its size
+     * @throws FileFormatException if it is not such an image, or of another version, or its head does not match its size
      */
-    public static GraphImage openInPlace(Path file, MemorySegment memory) throws TableFileException {
+    public static GraphImage openInPlace(Path file, MemorySegment memory) throws FileFormatException {
         GraphImage image = openInPlace(file, memory, GraphImage.Content.CODES);
         int rows = image.shape().rows();
         requireRange(
@@ -126,10 +126,10 @@ public final class ImageFile {
      * @param file the image's name in messages
      * @param memory exactly the image's bytes, aligned to 8 bytes
      * @param content the expected content
-     * @throws TableFileException if it is not such an image, or of another version, or its head does not match its size
+     * @throws FileFormatException if it is not such an image, or of another version, or its head does not match its size
      */
     public static GraphImage openInPlace(Path file, MemorySegment memory, GraphImage.Content content)
-            throws TableFileException {
+            throws FileFormatException {
         requireHead(file, memory.byteSize());
         checkHead(file, memory);
         GraphImage.Shape shape = checkedShape(file, memory);
@@ -143,11 +143,11 @@ public final class ImageFile {
         return new GraphImage(memory.asReadOnly(), shape);
     }
 
-    private static void requireHead(Path file, long bytes) throws TableFileException {
+    private static void requireHead(Path file, long bytes) throws FileFormatException {
         new FileChecks(file).requireHead(bytes, GraphImage.HEAD_BYTES, "a table's head of " + GraphImage.HEAD_BYTES);
     }
 
-    private static void checkHead(Path file, MemorySegment memory) throws TableFileException {
+    private static void checkHead(Path file, MemorySegment memory) throws FileFormatException {
         HnswFormats.TABLE.require(file, memory.get(GraphImage.LONG, GraphImage.AT_MAGIC));
         new FileChecks(file)
                 .requireVersion(
@@ -157,7 +157,7 @@ public final class ImageFile {
                         GraphImage.VERSION_OF_NEIGHBOR_CODES);
         long said = memory.get(GraphImage.LONG, GraphImage.AT_BYTES);
         if (said != memory.byteSize()) {
-            throw new TableFileException(
+            throw new FileFormatException(
                     file,
                     Math.max(0, Math.min(said, memory.byteSize())),
                     "holds a table of " + memory.byteSize() + " bytes, its head says " + said);
@@ -165,7 +165,7 @@ public final class ImageFile {
     }
 
     /** Validates the shape: the checksum detects only accidental damage, not a file that another program wrote. */
-    private static GraphImage.Shape checkedShape(Path file, MemorySegment memory) throws TableFileException {
+    private static GraphImage.Shape checkedShape(Path file, MemorySegment memory) throws FileFormatException {
         GraphImage.Shape shape = GraphImage.readShape(file, memory);
         requireRange(file, GraphImage.AT_DIMENSION, "dimension", shape.dimension(), 1, Vectors.MAX_DIMENSIONS);
         requireRange(file, GraphImage.AT_DEGREE, "degree", shape.degree(), 0, GraphImage.MAX_NEIGHBORS);
@@ -188,7 +188,7 @@ public final class ImageFile {
     }
 
     private static void checkNeighborCodes(Path file, MemorySegment memory, GraphImage.Shape shape)
-            throws TableFileException {
+            throws FileFormatException {
         int version = shape.hasNeighborCodes() ? GraphImage.VERSION_OF_NEIGHBOR_CODES : GraphImage.VERSION;
         requireRange(
                 file,
@@ -204,18 +204,19 @@ public final class ImageFile {
     }
 
     /** Validates the scale: with an exponent out of range, distances would underflow to 0 or overflow to infinity. */
-    private static void checkScale(Path file, GraphImage.Shape shape) throws TableFileException {
+    private static void checkScale(Path file, GraphImage.Shape shape) throws FileFormatException {
         boolean scaled = shape.metric() != Metric.COSINE;
         int max = scaled ? MAX_EXPONENT : 0;
         requireRange(file, GraphImage.AT_EXPONENT, "power of two", shape.exponent(), -max, max);
         requireRange(file, GraphImage.AT_LARGEST, "largest power of two", shape.largest(), 0, scaled ? MAX_LARGEST : 0);
     }
 
-    static void requireRange(Path file, int at, String what, long value, long min, long max) throws TableFileException {
+    static void requireRange(Path file, int at, String what, long value, long min, long max)
+            throws FileFormatException {
         new FileChecks(file).requireRange(at, what, value, min, max);
     }
 
-    private static void checkNodes(Path file, GraphImage image) throws TableFileException {
+    private static void checkNodes(Path file, GraphImage image) throws FileFormatException {
         GraphImage.Shape shape = image.shape();
         for (int layer = 0; layer <= image.levels(); layer++) {
             int nodes = layer == 0 ? shape.nodes() : shape.levelCounts()[layer - 1];
@@ -223,7 +224,7 @@ public final class ImageFile {
                 for (int i = 0; i < image.degree(layer); i++) {
                     int neighbor = image.neighbor(layer, node, i);
                     if (neighbor < -1 || neighbor >= nodes) {
-                        throw new TableFileException(
+                        throw new FileFormatException(
                                 file,
                                 image.neighborAt(layer, node, i),
                                 "has neighbor " + neighbor + " of node " + node + " in layer " + layer + ", which has "
@@ -245,7 +246,7 @@ public final class ImageFile {
     }
 
     /** Requires the addends and multipliers of estimates to be finite. */
-    private static void checkFactors(Path file, GraphImage image) throws TableFileException {
+    private static void checkFactors(Path file, GraphImage image) throws FileFormatException {
         int blocks = image.shape().degree() / NeighborCodes.BLOCK;
         for (int node = 0; node < image.shape().nodes(); node++) {
             for (int block = 0; block < blocks; block++) {
@@ -265,7 +266,7 @@ public final class ImageFile {
     }
 
     /** Requires finite vectors: with NaN or infinity the order of distances would be arbitrary. */
-    private static void checkVectors(Path file, GraphImage image) throws TableFileException {
+    private static void checkVectors(Path file, GraphImage image) throws FileFormatException {
         int[] bits = new int[image.shape().dimension()];
         for (int node = 0; node < image.shape().nodes(); node++) {
             image.vectorBits(node, bits);
@@ -284,7 +285,7 @@ public final class ImageFile {
     }
 
     /** Requires finite terms, zero points and scales: otherwise distances by codes would be NaN or infinite. */
-    private static void checkCodes(Path file, GraphImage image) throws TableFileException {
+    private static void checkCodes(Path file, GraphImage image) throws FileFormatException {
         GraphImage.Shape shape = image.shape();
         for (int node = 0; node < shape.nodes(); node++) {
             requireNumber(file, shape.termsAt(), node, "term of a node", image.term(node), -Float.MAX_VALUE);
@@ -292,7 +293,7 @@ public final class ImageFile {
         checkSteps(file, image);
     }
 
-    private static void checkSteps(Path file, GraphImage image) throws TableFileException {
+    private static void checkSteps(Path file, GraphImage image) throws FileFormatException {
         GraphImage.Shape shape = image.shape();
         float[] zeroPoints = image.quantizer().zeroPoints();
         float[] scales = image.quantizer().scales();
@@ -303,11 +304,11 @@ public final class ImageFile {
     }
 
     private static void requireNumber(Path file, long from, long ordinal, String what, float value, float min)
-            throws TableFileException {
+            throws FileFormatException {
         new FileChecks(file).requireFinite(from + ordinal * Float.BYTES, what, value, min);
     }
 
-    private static void checkGroups(Path file, GraphImage image) throws TableFileException {
+    private static void checkGroups(Path file, GraphImage image) throws FileFormatException {
         int nodes = image.shape().nodes();
         boolean fits =
                 image.firstRow(0) == 0 && image.firstRow(nodes) == image.shape().rows();
@@ -315,16 +316,17 @@ public final class ImageFile {
             fits = image.firstRow(node) < image.firstRow(node + 1);
         }
         if (!fits) {
-            throw new TableFileException(file, image.shape().groupsAt(), "does not share its rows out among its nodes");
+            throw new FileFormatException(
+                    file, image.shape().groupsAt(), "does not share its rows out among its nodes");
         }
     }
 
-    static GraphImage.Content content(Path file, int ordinal) throws TableFileException {
+    static GraphImage.Content content(Path file, int ordinal) throws FileFormatException {
         requireRange(file, GraphImage.AT_CODED, "mark of codes", ordinal, 0, GraphImage.Content.values().length - 1);
         return GraphImage.Content.values()[ordinal];
     }
 
-    static Metric metric(Path file, int ordinal) throws TableFileException {
+    static Metric metric(Path file, int ordinal) throws FileFormatException {
         requireRange(file, GraphImage.AT_METRIC, "metric", ordinal, 0, Metric.values().length - 1);
         return Metric.values()[ordinal];
     }

@@ -35,7 +35,7 @@ final class JavaSearch implements GraphSearcher {
             search.descendFromTop();
             scratch.inJava = search;
         }
-        return search.goOn(maxReranked, budget);
+        return search.advance(maxReranked, budget);
     }
 
     @Override
@@ -67,7 +67,7 @@ final class JavaSearch implements GraphSearcher {
             search.scanFrom(from, to);
             scratch.inJava = search;
         }
-        return search.goOn(width, budget);
+        return search.advance(width, budget);
     }
 
     @Override
@@ -225,7 +225,7 @@ final class JavaSearch implements GraphSearcher {
         }
 
         /** Continues for a budget of distances; returns whether the search is complete. */
-        boolean goOn(int maxReranked, int budget) {
+        boolean advance(int maxReranked, int budget) {
             long left = (long) CHEAPER * budget;
             while (left > 0 && phase != Phase.DONE) {
                 long before = computed;

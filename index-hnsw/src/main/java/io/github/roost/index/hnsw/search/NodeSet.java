@@ -83,7 +83,7 @@ public final class NodeSet {
          * @param betweenWords runs between two words; if it or the predicate throws, the next call resumes
          * @return the set of all nodes for which the predicate was true
          */
-        public NodeSet goOn(IntPredicate member, Runnable betweenWords) {
+        public NodeSet resume(IntPredicate member, Runnable betweenWords) {
             for (int first = next; first < nodes; first = next) {
                 int end = (int) Math.min(nodes, first + (long) WORD);
                 long word = 0;
@@ -103,7 +103,7 @@ public final class NodeSet {
 
     /** The nodes from 0 to {@code nodes} exclusive for which a predicate is true. */
     public static NodeSet of(int nodes, IntPredicate member) {
-        return new Asking(nodes).goOn(member, () -> {});
+        return new Asking(nodes).resume(member, () -> {});
     }
 
     /** All nodes from 0 to {@code nodes} exclusive, as an off-heap set that nodes can be removed from. */

@@ -7,7 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import io.github.roost.topology.system.DomainMemory;
 import io.github.roost.vector.Vectors;
 import io.github.roost.vector.kernel.FloatOrder;
-import io.github.roost.vector.spi.ScratchMemory;
+import io.github.roost.vector.memory.ScratchMemory;
 import io.github.roost.vector.spi.ScratchPool;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -3,8 +3,8 @@ package io.github.roost.index.hnsw.graph;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.TableFileException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -87,7 +87,7 @@ class CodedGraphTest {
         Graph graph = open(write(Metric.SQUARED_L2), Metric.SQUARED_L2);
         try (GraphSearch search = graph.search(vector(new Random(9)), 10, null, 0)) {
             search.end();
-            assertThat(search.goOn(1)).isTrue();
+            assertThat(search.advance(1)).isTrue();
             assertThat(search.size()).isZero();
         }
     }
@@ -162,7 +162,7 @@ class CodedGraphTest {
                 written.set(ValueLayout.JAVA_INT, at, value);
                 try {
                     search(open(written, Metric.SQUARED_L2), query, 20, null, Long.MAX_VALUE);
-                } catch (TableFileException refused) {
+                } catch (FileFormatException refused) {
                     assertThat(refused).hasMessageContaining(NAME.toString());
                 }
             }
@@ -192,7 +192,7 @@ class CodedGraphTest {
                         100,
                         trial % 2 == 0 ? null : allowed,
                         Long.MAX_VALUE);
-            } catch (TableFileException refused) {
+            } catch (FileFormatException refused) {
                 errors++;
             }
         }
@@ -201,11 +201,11 @@ class CodedGraphTest {
 
     private void assertNotOpened(MemorySegment memory, Metric metric, int dimension, int nodes, String message) {
         assertThatThrownBy(() -> Graph.open(NAME, memory, metric, dimension, nodes))
-                .isInstanceOf(TableFileException.class)
+                .isInstanceOf(FileFormatException.class)
                 .hasMessageContaining(message);
     }
 
-    private static Graph open(MemorySegment written, Metric metric) throws TableFileException {
+    private static Graph open(MemorySegment written, Metric metric) throws FileFormatException {
         return Graph.open(NAME, written, metric, DIMENSION, ROWS);
     }
 
@@ -246,10 +246,10 @@ class CodedGraphTest {
 
     /** The ordinals found, nearest first by code. */
     private static List<Integer> search(Graph graph, float[] query, int width, @Nullable BitSet allowed, long max)
-            throws TableFileException {
+            throws FileFormatException {
         long[] words = allowed == null ? null : Arrays.copyOf(allowed.toLongArray(), label(ROWS) / Long.SIZE + 1);
         try (GraphSearch search = graph.search(query, width, words, label(ROWS))) {
-            while (!search.goOn(Math.max(1, max - search.visited()))) {
+            while (!search.advance(Math.max(1, max - search.visited()))) {
                 if (search.visited() >= max) {
                     search.end();
                 }

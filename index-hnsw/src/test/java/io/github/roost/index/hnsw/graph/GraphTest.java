@@ -8,10 +8,10 @@ import static org.assertj.core.api.Assertions.within;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.SearchContext;
 import io.github.roost.topology.TopologyReader;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchResult;
-import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.spi.BuildWork;
 import java.lang.foreign.Arena;
@@ -153,11 +153,11 @@ class GraphTest {
             copy.copyFrom(graph.memory());
             MemorySegment shorter = copy.asSlice(0, copy.byteSize() - 8);
             assertThatThrownBy(() -> Graph.open("part 7", shorter))
-                    .isInstanceOf(TableFileException.class)
+                    .isInstanceOf(FileFormatException.class)
                     .hasMessageStartingWith("part 7 ")
                     .hasMessageContaining("its head says " + copy.byteSize());
             copy.asSlice(0, 8).fill((byte) 0);
-            assertThatThrownBy(() -> Graph.open("part 7", copy)).isInstanceOf(TableFileException.class);
+            assertThatThrownBy(() -> Graph.open("part 7", copy)).isInstanceOf(FileFormatException.class);
         }
         assertThatThrownBy(() -> Graph.open("heap", MemorySegment.ofArray(new byte[8_192])))
                 .isInstanceOf(IllegalArgumentException.class);

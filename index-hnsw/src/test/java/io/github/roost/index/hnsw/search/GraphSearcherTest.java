@@ -175,9 +175,9 @@ class GraphSearcherTest {
             float[] query = vector(40, random);
             int width = 5_000;
             Hits expected = search(ORACLE, image, query, width, NodeSet.ALL);
-            AtomicInteger asked = new AtomicInteger();
-            searcher.search(image, begin(image, query, width), width, width, NodeSet.ALL, asked::incrementAndGet);
-            int pieces = asked.get() + 1;
+            AtomicInteger requested = new AtomicInteger();
+            searcher.search(image, begin(image, query, width), width, width, NodeSet.ALL, requested::incrementAndGet);
+            int pieces = requested.get() + 1;
             assertThat(pieces).isGreaterThan(10);
             // At every point at which a search can be ended, whatever it is at.
             for (int end = 1; end < pieces; end += end < 20 ? 1 : 7) {

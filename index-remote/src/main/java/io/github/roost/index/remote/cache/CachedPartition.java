@@ -8,7 +8,7 @@ import io.github.roost.index.remote.format.ImageHeader;
 import io.github.roost.index.remote.format.LogRecord;
 import io.github.roost.index.remote.format.PartitionLog;
 import io.github.roost.index.remote.format.PoolHead;
-import io.github.roost.vector.TableFileException;
+import io.github.roost.vector.FileFormatException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -220,7 +220,7 @@ public final class CachedPartition {
                                 + pool.dimension() + " by " + pool.metric());
             }
             return opened;
-        } catch (TableFileException wrong) {
+        } catch (FileFormatException wrong) {
             throw new RemoteMemoryException.DamagedPartitionException(
                     region, key.partition(), String.valueOf(wrong.getMessage()));
         }

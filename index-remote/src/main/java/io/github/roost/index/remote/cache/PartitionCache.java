@@ -467,7 +467,7 @@ public final class PartitionCache {
 
     /** The wait for a doorbell's reads is over. Failed reads that have not {@linkplain #settled settled} were given up. */
     void ended(Doorbell doorbell, @Nullable RemoteMemoryException failure) {
-        List<Ended> goOn = new ArrayList<>();
+        List<Ended> ended = new ArrayList<>();
         pool.leave(doorbell.directory());
         synchronized (this) {
             doorbellsInProgress--;
@@ -476,14 +476,14 @@ public final class PartitionCache {
                 entry.loading = false;
                 if (failure != null) {
                     giveUp(doorbell.memories().get(i));
-                    goOn.add(fail(entry, failure));
+                    ended.add(fail(entry, failure));
                 } else if (entries.get(entry.key) == entry) {
-                    loaded(entry, doorbell.records()[i], goOn);
+                    loaded(entry, doorbell.records()[i], ended);
                 }
             }
             notifyAll();
         }
-        for (Ended waiters : goOn) {
+        for (Ended waiters : ended) {
             waiters.waiters().forEach(waiter -> waiter.end(waiters.why()));
         }
     }
@@ -495,16 +495,16 @@ public final class PartitionCache {
         }
     }
 
-    private void loaded(CachedPartition entry, int records, List<Ended> goOn) {
+    private void loaded(CachedPartition entry, int records, List<Ended> ended) {
         entry.loaded = true;
         entry.records = records;
         List<PartitionWaiter> served = entry.waiters.stream()
                 .filter(waiter -> waiter.records() <= records)
                 .toList();
         entry.waiters.removeAll(served);
-        goOn.add(new Ended(served, null));
+        ended.add(new Ended(served, null));
         if (closed != null) {
-            goOn.add(fail(entry, closed));
+            ended.add(fail(entry, closed));
         } else if (!entry.waiters.isEmpty()) {
             want(entry);
         }

@@ -12,8 +12,8 @@ import io.github.roost.index.remote.format.LogTails;
 import io.github.roost.index.remote.format.PoolHead;
 import io.github.roost.index.remote.format.RowCount;
 import io.github.roost.index.remote.format.RowDistance;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.TableFileException;
 import io.github.roost.vector.file.Checksum;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -109,7 +109,7 @@ public final class OpenPool implements AutoCloseable {
         Graph graph;
         try {
             graph = Graph.open("centroids", meta.asSlice(0, head.metaBytes()));
-        } catch (TableFileException wrong) {
+        } catch (FileFormatException wrong) {
             throw new RemoteMemoryException(region.name(), "has no graph of centroids", wrong);
         }
         if (graph.rows() != head.partitions()

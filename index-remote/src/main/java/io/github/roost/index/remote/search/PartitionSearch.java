@@ -106,7 +106,7 @@ final class PartitionSearch implements Indexing.GroupSearch<QueryState, Partitio
             } catch (RemoteMemoryException lost) {
                 return fail(lost, context);
             }
-            return tail >= 0 ? goOn(context) : refresh(context);
+            return tail >= 0 ? resume(context) : refresh(context);
         }
 
         /** Restarts with the directory of the region's current epoch. */
@@ -138,7 +138,7 @@ final class PartitionSearch implements Indexing.GroupSearch<QueryState, Partitio
             }
         }
 
-        private Step<Group<QueryState, PartitionResult>, Boolean> goOn(SearchContext context) {
+        private Step<Group<QueryState, PartitionResult>, Boolean> resume(SearchContext context) {
             skipToNext();
             if (next == group.size()) {
                 return Step.done(true);
@@ -152,7 +152,7 @@ final class PartitionSearch implements Indexing.GroupSearch<QueryState, Partitio
                 counted = true;
                 if (image == null) {
                     waiter = again;
-                    return new Step.Park<>(again.pending(), (same, slice) -> goOn(slice));
+                    return new Step.Park<>(again.pending(), (same, slice) -> resume(slice));
                 }
                 waiter = null;
                 return search(image, context);
@@ -184,12 +184,12 @@ final class PartitionSearch implements Indexing.GroupSearch<QueryState, Partitio
             boolean held = true;
             try {
                 if (!image.isVerified() && !verify(image)) {
-                    return new Step.Yield<>((same, slice) -> goOn(slice));
+                    return new Step.Yield<>((same, slice) -> resume(slice));
                 }
                 PartitionLog log =
                         image.log(pool.region().name(), tail, pool.head().dimension());
                 searchSome(image, log, PartitionResult.Seen.of(partition, directory, tail, log), context);
-                return next < group.size() ? new Step.Yield<>((same, slice) -> goOn(slice)) : Step.done(true);
+                return next < group.size() ? new Step.Yield<>((same, slice) -> resume(slice)) : Step.done(true);
             } catch (RemoteMemoryException.DamagedPartitionException wrong) {
                 damaged.increment();
                 cache.discard(image);

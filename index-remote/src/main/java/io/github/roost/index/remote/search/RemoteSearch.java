@@ -7,7 +7,6 @@ import io.github.roost.core.spi.GroupRule;
 import io.github.roost.core.spi.Indexing;
 import io.github.roost.core.spi.Step;
 import io.github.roost.index.remote.RemoteMemoryException;
-import io.github.roost.index.remote.RemoteStats;
 import io.github.roost.index.remote.cache.PartitionCache;
 import io.github.roost.index.remote.cache.PartitionLoader;
 import io.github.roost.index.remote.pool.OpenPool;
@@ -230,18 +229,18 @@ public final class RemoteSearch {
         return null;
     }
 
-    public RemoteStats stats() {
-        PartitionCache.Counts counts = cache.counts();
-        return new RemoteStats(
-                counts.reads(),
-                counts.bytesRead(),
-                counts.doorbells(),
-                counts.hits(),
-                counts.evictions(),
-                counts.held(),
-                damaged.sum(),
-                partial.sum(),
-                pool.directory().epoch());
+    public PartitionCache.Counts counts() {
+        return cache.counts();
+    }
+
+    /** The number of reads of partitions that failed their checksums. */
+    public long damaged() {
+        return damaged.sum();
+    }
+
+    /** The number of answers with a missing partition. */
+    public long partial() {
+        return partial.sum();
     }
 
     /** Ends the loader and waits for it; it closes the pool. There must be no search left. */

@@ -265,7 +265,7 @@ final class UcxRegion implements RemoteMemory.Region, UcxWorkerThread.Work {
     }
 
     @Override
-    public boolean goOn() {
+    public boolean step() {
         if (over != null) {
             return false;
         }

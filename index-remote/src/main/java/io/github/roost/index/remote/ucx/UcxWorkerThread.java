@@ -24,7 +24,7 @@ final class UcxWorkerThread implements Runnable {
         void begin(UcpContext context, UcpWorker worker) throws RemoteMemoryException;
 
         /** Starts the requests queued since the last call; false ends the thread. */
-        boolean goOn();
+        boolean step();
 
         /** Handles completions, after UCX has made progress. */
         void progressed();
@@ -132,7 +132,7 @@ final class UcxWorkerThread implements Runnable {
         begun.complete(null);
         Throwable failure = null;
         try {
-            while (work.goOn()) {
+            while (work.step()) {
                 int events = worker.progress();
                 work.progressed();
                 if (events == 0) {
@@ -150,7 +150,7 @@ final class UcxWorkerThread implements Runnable {
         awake = worker;
     }
 
-    /** Makes the thread call {@link Work#goOn} soon; does nothing after the thread has ended. */
+    /** Makes the thread call {@link Work#step} soon; does nothing after the thread has ended. */
     synchronized void wake() {
         if (awake != null) {
             awake.signal();

@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.remote.FaultyMemory;
-import io.github.roost.index.remote.MappedMemory;
 import io.github.roost.index.remote.PartitionedIndex;
 import io.github.roost.index.remote.Pools;
+import io.github.roost.index.remote.RemoteMemory;
 import io.github.roost.index.remote.RemoteMemoryException;
 import io.github.roost.index.remote.format.Directory;
 import io.github.roost.index.remote.pool.OpenPool;
@@ -36,7 +36,7 @@ class PartitionCacheTest {
     @TempDir
     private static Path folder;
 
-    private final FaultyMemory memory = new FaultyMemory(new MappedMemory(folder));
+    private final FaultyMemory memory = new FaultyMemory(RemoteMemory.mapped(folder));
     private OpenPool pool;
 
     @BeforeAll

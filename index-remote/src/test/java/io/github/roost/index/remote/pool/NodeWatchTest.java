@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.index.remote.MappedMemory;
 import io.github.roost.index.remote.Pools;
+import io.github.roost.index.remote.RemoteMemory;
 import io.github.roost.index.remote.RemoteMemoryException;
 import io.github.roost.index.remote.SteppedMemory;
 import io.github.roost.index.remote.format.PoolHead;
@@ -57,8 +57,8 @@ class NodeWatchTest {
         try (Orchestrator orchestrator = Pools.orchestrator()) {
             Pools.buildSmall(orchestrator, 2, folder.resolve("watched.pool"));
         }
-        SteppedMemory memory = new SteppedMemory(new MappedMemory(folder));
-        try (OpenPool other = OpenPool.open(new MappedMemory(folder).open("watched.pool"), Duration.ofSeconds(5))) {
+        SteppedMemory memory = new SteppedMemory(RemoteMemory.mapped(folder));
+        try (OpenPool other = OpenPool.open(RemoteMemory.mapped(folder).open("watched.pool"), Duration.ofSeconds(5))) {
             other.replace(PoolHead.TERM_AT, word -> 1);
             other.replace(PoolHead.HEARTBEAT_AT, word -> 7);
             try (OpenPool pool = OpenPool.open(memory.open("watched.pool"), Duration.ofSeconds(5));

@@ -3,7 +3,6 @@ package io.github.roost.index.remote.search;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.index.remote.MappedMemory;
 import io.github.roost.index.remote.MutableRemoteTable;
 import io.github.roost.index.remote.Pools;
 import io.github.roost.index.remote.RemoteMemory;
@@ -43,7 +42,7 @@ class MovedRowsTest {
     private static Orchestrator orchestrator;
     private static float[][] vectors;
 
-    private final SteppedMemory stepped = new SteppedMemory(new MappedMemory(folder));
+    private final SteppedMemory stepped = new SteppedMemory(RemoteMemory.mapped(folder));
     private MutableRemoteTable reader;
     private MutableRemoteTable writer;
 
@@ -65,7 +64,7 @@ class MovedRowsTest {
         reader = RemoteTable.builder().open(orchestrator, "reader", stepped, POOL);
         writer = RemoteTable.builder()
                 .rebuildsFullLogs(false)
-                .open(orchestrator, "writer", new MappedMemory(folder), POOL);
+                .open(orchestrator, "writer", RemoteMemory.mapped(folder), POOL);
     }
 
     @AfterEach
@@ -167,11 +166,11 @@ class MovedRowsTest {
             stepped.beforeEachRead(transfers -> CompletableFuture.completedFuture(null));
             writer.put(ID, in(4));
             CompletableFuture<Void> moved = new CompletableFuture<>();
-            AtomicInteger asked = new AtomicInteger();
+            AtomicInteger requested = new AtomicInteger();
             AtomicInteger others = new AtomicInteger();
             int held = late;
             stepped.beforeEachRead(transfers -> {
-                if (isWordsOf(transfers, 4) && asked.incrementAndGet() == held) {
+                if (isWordsOf(transfers, 4) && requested.incrementAndGet() == held) {
                     return moved;
                 }
                 others.addAndGet(isWords(transfers) ? 1 : 0);
@@ -190,9 +189,9 @@ class MovedRowsTest {
 
     /** What moves, when a thread that is no worker comes to the words of a pair for the first time. */
     private void moveBefore(int from, Runnable move) {
-        AtomicInteger asked = new AtomicInteger();
+        AtomicInteger requested = new AtomicInteger();
         stepped.beforeEachRead(transfers -> {
-            if (isWordsOf(transfers, from) && asked.getAndIncrement() == 0) {
+            if (isWordsOf(transfers, from) && requested.getAndIncrement() == 0) {
                 move.run();
             }
             return CompletableFuture.completedFuture(null);

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.index.remote.MappedMemory;
 import io.github.roost.index.remote.MemoryNode;
 import io.github.roost.index.remote.MutableRemoteTable;
 import io.github.roost.index.remote.PartitionedIndex;
@@ -123,7 +122,7 @@ class UcxProcessesTest {
 
     private static SearchResult[] expected() throws IOException {
         try (MutableRemoteTable table =
-                RemoteTable.builder().open(orchestrator, "mapped", new MappedMemory(folder), "some.pool")) {
+                RemoteTable.builder().open(orchestrator, "mapped", RemoteMemory.mapped(folder), "some.pool")) {
             SearchResult[] found = new SearchResult[QUERIES.length];
             for (int i = 0; i < found.length; i++) {
                 found[i] = table.search(QUERIES[i], K, 3).join();
@@ -281,7 +280,7 @@ class UcxProcessesTest {
         CompletableFuture<Integer> rebuilds = new CompletableFuture<>();
         try (MutableRemoteTable table = open(node, transports, Duration.ofSeconds(30));
                 RemoteMemory.Region mapped =
-                        new MappedMemory(folder).open(changed.getFileName().toString())) {
+                        RemoteMemory.mapped(folder).open(changed.getFileName().toString())) {
             for (int i = 0; i < more.length; i++) {
                 table.put(1_000_000 + i, more[i]);
             }

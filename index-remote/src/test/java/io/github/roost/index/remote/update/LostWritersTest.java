@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.index.remote.MappedMemory;
 import io.github.roost.index.remote.MutableRemoteTable;
 import io.github.roost.index.remote.Pools;
 import io.github.roost.index.remote.RemoteMemory;
@@ -55,8 +54,8 @@ class LostWritersTest {
     private static Orchestrator orchestrator;
     private static float[][] vectors;
 
-    private final SteppedMemory stepped = new SteppedMemory(new MappedMemory(folder));
-    private final SteppedMemory other = new SteppedMemory(new MappedMemory(folder));
+    private final SteppedMemory stepped = new SteppedMemory(RemoteMemory.mapped(folder));
+    private final SteppedMemory other = new SteppedMemory(RemoteMemory.mapped(folder));
     private final List<RemoteTable> tables = new ArrayList<>();
     private OpenPool pool;
 
@@ -75,7 +74,7 @@ class LostWritersTest {
     @BeforeEach
     void fresh() throws IOException {
         Files.copy(folder.resolve("first.pool"), folder.resolve(POOL), StandardCopyOption.REPLACE_EXISTING);
-        pool = OpenPool.open(new MappedMemory(folder).open(POOL), Duration.ofSeconds(5));
+        pool = OpenPool.open(RemoteMemory.mapped(folder).open(POOL), Duration.ofSeconds(5));
     }
 
     @AfterEach
@@ -93,7 +92,7 @@ class LostWritersTest {
     }
 
     private MutableRemoteTable open() throws IOException {
-        return open(new MappedMemory(folder));
+        return open(RemoteMemory.mapped(folder));
     }
 
     /** Vectors whose rows belong into a partition. */
@@ -151,12 +150,12 @@ class LostWritersTest {
     }
 
     /** Runs something until it comes to the compare-and-set of the word of space that is being filled, and waits there. */
-    private static LongConsumer stopsAtFilling(CountDownLatch stopped, CountDownLatch goOn) {
+    private static LongConsumer stopsAtFilling(CountDownLatch stopped, CountDownLatch release) {
         AtomicInteger times = new AtomicInteger();
         return offset -> {
             if (offset == PoolHead.RESERVATION_AT && times.getAndIncrement() == 0) {
                 stopped.countDown();
-                await(goOn);
+                await(release);
             }
         };
     }
@@ -166,8 +165,8 @@ class LostWritersTest {
         MutableRemoteTable late = open(stepped);
         MutableRemoteTable present = open(other);
         CountDownLatch stopped = new CountDownLatch(1);
-        CountDownLatch goOn = new CountDownLatch(1);
-        stepped.beforeEachSwap(stopsAtFilling(stopped, goOn));
+        CountDownLatch release = new CountDownLatch(1);
+        stepped.beforeEachSwap(stopsAtFilling(stopped, release));
         CompletableFuture<Boolean> fenced =
                 CompletableFuture.supplyAsync(() -> late.rebuild(0), Thread::startVirtualThread);
         await(stopped);
@@ -187,7 +186,7 @@ class LostWritersTest {
         await(named);
         long filling = pool.word(PoolHead.RESERVATION_AT);
         assertThat(filling).isNotZero();
-        goOn.countDown();
+        release.countDown();
         assertThatThrownBy(fenced::join).hasRootCauseInstanceOf(RemoteMemoryException.WriterFencedException.class);
         assertThat(pool.word(PoolHead.RESERVATION_AT)).isEqualTo(filling);
         ends.countDown();
@@ -283,7 +282,7 @@ class LostWritersTest {
         late.put(ID, in(4).getFirst());
         Directory.Gap block = pool.directory().gapOf(4);
         CountDownLatch stopped = new CountDownLatch(1);
-        CountDownLatch goOn = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
         AtomicInteger steps = new AtomicInteger();
         stepped.beforeEachSwap(offset -> {
             if (offset == PoolHead.slotsAt(2, 0)) {
@@ -294,7 +293,7 @@ class LostWritersTest {
         stepped.beforeEach(number -> {
             if (steps.get() > 0 && steps.getAndIncrement() == 2) {
                 stopped.countDown();
-                await(goOn);
+                await(release);
             }
         });
         CompletableFuture<Void> change = begin(() -> late.put(ID + 1, in(4).getLast()));
@@ -308,7 +307,7 @@ class LostWritersTest {
         assertThat(present.rebuild(4)).isTrue();
         assertThat(isFree(second)).isTrue();
         assertThat(isFree(block)).isFalse();
-        goOn.countDown();
+        release.countDown();
         assertThatThrownBy(change::join).hasRootCauseInstanceOf(RemoteMemoryException.WriterFencedException.class);
         assertThat(present.vector(ID + 1)).isNull();
         assertThat(present.vector(ID + 2)).isEqualTo(in(4).getFirst());
@@ -323,12 +322,12 @@ class LostWritersTest {
             MutableRemoteTable late = open(stepped);
             late.put(ID, in(4).getFirst());
             CountDownLatch stopped = new CountDownLatch(1);
-            CountDownLatch goOn = new CountDownLatch(1);
+            CountDownLatch release = new CountDownLatch(1);
             AtomicInteger times = new AtomicInteger();
             stepped.beforeEachSwap(offset -> {
                 if (offset == PoolHead.slotsAt(2, 0) && times.getAndIncrement() == 0) {
                     stopped.countDown();
-                    await(goOn);
+                    await(release);
                 }
             });
             CompletableFuture<Void> change = begin(() -> late.put(ID + 1, in(4).getLast()));
@@ -339,7 +338,7 @@ class LostWritersTest {
                 assertThat(present.rebuild(4)).isTrue();
             }
             long before = pool.word(PoolHead.slotsAt(2, 0));
-            goOn.countDown();
+            release.countDown();
             assertThatThrownBy(change::join).hasRootCauseInstanceOf(RemoteMemoryException.WriterFencedException.class);
             assertThat(pool.word(PoolHead.slotsAt(2, 0))).isEqualTo(before);
             assertThat(LogSlots.of(before).abandoned()).isFalse();
@@ -353,12 +352,12 @@ class LostWritersTest {
         late.put(ID, in(0).getFirst());
         int rows = late.size();
         CountDownLatch stopped = new CountDownLatch(1);
-        CountDownLatch goOn = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
         AtomicInteger times = new AtomicInteger();
         stepped.beforeEachSwap(offset -> {
             if (offset == PoolHead.ROWS_AT && times.getAndIncrement() == 0) {
                 stopped.countDown();
-                await(goOn);
+                await(release);
             }
         });
         CompletableFuture<Void> change = begin(() -> late.put(ID + 1, in(0).getLast()));
@@ -366,7 +365,7 @@ class LostWritersTest {
         MutableRemoteTable present = open();
         assertThat(present.remove(ID)).isTrue();
         assertThat(present.size()).isEqualTo(rows);
-        goOn.countDown();
+        release.countDown();
         assertThatThrownBy(change::join).hasRootCauseInstanceOf(RemoteMemoryException.WriterFencedException.class);
         assertThat(present.size()).isEqualTo(rows);
     }
@@ -393,7 +392,7 @@ class LostWritersTest {
     @Test
     void thePairThatWasWithoutRowsGetsAGapLikeTheOthers() throws Exception {
         MutableRemoteTable table =
-                RemoteTable.builder().ef(300).open(orchestrator, "gaps", new MappedMemory(folder), POOL);
+                RemoteTable.builder().ef(300).open(orchestrator, "gaps", RemoteMemory.mapped(folder), POOL);
         tables.add(table);
         for (long id = 0; id < 600; id += 2) {
             table.remove(id);

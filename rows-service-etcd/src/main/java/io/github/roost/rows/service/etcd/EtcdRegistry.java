@@ -64,7 +64,6 @@ public final class EtcdRegistry implements Registry {
     // wake it; it also lists servers in each of its rounds, so a lost event is only a delay of one round. Other methods
     // use the connection from the caller's thread. A failed connection is replaced, since gRPC's reconnect backoff
     // grows to two minutes, which is longer than a lease lives after etcd is back.
-
     /** The default lease: how long a server stays registered after its process has ended. */
     public static final Duration DEFAULT_LEASE = Duration.ofSeconds(5);
 

@@ -161,7 +161,7 @@ class KilledRollTest {
     private final class Rolling implements Coordinator.Observer {
         private final String hold;
         private final CountDownLatch held = new CountDownLatch(1);
-        private final CountDownLatch goOn = new CountDownLatch(1);
+        private final CountDownLatch release = new CountDownLatch(1);
         private final FutureTask<Boolean> roll;
 
         Rolling(long version, String hold) {
@@ -180,7 +180,7 @@ class KilledRollTest {
             if (what.equals(hold)) {
                 held.countDown();
                 try {
-                    goOn.await();
+                    release.await();
                 } catch (InterruptedException e) {
                     Thread.currentThread().interrupt();
                 }
@@ -226,7 +226,7 @@ class KilledRollTest {
                     } else if (line.equals(hold)) {
                         held.add(line);
                     } else {
-                        goOn();
+                        resume();
                     }
                 }
             } catch (IOException e) {
@@ -246,7 +246,7 @@ class KilledRollTest {
             assertThat(held.take()).isEqualTo(hold);
         }
 
-        void goOn() {
+        void resume() {
             try {
                 process.getOutputStream().write('\n');
                 process.getOutputStream().flush();
@@ -378,7 +378,7 @@ class KilledRollTest {
     private void killAndRestart(int i, Rolling rolling, long version) throws Exception {
         servers.get(i).kill();
         asking.awaitSome();
-        rolling.goOn.countDown();
+        rolling.release.countDown();
         asking.awaitSome();
         servers.set(i, server(i));
         servers.get(i).ready.join();
@@ -416,7 +416,7 @@ class KilledRollTest {
         servers.get(1).awaitHeld();
         loading.kill();
         asking.awaitSome();
-        servers.get(1).goOn();
+        servers.get(1).resume();
         finish(5);
         awaitVersion(5);
         String[] phases = {
@@ -434,7 +434,7 @@ class KilledRollTest {
         Rolling halted = new Rolling(9, "server s1 has version 9");
         halted.held.await();
         finish(9);
-        halted.goOn.countDown();
+        halted.release.countDown();
         assertThatThrownBy(halted.roll::get)
                 .hasRootCauseInstanceOf(IllegalStateException.class)
                 .rootCause()

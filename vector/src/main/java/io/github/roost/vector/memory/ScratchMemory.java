@@ -1,4 +1,4 @@
-package io.github.roost.vector.spi;
+package io.github.roost.vector.memory;
 
 import io.github.roost.topology.system.DomainMemory;
 import java.lang.foreign.Arena;
@@ -39,7 +39,7 @@ public final class ScratchMemory {
     }
 
     /**
-     * Returns the number of allocations in this process. A search that takes its scratch from a {@link ScratchPool} does not allocate.
+     * Returns the number of allocations in this process. A search that takes its scratch from a {@link io.github.roost.vector.spi.ScratchPool} does not allocate.
      *
      * @return the count since the process started
      */

@@ -1,4 +1,4 @@
-package io.github.roost.vector.spi;
+package io.github.roost.vector.memory;
 
 import io.github.roost.vector.MemoryLimited;
 import io.github.roost.vector.TableFullException;
