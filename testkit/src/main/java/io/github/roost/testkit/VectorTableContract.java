@@ -63,6 +63,11 @@ public abstract class VectorTableContract<T extends VectorTable> extends SearchC
         return start(places, Metric.SQUARED_L2, ids, rows);
     }
 
+    /** The number of rows of a large table. */
+    protected int rowsOfALargeTable() {
+        return 30_000;
+    }
+
     /** How many copies of a large table are opened with it, to take much more memory than the JVM takes or gives back meanwhile. */
     protected int copiesOfALargeTable() {
         return 0;
@@ -218,7 +223,7 @@ public abstract class VectorTableContract<T extends VectorTable> extends SearchC
 
     @Test
     void aClosedTablesMemoryIsFreedAtOnce() throws IOException {
-        int rows = 30_000;
+        int rows = rowsOfALargeTable();
         float[][] many = new float[rows][DIMENSION * 8];
         Random random = new Random(3);
         for (float[] row : many) {

@@ -22,6 +22,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.w3c.dom.Document;
 
 @Tag("stress")
+@Tag("nightly")
 class HnswBenchTest {
     private static final Topology ONE_CORE = new Topology(
             "test",

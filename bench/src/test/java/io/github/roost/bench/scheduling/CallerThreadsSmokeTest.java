@@ -11,11 +11,14 @@ import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Smoke test: the benchmark runs with both kinds of threads and both indexes. */
 @SuppressWarnings("NullAway.Init")
+@Tag("stress")
+@Tag("nightly")
 class CallerThreadsSmokeTest {
     private static CallerThreads bench;
 

@@ -50,10 +50,15 @@ class DiskTableContractTest extends VectorTableContract<DiskTable> {
         return DiskTable.openReadOnly(places, io(places), "opened", file);
     }
 
-    /** One has a megabyte or two of codes. */
+    @Override
+    protected int rowsOfALargeTable() {
+        return 10_000;
+    }
+
+    /** One has less than a megabyte of codes. */
     @Override
     protected int copiesOfALargeTable() {
-        return 12;
+        return 40;
     }
 
     /** Codes and ids: the rows are in the file. */
