@@ -11,6 +11,7 @@ import io.github.roost.simulator.WindowLength;
 import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.simulator.options.RoostHome;
+import io.github.roost.simulator.options.WorkloadOptions;
 import io.github.roost.simulator.orchestration.Regime;
 import io.github.roost.simulator.workload.WorkloadSpec;
 import io.github.roost.topology.DomainLevel;
@@ -26,6 +27,7 @@ import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code roost sim}: simulates searches on another machine. */
@@ -45,12 +47,7 @@ final class SimCommand implements Callable<Integer> {
             description = "genoa, genoa-2s, rome, monolithic, or an hwloc XML file of a machine; default genoa.")
     private String machine = "genoa";
 
-    @Option(
-            names = "--workload",
-            paramLabel = "NAME|FILE.json",
-            description =
-                    "hnsw, ivf, paper-hnsw, paper-ivf, packages-hnsw, packages-ivf, or a JSON file; default hnsw.")
-    private String workload = "hnsw";
+    private final @Mixin WorkloadOptions workload = new WorkloadOptions("hnsw", 0);
 
     @Option(
             names = "--policy",
@@ -118,18 +115,6 @@ final class SimCommand implements Callable<Integer> {
                     "Only the largest table of the workload, which has several homes if there are several domains.")
     private boolean oneTable;
 
-    @Option(names = "--budget-mib", paramLabel = "N", description = "Total size of all tables; default the workload's.")
-    private int budgetMib;
-
-    @Option(names = "--in-flight", paramLabel = "N", description = "Searches in flight; default the workload's.")
-    private int inFlight;
-
-    @Option(
-            names = "--rate",
-            paramLabel = "N",
-            description = "Open loop: searches arrive at random, at this rate per second; default closed loop.")
-    private double rate;
-
     @Option(
             names = "--sensitivity",
             description = "Also halve and double each assumption, one at a time, for the first and the last policy.")
@@ -149,9 +134,6 @@ final class SimCommand implements Callable<Integer> {
             paramLabel = "FILE",
             description = "File for the recorded reads; default in the build folder, by workload.")
     private @Nullable Path traceFile;
-
-    @Option(names = "--parameters", paramLabel = "FILE", description = "Parameters of the model; default Roost's own.")
-    private @Nullable Path parameterFile;
 
     @Option(
             names = "--calibrate",
@@ -218,7 +200,7 @@ final class SimCommand implements Callable<Integer> {
         int oneIn = given(sample, 4, 32, 32);
         Options.require("--sample", oneIn, 1, 64);
         Options.require("--drift", drift, 0, Integer.MAX_VALUE);
-        Parameters parameters = parameterFile == null ? Parameters.builtIn() : Parameters.read(parameterFile);
+        Parameters parameters = workload.parameters();
         if (calibrate) {
             calibrate(parameters);
             return 0;
@@ -237,7 +219,7 @@ final class SimCommand implements Callable<Integer> {
             // Reports an unknown name before tables are built.
             var _ = parameters.machine(machine);
         }
-        WorkloadSpec spec = workload();
+        WorkloadSpec spec = workload.read();
         var _ = asRun(spec);
         List<Integer> counts = ccds == null ? List.of() : counts(ccds, parameters);
         try (OutputFile file = json == null ? null : OutputFile.prepare("--json", json)) {
@@ -299,16 +281,10 @@ final class SimCommand implements Callable<Integer> {
         return "windows of " + length + ", six per long window; the paper's are of 10 s and 60 s";
     }
 
-    private WorkloadSpec workload() throws IOException {
-        WorkloadSpec spec = WorkloadSpec.load(workload);
-        spec = budgetMib == 0 ? spec : spec.withBudgetMib(budgetMib);
-        return spec;
-    }
-
     /** Applies the options that change how the workload runs, but not what its searches read. */
     private WorkloadSpec asRun(WorkloadSpec spec) {
-        WorkloadSpec loaded =
-                spec.withLoad(inFlight == 0 ? spec.inFlight() : inFlight, rate == 0 ? spec.perSecond() : rate);
+        double rate = workload.rate() == 0 ? spec.perSecond() : workload.rate();
+        WorkloadSpec loaded = spec.withLoad(workload.inFlight(spec.inFlight()), rate);
         loaded = tableSkew == 0 ? loaded : loaded.withTableSkew(tableSkew, loaded.popularity());
         loaded = querySkew < 0 ? loaded : loaded.withQuerySkew(querySkew);
         return drift == 0 ? loaded : loaded.withDrift(drift, Math.max(1, loaded.driftSwaps()));

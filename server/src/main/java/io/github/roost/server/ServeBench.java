@@ -5,6 +5,7 @@ import io.github.roost.simulator.measure.Latencies;
 import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.simulator.options.NumberOption;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.simulator.options.RoostHome;
 import io.github.roost.testkit.packages.DebianPackages;
@@ -44,11 +45,7 @@ public final class ServeBench implements Callable<Integer> {
     private static final int ANSWERED = 200;
     private static final int SHED = 429;
 
-    @Option(
-            names = "--seconds",
-            paramLabel = "N",
-            description = "Time per load, and per measurement of the capacity before it; default 3.")
-    private int seconds = 3;
+    private final @Mixin NumberOption seconds = NumberOption.seconds(3, 1, 3_600);
 
     @Option(
             names = "--load",
@@ -57,14 +54,12 @@ public final class ServeBench implements Callable<Integer> {
             description = "Offered loads, as multiples of the capacity; default 0.5,1,1.5,2.")
     private List<Double> loads = List.of(.5, 1., 1.5, 2.);
 
-    @Option(names = "--rounds", paramLabel = "N", description = "Rounds of all loads; default 5.")
-    private int rounds = 5;
+    private final @Mixin NumberOption rounds = NumberOption.rounds(5, 1_000);
 
     @Option(names = "--tables", paramLabel = "N", description = "Use only the N largest sections; default all.")
     private int tables = Integer.MAX_VALUE;
 
-    @Mixin
-    private final JsonOutput output = new JsonOutput();
+    private final @Mixin JsonOutput output = new JsonOutput();
 
     private Orchestrator orchestrator;
     private RoostService service;
@@ -79,8 +74,7 @@ public final class ServeBench implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        Options.require("--seconds", seconds, 1, 3_600);
-        Options.require("--rounds", rounds, 1, 1_000);
+        NumberOption.check(seconds, rounds);
         Options.require("--tables", tables, 1, Integer.MAX_VALUE);
         if (loads.isEmpty()) {
             throw new CommandFailure("--load must name at least one load, got none");
@@ -104,13 +98,13 @@ public final class ServeBench implements Callable<Integer> {
     }
 
     private List<Outcome> measure() throws InterruptedException {
-        Duration length = Duration.ofSeconds(seconds);
+        Duration length = Duration.ofSeconds(seconds.value());
         output.progress("warming up");
         at(1, length);
         List<Outcome> outcomes =
                 loads.stream().map(load -> new Outcome(load, new ArrayList<>())).toList();
-        for (int i = 0; i < rounds; i++) {
-            output.progress("round " + (i + 1) + " of " + rounds);
+        for (int i = 0; i < rounds.value(); i++) {
+            output.progress("round " + (i + 1) + " of " + rounds.value());
             for (Outcome outcome : outcomes) {
                 outcome.rounds().add(at(outcome.timesCapacity(), length));
             }
@@ -133,7 +127,7 @@ public final class ServeBench implements Callable<Integer> {
                     outcome.of(point -> point.latencies().p50us()).median() / 1_000,
                     outcome.of(point -> point.latencies().p99us()).median() / 1_000);
         }
-        output.print(Map.of("seconds", seconds, "loads", outcomes));
+        output.print(Map.of("seconds", seconds.value(), "loads", outcomes));
     }
 
     /**

@@ -5,7 +5,9 @@ import io.github.roost.bench.rivals.CurveMeasurement;
 import io.github.roost.bench.rivals.Curves;
 import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.measure.Workload;
+import io.github.roost.simulator.options.FolderOption;
 import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.simulator.options.NumberOption;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.simulator.options.RoostHome;
 import io.github.roost.simulator.options.RoundOptions;
@@ -50,23 +52,14 @@ public final class DiskBench implements Callable<Integer> {
         none
     }
 
-    @Option(
-            names = "--folder",
-            paramLabel = "DIR",
-            description = "Folder for the tables; default the temporary folder.")
-    private Path folder = Path.of(System.getProperty("java.io.tmpdir"));
-
-    @Option(names = "--rows", paramLabel = "N", description = "Rows of the mixture; default 100,000.")
-    private int rows = 100_000;
-
-    @Option(names = "--dimension", paramLabel = "N", description = "Dimension of the mixture; default 128.")
-    private int dimension = 128;
+    private final @Mixin FolderOption folder = new FolderOption(FolderOption.TEMPORARY);
+    private final @Mixin NumberOption rows = NumberOption.rows(100_000, 300, 100_000_000);
+    private final @Mixin NumberOption dimension = NumberOption.dimension(128, 4, 900);
 
     @Option(names = "--degree", paramLabel = "N", description = "Neighbors per node; default 32.")
     private int degree = 32;
 
-    @Option(names = "--k", paramLabel = "N", description = "Neighbors per query; default 10.")
-    private int k = 10;
+    private final @Mixin NumberOption k = NumberOption.k(1_000);
 
     @Option(
             names = "--width",
@@ -75,11 +68,8 @@ public final class DiskBench implements Callable<Integer> {
             description = "Widths of the search, ascending; default 20 to 320.")
     private List<Integer> widths = List.of(20, 40, 80, 160, 320);
 
-    @Option(names = "--in-flight", paramLabel = "N", description = "Searches in flight; default 16.")
-    private int inFlight = 16;
-
-    @Mixin
-    private final RoundOptions rounds = new RoundOptions(5, 500);
+    private final @Mixin NumberOption inFlight = NumberOption.inFlight(16, 1_024);
+    private final @Mixin RoundOptions rounds = new RoundOptions(5, 500);
 
     @Option(
             names = "--peer",
@@ -87,8 +77,7 @@ public final class DiskBench implements Callable<Integer> {
             description = "none leaves out diskannpy, which needs Python.")
     private Peer peer = Peer.diskann;
 
-    @Mixin
-    private final JsonOutput output = new JsonOutput();
+    private final @Mixin JsonOutput output = new JsonOutput();
 
     private final List<DiskEngine> engines = new ArrayList<>();
     private Workload workload;
@@ -96,16 +85,13 @@ public final class DiskBench implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        Options.require("--rows", rows, 300, 100_000_000);
-        Options.require("--dimension", dimension, 4, 900);
+        NumberOption.check(rows, dimension, k, inFlight);
         Options.require("--degree", degree, 4, 64);
-        Options.require("--k", k, 1, 1_000);
-        Options.require("--in-flight", inFlight, 1, 1_024);
         rounds.check();
-        widths.forEach(width -> Options.require("--width", width, k, 10_000));
+        widths.forEach(width -> Options.require("--width", width, k.value(), 10_000));
         Path python = peer == Peer.none ? null : PeerPython.prepare(RoostHome.peer("diskannpy"), PeerPython.DISKANN);
-        workload = Workload.mixture(rows, QUERIES, dimension, 1 + rows / 500, 42);
-        Path files = Files.createTempDirectory(folder, "roost-disk-");
+        workload = Workload.mixture(rows.value(), QUERIES, dimension.value(), 1 + rows.value() / 500, 42);
+        Path files = Files.createTempDirectory(folder.path(), "roost-disk-");
         try {
             build(files, python);
             Curves curves = curves(widths.stream().mapToInt(Integer::intValue).toArray());
@@ -127,7 +113,7 @@ public final class DiskBench implements Callable<Integer> {
     }
 
     private void print(List<Memory> memory, Curves curves) {
-        output.line(curves.workload() + ", k=" + k + ", degree " + degree + ", " + inFlight
+        output.line(curves.workload() + ", k=" + k.value() + ", degree " + degree + ", " + inFlight.value()
                 + " searches in flight, reads bypass the page cache");
         memory.forEach(one -> output.format(
                 "%s: %,d bytes in memory, %.3f of vectors and neighbors", one.engine(), one.bytes(), one.share()));
@@ -163,14 +149,14 @@ public final class DiskBench implements Callable<Integer> {
     private void build(Path files, @Nullable Path python) throws IOException {
         int buildWidth = 2 * degree + 36;
         output.progress("exact neighbors");
-        SearchResult[] nearest = new ExactSearch(workload.rows()).searchAll(workload.queries(), k);
+        SearchResult[] nearest = new ExactSearch(workload.rows()).searchAll(workload.queries(), k.value());
         truth = Arrays.stream(nearest)
                 .map(one -> LongStream.of(one.ids()).mapToInt(Math::toIntExact).toArray())
                 .toArray(int[][]::new);
         output.progress("build of roost");
-        engines.add(new RoostDisk(workload, files, degree, buildWidth, inFlight));
+        engines.add(new RoostDisk(workload, files, degree, buildWidth, inFlight.value()));
         output.progress("build of jvector");
-        engines.add(new JvectorDisk(workload, files, degree, buildWidth, inFlight, indexBytes() / 10));
+        engines.add(new JvectorDisk(workload, files, degree, buildWidth, inFlight.value(), indexBytes() / 10));
         if (python != null) {
             output.progress("build of diskann");
             long codes = (long) workload.rows().length * (workload.dimension() / 4);
@@ -180,7 +166,7 @@ public final class DiskBench implements Callable<Integer> {
                     Files.createDirectory(files.resolve("diskann")),
                     degree,
                     buildWidth,
-                    inFlight,
+                    inFlight.value(),
                     codes));
         }
     }
@@ -204,14 +190,22 @@ public final class DiskBench implements Callable<Integer> {
      */
     private Curves curves(int[] wide) throws Exception {
         return CurveMeasurement.curves(
-                workload.name(), engines, 1, k, wide, rounds.count(), rounds.slice(), Duration.ZERO, this::recall);
+                workload.name(),
+                engines,
+                1,
+                k.value(),
+                wide,
+                rounds.count(),
+                rounds.slice(),
+                Duration.ZERO,
+                this::recall);
     }
 
     private double recall(int[][] found) {
         SearchResult[] neighbors = Arrays.stream(found)
                 .map(ids -> new SearchResult(IntStream.of(ids).asLongStream().toArray(), new float[ids.length]))
                 .toArray(SearchResult[]::new);
-        return Recall.byId(truth, neighbors, k);
+        return Recall.byId(truth, neighbors, k.value());
     }
 
     private void close(Path files) throws IOException {

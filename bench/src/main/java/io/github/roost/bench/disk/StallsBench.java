@@ -148,11 +148,8 @@ public final class StallsBench implements Callable<Integer> {
     @Option(names = "--recorded", paramLabel = "DIR", description = "Recording for --splits; default Roost's own.")
     private @Nullable Path recorded;
 
-    @Mixin
-    private final StallOptions plan = new StallOptions();
-
-    @Mixin
-    private final JsonOutput output = new JsonOutput();
+    private final @Mixin StallOptions plan = new StallOptions();
+    private final @Mixin JsonOutput output = new JsonOutput();
 
     private final AtomicBoolean sleeps = new AtomicBoolean();
 
@@ -338,7 +335,7 @@ public final class StallsBench implements Callable<Integer> {
     }
 
     private Map<String, List<Outcome>> run(List<Rung> rungs) throws IOException, InterruptedException {
-        Path place = Files.createTempDirectory(plan.folder(), "roost-stalls-");
+        Path place = Files.createTempDirectory(plan.folder.path(), "roost-stalls-");
         try (Orchestrator orchestrator = Orchestrator.builder()
                         .idleStrategy(looks -> looks < LOOKS && !sleeps.get())
                         .build();
@@ -353,13 +350,13 @@ public final class StallsBench implements Callable<Integer> {
                             orchestrator,
                             io,
                             file,
-                            LongStream.range(0, plan.rows()).toArray(),
-                            UpdateFeed.rows(mixture, plan.rows(), random));
+                            LongStream.range(0, plan.rows.value()).toArray(),
+                            UpdateFeed.rows(mixture, plan.rows.value(), random));
             Map<String, List<Outcome>> outcomes = new LinkedHashMap<>();
             rungs.forEach(rung -> outcomes.put(rung.name(), new ArrayList<>()));
             float[][] queries = UpdateFeed.queries(mixture, 1_000, random);
-            UpdateFeed updates = new UpdateFeed(mixture, plan.rows(), 2);
-            for (int round = -1; round < plan.rounds(); round++) {
+            UpdateFeed updates = new UpdateFeed(mixture, plan.rows.value(), 2);
+            for (int round = -1; round < plan.rounds.value(); round++) {
                 for (Rung rung : shuffled(rungs, random)) {
                     BlockIo reads = rung.reads() == Backend.BLOCKING ? blocking : io;
                     System.setProperty(Rung.THREAD_PROPERTY, rung.thread());

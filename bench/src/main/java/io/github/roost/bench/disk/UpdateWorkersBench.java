@@ -136,7 +136,7 @@ public final class UpdateWorkersBench {
         rungs.forEach(rung -> outcomes.put(rung.name(), new ArrayList<>()));
         SplittableRandom order = new SplittableRandom(1);
         return with(tables -> fed(tables, kind, () -> {
-            for (int round = -1; round < plan.rounds(); round++) {
+            for (int round = -1; round < plan.rounds.value(); round++) {
                 for (Rung rung : StallsBench.shuffled(rungs, order)) {
                     Outcome outcome = measure(tables, kind, rung.policy());
                     if (round >= 0) {
@@ -151,7 +151,7 @@ public final class UpdateWorkersBench {
 
     /** Records stalls and steps of a run in which all stalls may be filled, except those left empty for comparison. */
     public StallRecording record(Kind kind) throws IOException, InterruptedException {
-        Path file = Files.createTempFile(plan.folder(), "roost-stalls-", ".jfr");
+        Path file = Files.createTempFile(plan.folder.path(), "roost-stalls-", ".jfr");
         try {
             return with(tables -> fed(tables, kind, () -> {
                 // This is also the warm-up for the JIT.
@@ -281,14 +281,14 @@ public final class UpdateWorkersBench {
     }
 
     private <R> R with(Use<R> use) throws IOException, InterruptedException {
-        Path place = Files.createTempDirectory(plan.folder(), "roost-stalls-");
+        Path place = Files.createTempDirectory(plan.folder.path(), "roost-stalls-");
         try (Orchestrator orchestrator =
-                        Orchestrator.builder().topology(plan.machine()).build();
+                        Orchestrator.builder().topology(plan.level.machine()).build();
                 BlockIo io = BlockIo.builder(orchestrator).build()) {
             SplittableRandom random = new SplittableRandom(1);
             Mixture mixture = Mixture.of(CENTERS, DIMENSION, random);
             int count = orchestrator.workers();
-            int rows = plan.rows() / count;
+            int rows = plan.rows.value() / count;
             List<MutableDiskTable> tables = new ArrayList<>();
             List<UpdateFeed> feeds = new ArrayList<>();
             try {

@@ -5,6 +5,7 @@ import io.github.roost.bench.CoreStalls;
 import io.github.roost.bench.FirstCores;
 import io.github.roost.bench.rivals.Engine;
 import io.github.roost.bench.rivals.EngineSettings;
+import io.github.roost.bench.rivals.HnswlibOption;
 import io.github.roost.bench.rivals.JvectorEngine;
 import io.github.roost.bench.rivals.RivalEngine;
 import io.github.roost.core.Orchestrator;
@@ -13,11 +14,11 @@ import io.github.roost.simulator.measure.Latencies;
 import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.measure.SearchFailedException;
 import io.github.roost.simulator.measure.Workload;
+import io.github.roost.simulator.options.NumberOption;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.simulator.options.Output;
-import io.github.roost.simulator.options.RoostHome;
+import io.github.roost.simulator.options.SeedOption;
 import io.github.roost.testkit.Mixture;
-import io.github.roost.testkit.PeerPython;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
 import java.lang.management.GarbageCollectorMXBean;
@@ -84,23 +85,13 @@ public final class BuildBench implements Callable<Integer> {
     /** The JVM has settled once compilation takes at most this fraction of the time. */
     private static final int SETTLED = 20;
 
-    /** Compared libraries, in addition to jvector. */
-    enum Peer {
-        hnswlib,
-        none
-    }
-
-    @Option(names = "--tables", paramLabel = "N", description = "Tables searched; default 4.")
-    private int tables = 4;
-
-    @Option(names = "--rows", paramLabel = "N", description = "Rows per table; default 20000.")
-    private int rows = 20_000;
+    private final @Mixin NumberOption tables = NumberOption.tables(4);
+    private final @Mixin NumberOption rows = NumberOption.rows(20_000, 1, 10_000_000);
 
     @Option(names = "--built-rows", paramLabel = "N", description = "Rows of the table that is built; default 20000.")
     private int builtRows = 20_000;
 
-    @Option(names = "--dimension", paramLabel = "N", description = "Dimension of all rows; default 128.")
-    private int dimension = 128;
+    private final @Mixin NumberOption dimension = NumberOption.dimension(128, 1, 4_096);
 
     @Option(
             names = "--load",
@@ -108,20 +99,11 @@ public final class BuildBench implements Callable<Integer> {
             description = "Load in percent of the workers' capacity; default 30.")
     private int load = 30;
 
-    @Option(names = "--rounds", paramLabel = "N", description = "Measured rounds; default 7.")
-    private int rounds = 7;
-
-    @Option(names = "--window-millis", paramLabel = "N", description = "Time per half of a round; default 3000.")
-    private int windowMillis = 3_000;
-
-    @Option(names = "--seed", paramLabel = "N", description = "Seed of rows and queries; default 42.")
-    private long seed = 42;
-
-    @Option(names = "--peer", paramLabel = "hnswlib|none", description = "none leaves out hnswlib, which needs Python.")
-    private Peer peer = Peer.hnswlib;
-
-    @Mixin
-    private final Output output = new Output();
+    private final @Mixin NumberOption rounds = NumberOption.rounds(7, 10_000);
+    private final @Mixin NumberOption windowMillis = NumberOption.windowMillis(3_000, 600_000);
+    private final @Mixin SeedOption seed = new SeedOption(42);
+    private final @Mixin HnswlibOption hnswlib = new HnswlibOption();
+    private final @Mixin Output output = new Output();
 
     private final List<HnswTable> served = new ArrayList<>();
     private Orchestrator orchestrator;
@@ -132,28 +114,24 @@ public final class BuildBench implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        Options.require("--tables", tables, 1, 10_000);
-        Options.require("--rows", rows, 1, 10_000_000);
+        NumberOption.check(tables, rows, dimension, rounds, windowMillis);
         Options.require("--built-rows", builtRows, 1, 10_000_000);
-        Options.require("--dimension", dimension, 1, 4_096);
         Options.require("--load", load, 1, 99);
-        Options.require("--rounds", rounds, 1, 10_000);
-        Options.require("--window-millis", windowMillis, 1, 600_000);
         List<Round> results = new ArrayList<>();
-        python = peer == Peer.none ? null : PeerPython.prepare(RoostHome.peer("hnswlib"), PeerPython.HNSWLIB);
+        python = hnswlib.python();
         try (Orchestrator running = Orchestrator.builder()
                 .topology(FirstCores.of(TopologyReader.live().read(), Engine.THREADS))
                 .build()) {
             start(running);
             output.format(
                     "%d tables of %,d x %d on %d workers, %.0f searches/s; built: %,d rows",
-                    tables, rows, dimension, orchestrator.workers(), perSecond, builtRows);
+                    tables.value(), rows.value(), dimension.value(), orchestrator.workers(), perSecond, builtRows);
             settle();
             output.line("          alone, us                    during a build, us                                build"
                     + " alone, s");
             output.line("      p50      p99      p50      p99   p99 ratio  on time  builds   gc, ms  jit, ms    roost "
                     + " jvector  hnswlib");
-            for (int round = 0; round < rounds; round++) {
+            for (int round = 0; round < rounds.value(); round++) {
                 results.add(round(round));
                 print(results.getLast());
             }
@@ -163,7 +141,7 @@ public final class BuildBench implements Callable<Integer> {
                 + ", of alone " + share(results, Round::aloneOnTime, Round::alone) + ", during a build "
                 + share(results, Round::besideOnTime, Round::beside));
         output.line("build time over jvector's: " + spread(results, Round::buildRatio));
-        if (peer == Peer.hnswlib) {
+        if (python != null) {
             output.line("build time over hnswlib's: " + spread(results, Round::hnswlibRatio));
         }
         output.format(
@@ -174,7 +152,7 @@ public final class BuildBench implements Callable<Integer> {
 
     /** Runs rounds until the JVM hardly compiles any more: compilation takes CPU time from searches and builds alike. */
     private void settle() throws Exception {
-        Duration window = Duration.ofMillis(windowMillis);
+        Duration window = Duration.ofMillis(windowMillis.value());
         boolean settled = false;
         for (int round = 0; round < MAX_SETTLING_ROUNDS && !settled; round++) {
             Duration compiling = round(round).compiling();
@@ -275,10 +253,10 @@ public final class BuildBench implements Callable<Integer> {
     /** Builds the tables and measures the workers' capacity. */
     void start(Orchestrator running) throws InterruptedException {
         orchestrator = running;
-        SplittableRandom random = new SplittableRandom(seed);
-        Mixture mixture = Mixture.of(CENTERS, dimension, random);
-        for (int table = 0; table < tables; table++) {
-            served.add(build("served " + table, mixture.draw(rows, random)));
+        SplittableRandom random = new SplittableRandom(seed.value());
+        Mixture mixture = Mixture.of(CENTERS, dimension.value(), random);
+        for (int table = 0; table < tables.value(); table++) {
+            served.add(build("served " + table, mixture.draw(rows.value(), random)));
         }
         queries = mixture.draw(QUERIES, random);
         built = new Workload("built", mixture.draw(builtRows, random), queries);
@@ -311,7 +289,7 @@ public final class BuildBench implements Callable<Integer> {
      * @param number from 0; even rounds begin without a build, odd ones with a build
      */
     Round round(int number) throws Exception {
-        Duration window = Duration.ofMillis(windowMillis);
+        Duration window = Duration.ofMillis(windowMillis.value());
         Measured[] measured = new Measured[2];
         long builds = 0;
         Duration collecting = Duration.ZERO;

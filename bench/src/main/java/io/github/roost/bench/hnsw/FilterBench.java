@@ -6,8 +6,10 @@ import io.github.roost.core.SearchContext;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.hnsw.LiveTable;
+import io.github.roost.simulator.options.NumberOption;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.simulator.options.Output;
+import io.github.roost.simulator.options.SeedOption;
 import io.github.roost.testkit.ExactSearch;
 import io.github.roost.testkit.Mixture;
 import io.github.roost.topology.TopologyReader;
@@ -48,23 +50,15 @@ public final class FilterBench implements Callable<Integer> {
     private static final double MAX_LOST = .02;
     private static final List<Double> SHARES = List.of(.5, .1, .01, .001);
 
-    @Option(names = "--rows", paramLabel = "N", description = "Rows of each table, a mixture; default 50000.")
-    private int rows = 50_000;
-
-    @Option(names = "--dimension", paramLabel = "N", description = "Dimension of the rows; default 64.")
-    private int dimension = 64;
+    private final @Mixin NumberOption rows = NumberOption.rows(50_000, 10_000, 10_000_000);
+    private final @Mixin NumberOption dimension = NumberOption.dimension(64, 1, 4_096);
 
     @Option(names = "--queries", paramLabel = "N", description = "Queries; default 500.")
     private int queries = 500;
 
-    @Option(names = "--ef", paramLabel = "N", description = "ef of the searches, for 10 neighbors; default 20.")
-    private int ef = 20;
-
-    @Option(names = "--seed", paramLabel = "N", description = "Seed of rows and queries; default 42.")
-    private long seed = 42;
-
-    @Mixin
-    private final Output output = new Output();
+    private final @Mixin NumberOption ef = NumberOption.ef(20, Vectors.MAX_EF);
+    private final @Mixin SeedOption seed = new SeedOption(42);
+    private final @Mixin Output output = new Output();
 
     private float[][] vectors;
     private float[][] targets;
@@ -73,17 +67,15 @@ public final class FilterBench implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        Options.require("--rows", rows, 10_000, 10_000_000);
-        Options.require("--dimension", dimension, 1, 4_096);
+        NumberOption.check(rows, dimension, ef);
         Options.require("--queries", queries, 1, 1_000_000);
-        Options.require("--ef", ef, 10, Vectors.MAX_EF);
         boolean well = true;
         try (Orchestrator orchestrator =
                 Orchestrator.builder().topology(TopologyReader.live().read()).build()) {
             build(orchestrator);
             output.format(
                     "%,d x %d, k=10, ef=%d; the live table has %d parts with a graph",
-                    rows, dimension, ef, live.graphParts());
+                    rows.value(), dimension.value(), ef.value(), live.graphParts());
             output.line("allowed                  fixed: recall   visited   live: recall   visited");
             Outcome[] all = measure(Allowed.EVERYWHERE, 1);
             print("all", 1, all);
@@ -130,10 +122,10 @@ public final class FilterBench implements Callable<Integer> {
 
     /** Builds both tables. */
     void build(Orchestrator orchestrator) {
-        SplittableRandom random = new SplittableRandom(seed);
-        Mixture mixture = Mixture.of(CENTERS, dimension, random);
-        vectors = new float[rows][];
-        for (int row = 0; row < rows; row++) {
+        SplittableRandom random = new SplittableRandom(seed.value());
+        Mixture mixture = Mixture.of(CENTERS, dimension.value(), random);
+        vectors = new float[rows.value()][];
+        for (int row = 0; row < vectors.length; row++) {
             vectors[row] = mixture.drawAround(row % CENTERS, random);
         }
         targets = mixture.draw(queries, random);
@@ -143,19 +135,19 @@ public final class FilterBench implements Callable<Integer> {
 
     /** Builds a live table of the same rows, half of them added one by one, with deleted rows spread over all clusters. */
     private LiveTable liveTable(Orchestrator orchestrator) {
-        int half = rows / 2;
+        int half = vectors.length / 2;
         LiveTable table = LiveTable.builder()
                 .mergeAfter(MERGE_AFTER)
                 .build(orchestrator, LongStream.range(0, half).toArray(), Arrays.copyOf(vectors, half));
-        for (int row = half; row < rows; row++) {
+        for (int row = half; row < vectors.length; row++) {
             table.put(row, vectors[row]);
-            if (row == rows - MERGE_AFTER / 2) {
+            if (row == vectors.length - MERGE_AFTER / 2) {
                 table.merge();
             }
         }
-        for (int row = 0; row < rows; row += ROWS_PER_DEAD) {
-            table.put(row + (long) rows, vectors[row]);
-            table.remove(row + (long) rows);
+        for (int row = 0; row < vectors.length; row += ROWS_PER_DEAD) {
+            table.put(row + (long) vectors.length, vectors[row]);
+            table.remove(row + (long) vectors.length);
         }
         return table;
     }
@@ -173,13 +165,16 @@ public final class FilterBench implements Callable<Integer> {
      */
     Outcome[] measure(Allowed allowed, double share) throws Exception {
         LongPredicate accepts = accepts(allowed, share);
-        int[] ordinals = IntStream.range(0, rows).filter(accepts::test).toArray();
+        int[] ordinals =
+                IntStream.range(0, vectors.length).filter(accepts::test).toArray();
         float[][] these = Arrays.stream(ordinals).mapToObj(row -> vectors[row]).toArray(float[][]::new);
         SearchResult[] truth = new ExactSearch(these).searchAll(targets, Math.min(K, these.length));
         IdFilter filter = IdFilter.of(accepts);
         return new Outcome[] {
-            measure(share < 1 ? fixed.searchFunction(K, ef, filter) : fixed.searchFunction(K, ef), truth),
-            measure(share < 1 ? live.searchFunction(K, ef, filter) : live.searchFunction(K, ef), truth)
+            measure(
+                    share < 1 ? fixed.searchFunction(K, ef.value(), filter) : fixed.searchFunction(K, ef.value()),
+                    truth),
+            measure(share < 1 ? live.searchFunction(K, ef.value(), filter) : live.searchFunction(K, ef.value()), truth)
         };
     }
 

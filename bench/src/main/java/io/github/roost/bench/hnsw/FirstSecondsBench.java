@@ -7,7 +7,7 @@ import io.github.roost.bench.rivals.Engine;
 import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.simulator.options.JsonOutput;
-import io.github.roost.simulator.options.Options;
+import io.github.roost.simulator.options.NumberOption;
 import io.github.roost.topology.Topology;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
@@ -50,42 +50,31 @@ public final class FirstSecondsBench implements Callable<Integer> {
 
     private final ObjectMapper mapper = new ObjectMapper();
 
-    @Option(names = "--rows", paramLabel = "N", description = "Rows of the table; default 200000.")
-    private int rows = 200_000;
-
-    @Option(names = "--dimension", paramLabel = "N", description = "Dimension; default 128.")
-    private int dimension = 128;
-
-    @Option(names = "--in-flight", paramLabel = "N", description = "Searches in flight; default 16.")
-    private int inFlight = 16;
-
-    @Option(names = "--ef", paramLabel = "N", description = "ef of the searches for 10 neighbors; default 20.")
-    private int ef = 20;
-
-    @Option(names = "--seconds", paramLabel = "N", description = "Time of a run; default 10.")
-    private int seconds = 10;
-
-    @Option(names = "--rounds", paramLabel = "N", description = "Runs of each kind, in turns; default 5.")
-    private int rounds = 5;
+    private final @Mixin NumberOption rows = NumberOption.rows(200_000, 100, 10_000_000);
+    private final @Mixin NumberOption dimension = NumberOption.dimension(128, 1, 4_096);
+    private final @Mixin NumberOption inFlight = NumberOption.inFlight(16, 100_000);
+    private final @Mixin NumberOption ef = NumberOption.ef(20, 10_000);
+    private final @Mixin NumberOption seconds = NumberOption.seconds(10, 2, 600);
+    private final @Mixin NumberOption rounds = NumberOption.rounds(5, 1_000);
 
     @Option(names = "--table", hidden = true, description = "The saved table that this process opens and searches.")
     private @Nullable Path table;
 
-    @Mixin
-    private final JsonOutput output = new JsonOutput();
+    private final @Mixin JsonOutput output = new JsonOutput();
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        Options.require("--rows", rows, 100, 10_000_000);
-        Options.require("--dimension", dimension, 1, 4_096);
-        Options.require("--in-flight", inFlight, 1, 100_000);
-        Options.require("--ef", ef, 10, 10_000);
-        Options.require("--seconds", seconds, 2, 600);
-        Options.require("--rounds", rounds, 1, 1_000);
+        NumberOption.check(rows, dimension, inFlight, ef, seconds, rounds);
         Topology cores = FirstCores.of(TopologyReader.live().read(), Engine.THREADS);
         if (table != null) {
-            output.line(mapper.writeValueAsString(
-                    FirstSeconds.measure(table, cores, rows, dimension, inFlight, ef, Duration.ofSeconds(seconds))));
+            output.line(mapper.writeValueAsString(FirstSeconds.measure(
+                    table,
+                    cores,
+                    rows.value(),
+                    dimension.value(),
+                    inFlight.value(),
+                    ef.value(),
+                    Duration.ofSeconds(seconds.value()))));
             return 0;
         }
         Path folder = Files.createTempDirectory("roost-first-seconds-");
@@ -93,7 +82,7 @@ public final class FirstSecondsBench implements Callable<Integer> {
         Runtime.getRuntime().addShutdownHook(remover);
         try {
             output.progress("build");
-            FirstSeconds.save(folder.resolve(SAVED), cores, rows, dimension);
+            FirstSeconds.save(folder.resolve(SAVED), cores, rows.value(), dimension.value());
             print(measured(folder));
         } finally {
             ChildJvm.removeHook(remover);
@@ -122,7 +111,7 @@ public final class FirstSecondsBench implements Callable<Integer> {
         }
         List<FirstSeconds> without = new ArrayList<>();
         List<FirstSeconds> with = new ArrayList<>();
-        for (int round = 0; round < rounds; round++) {
+        for (int round = 0; round < rounds.value(); round++) {
             output.progress("round " + (round + 1));
             without.add(run(folder, "without a cache", List.of()));
             // A cache that the JVM cannot use ends the run.
@@ -146,9 +135,10 @@ public final class FirstSecondsBench implements Callable<Integer> {
         words.removeIf(word -> word.startsWith(CACHE));
         words.addAll(1, options);
         words.addAll(List.of("--table", folder.resolve(SAVED).toString()));
-        words.addAll(List.of("--rows", String.valueOf(rows), "--dimension", String.valueOf(dimension)));
-        words.addAll(List.of("--in-flight", String.valueOf(inFlight), "--ef", String.valueOf(ef)));
-        words.addAll(List.of("--seconds", String.valueOf(seconds)));
+        words.addAll(List.of("--rows", String.valueOf(rows.value())));
+        words.addAll(List.of("--dimension", String.valueOf(dimension.value())));
+        words.addAll(List.of("--in-flight", String.valueOf(inFlight.value()), "--ef", String.valueOf(ef.value())));
+        words.addAll(List.of("--seconds", String.valueOf(seconds.value())));
         Path printed = folder.resolve("printed");
         Path complaints = folder.resolve("complaints");
         Process process = new ProcessBuilder(words)
@@ -158,7 +148,7 @@ public final class FirstSecondsBench implements Callable<Integer> {
         Thread ender = new Thread(process::destroy);
         Runtime.getRuntime().addShutdownHook(ender);
         try {
-            boolean ended = process.waitFor(seconds + MAX_MORE_SECONDS, TimeUnit.SECONDS);
+            boolean ended = process.waitFor(seconds.value() + MAX_MORE_SECONDS, TimeUnit.SECONDS);
             String line = last(printed, one -> one.startsWith("{"));
             if (!ended || process.exitValue() != 0 || line.isEmpty()) {
                 throw new CommandFailure("the process %s %s: %s"
@@ -178,7 +168,9 @@ public final class FirstSecondsBench implements Callable<Integer> {
     }
 
     private void print(Map<String, List<FirstSeconds>> runs) throws IOException {
-        output.format("%,d x %d, ef %d, %d in flight; medians of %d runs", rows, dimension, ef, inFlight, rounds);
+        output.format(
+                "%,d x %d, ef %d, %d in flight; medians of %d runs",
+                rows.value(), dimension.value(), ef.value(), inFlight.value(), rounds.value());
         output.line("           open, ms  first, ms   90 %, ms (min to max)  settled/s   share of settled in the 100 ms"
                 + " from second ...");
         output.line(" ".repeat(73)
@@ -202,10 +194,10 @@ public final class FirstSecondsBench implements Callable<Integer> {
                                     .toList()));
         });
         output.print(Map.of(
-                "rows", rows,
-                "dimension", dimension,
-                "ef", ef,
-                "inFlight", inFlight,
+                "rows", rows.value(),
+                "dimension", dimension.value(),
+                "ef", ef.value(),
+                "inFlight", inFlight.value(),
                 "runs", runs,
                 "nearlySettledMillis", figures(runs, FirstSeconds::nearlySettledMillis),
                 "settledPer100Millis", figures(runs, FirstSeconds::settled)));
@@ -220,7 +212,7 @@ public final class FirstSecondsBench implements Callable<Integer> {
     }
 
     private IntStream shown() {
-        int slots = seconds * 1_000 / FirstSeconds.SLOT_MILLIS;
+        int slots = seconds.value() * 1_000 / FirstSeconds.SLOT_MILLIS;
         return IntStream.of(SHOWN).filter(slot -> slot < slots);
     }
 

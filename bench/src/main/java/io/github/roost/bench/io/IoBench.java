@@ -3,11 +3,11 @@ package io.github.roost.bench.io;
 import io.github.roost.core.policy.IdleStrategy;
 import io.github.roost.io.BlockIo.Backend;
 import io.github.roost.simulator.measure.Samples;
+import io.github.roost.simulator.options.FolderOption;
 import io.github.roost.simulator.options.JsonOutput;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.simulator.options.RoundOptions;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -34,8 +34,7 @@ public final class IoBench implements Callable<Integer> {
     private static final IdleStrategy LOOKS = IdleStrategy.spinThenPark(1_000);
     private static final Duration WARM_UP = Duration.ofMillis(20);
 
-    @Option(names = "--folder", paramLabel = "DIR", description = "Folder for the file; default the temporary folder.")
-    private Path folder = Path.of(System.getProperty("java.io.tmpdir"));
+    private final @Mixin FolderOption folder = new FolderOption(FolderOption.TEMPORARY);
 
     @Option(names = "--mib", paramLabel = "N", description = "Size of the file; default 512.")
     private int mib = 512;
@@ -43,11 +42,8 @@ public final class IoBench implements Callable<Integer> {
     @Option(names = "--depth", split = ",", paramLabel = "N", description = "Reads in flight; default 1,4,16.")
     private List<Integer> depths = List.of(1, 4, 16);
 
-    @Mixin
-    private final RoundOptions rounds = new RoundOptions(5, 300);
-
-    @Mixin
-    private final JsonOutput output = new JsonOutput();
+    private final @Mixin RoundOptions rounds = new RoundOptions(5, 300);
+    private final @Mixin JsonOutput output = new JsonOutput();
 
     @Override
     public Integer call() throws IOException, InterruptedException {
@@ -57,7 +53,7 @@ public final class IoBench implements Callable<Integer> {
             Options.require("--depth", depth, 1, 128);
         }
         List<Outcome> outcomes;
-        try (NumberedBlocks blocks = NumberedBlocks.in(folder, mib * BLOCKS_PER_MIB)) {
+        try (NumberedBlocks blocks = NumberedBlocks.in(folder.path(), mib * BLOCKS_PER_MIB)) {
             outcomes = run(blocks);
         }
         output.line(

@@ -9,6 +9,7 @@ import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.measure.Workload;
 import io.github.roost.simulator.options.IvfDataOptions;
 import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.simulator.options.NumberOption;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.simulator.options.RoundOptions;
 import io.github.roost.topology.CacheDomain;
@@ -34,20 +35,14 @@ import picocli.CommandLine.Option;
         description = "Time of a single search of many lists on one worker, relative to the sum of its scans.")
 @SuppressWarnings("NullAway.Init")
 public final class FanOutBench implements Callable<Integer> {
-    @Mixin
-    private final IvfDataOptions data = new IvfDataOptions();
+    private final @Mixin IvfDataOptions data = new IvfDataOptions();
 
     @Option(names = "--nprobe", paramLabel = "N", split = ",", description = "Lists per search; default 8,32,128.")
     private List<Integer> nprobe = List.of(8, 32, 128);
 
-    @Option(names = "--k", paramLabel = "N", description = "Neighbors per query; default 10.")
-    private int k = 10;
-
-    @Mixin
-    private final RoundOptions rounds = new RoundOptions(5, 500);
-
-    @Mixin
-    private final JsonOutput output = new JsonOutput();
+    private final @Mixin NumberOption k = NumberOption.k(10_000);
+    private final @Mixin RoundOptions rounds = new RoundOptions(5, 500);
+    private final @Mixin JsonOutput output = new JsonOutput();
 
     private Workload workload;
     private Orchestrator orchestrator;
@@ -57,14 +52,14 @@ public final class FanOutBench implements Callable<Integer> {
     public Integer call() throws Exception {
         data.check();
         nprobe.forEach(probes -> Options.require("--nprobe", probes, 1, data.nlist()));
-        Options.require("--k", k, 1, 10_000);
+        NumberOption.check(k);
         rounds.check();
         workload = data.workload();
         List<Result> results = new ArrayList<>();
         try (Orchestrator running = start(TopologyReader.live().read())) {
             orchestrator = running;
             table = IvfTable.builder().nlist(data.nlist()).nprobe(1).build(running, workload.rows());
-            output.format("%s, nlist %d, k %d, one worker", workload.name(), data.nlist(), k);
+            output.format("%s, nlist %d, k %d, one worker", workload.name(), data.nlist(), k.value());
             output.line(
                     "nprobe     rows  search us: median (min to max)     sum of its scans us                 ratio");
             for (int probes : nprobe) {
@@ -79,7 +74,7 @@ public final class FanOutBench implements Callable<Integer> {
                         result.ratio().spread("%.2f"));
             }
         }
-        output.print(Map.of("workload", workload.name(), "nlist", data.nlist(), "k", k, "results", results));
+        output.print(Map.of("workload", workload.name(), "nlist", data.nlist(), "k", k.value(), "results", results));
         return 0;
     }
 
@@ -119,8 +114,8 @@ public final class FanOutBench implements Callable<Integer> {
         List<Double> search = new ArrayList<>();
         List<Double> scans = new ArrayList<>();
         List<Double> ratio = new ArrayList<>();
-        Search<SearchResult> listByList = number -> table.search(query(number), k, nprobe);
-        SearchFunction<float[], SearchResult> inOnePiece = table.searchFunction(k, nprobe);
+        Search<SearchResult> listByList = number -> table.search(query(number), k.value(), nprobe);
+        SearchFunction<float[], SearchResult> inOnePiece = table.searchFunction(k.value(), nprobe);
         Search<SearchResult> scansOnly = number -> orchestrator.submit(
                 inOnePiece, query(number), table.registration().id(0));
         median(listByList, rounds.slice());

@@ -10,6 +10,7 @@ import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.measure.Workload;
 import io.github.roost.simulator.options.IvfDataOptions;
 import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.simulator.options.NumberOption;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.simulator.options.RoundOptions;
 import io.github.roost.topology.TopologyReader;
@@ -40,26 +41,19 @@ public final class FreshnessBench implements Callable<Integer> {
     /** Warm-up until the code of adds is compiled: it runs only a few times per second, on the cores on which searches are measured. */
     private static final int SLICES_BEFORE = 8;
 
-    @Mixin
-    private final IvfDataOptions data = new IvfDataOptions();
+    private final @Mixin IvfDataOptions data = new IvfDataOptions();
 
     @Option(names = "--nprobe", paramLabel = "N", description = "Lists per search; default 8.")
     private int nprobe = 8;
 
-    @Option(names = "--k", paramLabel = "N", description = "Neighbors per query; default 10.")
-    private int k = 10;
-
-    @Option(names = "--in-flight", paramLabel = "N", description = "Searches in flight; default 64.")
-    private int inFlight = 64;
+    private final @Mixin NumberOption k = NumberOption.k(10_000);
+    private final @Mixin NumberOption inFlight = NumberOption.inFlight(64, 1_000_000);
 
     @Option(names = "--adds-per-second", paramLabel = "N", description = "Rows added per second; default 1000.")
     private int addsPerSecond = 1_000;
 
-    @Mixin
-    private final RoundOptions rounds = new RoundOptions(8, 1_000);
-
-    @Mixin
-    private final JsonOutput output = new JsonOutput();
+    private final @Mixin RoundOptions rounds = new RoundOptions(8, 1_000);
+    private final @Mixin JsonOutput output = new JsonOutput();
 
     private final SplittableRandom random = new SplittableRandom(1);
     private Workload workload;
@@ -70,8 +64,7 @@ public final class FreshnessBench implements Callable<Integer> {
     public Integer call() throws Exception {
         data.check();
         Options.require("--nprobe", nprobe, 1, data.nlist());
-        Options.require("--k", k, 1, 10_000);
-        Options.require("--in-flight", inFlight, 1, 1_000_000);
+        NumberOption.check(k, inFlight);
         Options.require("--adds-per-second", addsPerSecond, 1, 1_000_000);
         rounds.check();
         workload = data.workload();
@@ -84,7 +77,7 @@ public final class FreshnessBench implements Callable<Integer> {
             Result result = measure();
             output.format(
                     "%s, nlist %d, nprobe %d, k %d, %d searches in flight, %d adds/s",
-                    workload.name(), data.nlist(), nprobe, k, inFlight, addsPerSecond);
+                    workload.name(), data.nlist(), nprobe, k.value(), inFlight.value(), addsPerSecond);
             output.format(
                     "%,d adds: P50 %.1f us, P99 %.1f us, P999 %.1f us",
                     result.adds(),
@@ -146,11 +139,11 @@ public final class FreshnessBench implements Callable<Integer> {
 
     private Run search() throws InterruptedException {
         float[][] queries = workload.queries();
-        return new ClosedLoop(inFlight)
+        return new ClosedLoop(inFlight.value())
                 .run(
                         Long.MAX_VALUE,
                         rounds.slice(),
-                        number -> table.search(queries[(int) (number % queries.length)], k, nprobe),
+                        number -> table.search(queries[(int) (number % queries.length)], k.value(), nprobe),
                         (number, found) -> {});
     }
 

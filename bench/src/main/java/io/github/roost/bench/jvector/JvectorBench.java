@@ -6,28 +6,27 @@ import io.github.roost.core.OverloadPolicy;
 import io.github.roost.index.jvector.JvectorTable;
 import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.measure.Schedulings;
+import io.github.roost.simulator.options.LevelOption;
+import io.github.roost.simulator.options.NumberOption;
+import io.github.roost.simulator.options.Output;
+import io.github.roost.simulator.options.RoundOptions;
 import io.github.roost.testkit.Mixture;
-import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.Topology;
-import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.Vectors;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ForkJoinPool;
-import java.util.stream.IntStream;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
+import picocli.CommandLine.Mixin;
 
 /**
  * Question: how many searches per second do many jvector graphs answer on Roost's workers, relative to the same searches on {@link ForkJoinPool}?
@@ -46,88 +45,41 @@ public final class JvectorBench implements Callable<Integer> {
     private static final int K = 10;
     private static final int QUERIES = 1_000;
     private static final int CENTERS = 20;
-    private static final int MAX = 10_000_000;
     private static final long SEED = 45;
 
-    @Spec
-    private @SuppressWarnings("NullAway.Init") CommandSpec spec;
-
-    @Option(
-            names = "--level",
-            paramLabel = "L3|L2|NUMA|PACKAGE",
-            description = "Level of the cache domains; default ${DEFAULT-VALUE}.")
-    private DomainLevel level = DomainLevel.L2;
-
-    @Option(names = "--tables", paramLabel = "N", description = "Number of graphs; default ${DEFAULT-VALUE}.")
-    private int tables = 60;
-
-    @Option(names = "--rows", paramLabel = "N", description = "Vectors per graph; default ${DEFAULT-VALUE}.")
-    private int rows = 1_000;
-
-    @Option(names = "--dimension", paramLabel = "N", description = "Default ${DEFAULT-VALUE}.")
-    private int dimension = 64;
-
-    @Option(names = "--ef", paramLabel = "N", description = "Width of a search for 10 rows; default ${DEFAULT-VALUE}.")
-    private int ef = 50;
-
-    @Option(names = "--in-flight", paramLabel = "N", description = "Searches in flight; default ${DEFAULT-VALUE}.")
-    private int inFlight = 64;
-
-    @Option(names = "--rounds", paramLabel = "N", description = "Measured rounds; default ${DEFAULT-VALUE}.")
-    private int rounds = 10;
-
-    @Option(
-            names = "--slice-millis",
-            paramLabel = "N",
-            description = "Time per contender and round; default ${DEFAULT-VALUE}.")
-    private int sliceMillis = 500;
+    private final @Mixin LevelOption level = new LevelOption();
+    private final @Mixin NumberOption tables = NumberOption.tables(60);
+    private final @Mixin NumberOption rows = NumberOption.rows(1_000, 1, 10_000_000);
+    private final @Mixin NumberOption dimension = NumberOption.dimension(64, 2, 4_096);
+    private final @Mixin NumberOption ef = NumberOption.ef(50, Vectors.MAX_EF);
+    private final @Mixin NumberOption inFlight = NumberOption.inFlight(64, 1_000_000);
+    private final @Mixin RoundOptions rounds = new RoundOptions(10, 500);
+    private final @Mixin Output output = new Output();
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        require("--tables", tables, 1);
-        require("--rows", rows, 1);
-        require("--dimension", dimension, 2);
-        require("--ef", ef, K);
-        require("--in-flight", inFlight, 1);
-        require("--rounds", rounds, 1);
-        require("--slice-millis", sliceMillis, 1);
-        Topology machine = TopologyReader.live().level(level).read();
-        print(
+        NumberOption.check(tables, rows, dimension, ef, inFlight);
+        rounds.check();
+        Topology machine = level.machine();
+        output.format(
                 "%d graphs of %d x %d, k %d, ef %d, %d domains by %s",
-                tables, rows, dimension, K, ef, machine.domains().size(), machine.level());
+                tables.value(),
+                rows.value(),
+                dimension.value(),
+                K,
+                ef.value(),
+                machine.domains().size(),
+                machine.level());
         Map<String, List<Double>> rates = run(machine);
         List<Double> baseline = rates.getOrDefault(BASELINE, List.of());
-        print("                        searches/s: median (min to max)    ratio to %s of the same round", BASELINE);
-        rates.forEach((name, each) ->
-                print("%-15s %39s    %s", name, spread(each, "%.0f"), spread(ratios(each, baseline), "%.2f")));
+        output.line("                        searches/s: median (min to max)    ratio to " + BASELINE
+                + " of the same round");
+        rates.forEach((name, each) -> output.format(
+                "%-15s %39s    %s",
+                name,
+                Samples.of(each).spread("%.0f"),
+                Samples.ratios(each, baseline).spread("%.2f")));
         return 0;
-    }
-
-    private static void require(String option, int value, int min) {
-        if (value < min || value > MAX) {
-            throw new IllegalArgumentException(option + " must be between " + min + " and " + MAX + ", got " + value);
-        }
-    }
-
-    @SuppressWarnings("AnnotateFormatMethod")
-    private void print(String format, Object... values) {
-        spec.commandLine().getOut().println(String.format(Locale.ROOT, format, values));
-    }
-
-    private static List<Double> ratios(List<Double> rates, List<Double> baseline) {
-        return IntStream.range(0, rates.size())
-                .mapToObj(round -> rates.get(round) / baseline.get(round))
-                .toList();
-    }
-
-    private static String spread(List<Double> values, String format) {
-        Samples samples = Samples.of(values);
-        return String.format(
-                Locale.ROOT,
-                format + " (" + format + " to " + format + ")",
-                samples.median(),
-                samples.least(),
-                samples.most());
     }
 
     /** Finds the ids of the nearest rows of a table. */
@@ -146,10 +98,10 @@ public final class JvectorBench implements Callable<Integer> {
     /** Searches per second of every round, by contender, the baseline first. */
     Map<String, List<Double>> run(Topology machine) throws IOException, InterruptedException {
         SplittableRandom random = new SplittableRandom(SEED);
-        Mixture mixture = Mixture.of(CENTERS, dimension, random);
+        Mixture mixture = Mixture.of(CENTERS, dimension.value(), random);
         List<Graph> graphs = new ArrayList<>();
-        for (int table = 0; table < tables; table++) {
-            graphs.add(new Graph(mixture.draw(rows, random)));
+        for (int table = 0; table < tables.value(); table++) {
+            graphs.add(new Graph(mixture.draw(rows.value(), random)));
         }
         float[][] queries = mixture.draw(QUERIES, random);
         int threads = machine.domains().stream()
@@ -161,7 +113,7 @@ public final class JvectorBench implements Callable<Integer> {
             contenders.add(new Contender(
                     BASELINE,
                     (table, query) -> CompletableFuture.supplyAsync(
-                            () -> graphs.get(table).search(query, K, ef), pool)));
+                            () -> graphs.get(table).search(query, K, ef.value()), pool)));
             for (String scheduling : SCHEDULINGS) {
                 contenders.add(new Contender("roost " + scheduling, onRoost(machine, scheduling, graphs, opened)));
             }
@@ -186,8 +138,9 @@ public final class JvectorBench implements Callable<Integer> {
             opened.addFirst(table);
             made.add(table);
         }
-        return (table, query) ->
-                made.get(table).search(SearchRequest.of(query, K).effort(ef)).thenApply(found -> found.ids());
+        return (table, query) -> made.get(table)
+                .search(SearchRequest.of(query, K).effort(ef.value()))
+                .thenApply(found -> found.ids());
     }
 
     private static void closeAll(List<AutoCloseable> opened) {
@@ -202,10 +155,10 @@ public final class JvectorBench implements Callable<Integer> {
 
     /** Checks one answer of every table. */
     private void requireEqual(Contender contender, List<Graph> graphs, float[][] queries) {
-        for (int table = 0; table < tables; table++) {
+        for (int table = 0; table < tables.value(); table++) {
             float[] query = queries[table % queries.length];
             long[] found = contender.search().start(table, query).join();
-            long[] alone = graphs.get(table).search(query, K, ef);
+            long[] alone = graphs.get(table).search(query, K, ef.value());
             if (!Arrays.equals(found, alone)) {
                 throw new IllegalStateException(contender.name() + " must find " + Arrays.toString(alone) + " in table "
                         + table + ", as jvector alone, got " + Arrays.toString(found));
@@ -216,7 +169,7 @@ public final class JvectorBench implements Callable<Integer> {
     private Map<String, List<Double>> measure(List<Contender> contenders, float[][] queries)
             throws InterruptedException {
         // Two unmeasured rounds, for the JIT and for the tables' homes.
-        for (int round = -2; round < rounds; round++) {
+        for (int round = -2; round < rounds.count(); round++) {
             for (Contender contender : round % 2 == 0 ? contenders : contenders.reversed()) {
                 double rate = perSecond(contender.search(), queries);
                 if (round >= 0) {
@@ -230,14 +183,14 @@ public final class JvectorBench implements Callable<Integer> {
     }
 
     private double perSecond(Search search, float[][] queries) throws InterruptedException {
-        return new ClosedLoop(inFlight)
+        return new ClosedLoop(inFlight.value())
                 .run(
                         Long.MAX_VALUE,
-                        Duration.ofMillis(sliceMillis),
+                        rounds.slice(),
                         number -> {
                             long drawn = new SplittableRandom(number).nextLong();
                             return search.start(
-                                    (int) Long.remainderUnsigned(drawn, tables),
+                                    (int) Long.remainderUnsigned(drawn, tables.value()),
                                     queries[(int) (number % queries.length)]);
                         },
                         (number, found) -> {})

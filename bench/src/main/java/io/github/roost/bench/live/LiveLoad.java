@@ -4,8 +4,10 @@ import io.github.roost.bench.DistanceRecall;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.hnsw.LiveTable;
+import io.github.roost.simulator.options.NumberOption;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.simulator.options.Output;
+import io.github.roost.simulator.options.SeedOption;
 import io.github.roost.testkit.ExactSearch;
 import io.github.roost.testkit.Mixture;
 import io.github.roost.topology.Topology;
@@ -62,33 +64,23 @@ public final class LiveLoad implements Callable<Integer> {
     @Option(names = "--stretches", paramLabel = "N", description = "Number of checks of all rows; default 5.")
     private int stretches = 5;
 
-    @Option(names = "--rows", paramLabel = "N", description = "Rows of the table, a mixture; default 50000.")
-    private int rows = 50_000;
-
-    @Option(names = "--dimension", paramLabel = "N", description = "Dimension of the rows; default 64.")
-    private int dimension = 64;
+    private final @Mixin NumberOption rows = NumberOption.rows(50_000, 1_000, 10_000_000);
+    private final @Mixin NumberOption dimension = NumberOption.dimension(64, 1, 4_096);
 
     @Option(names = "--clients", paramLabel = "N", description = "Threads that search and change; default 4.")
     private int clients = 4;
 
-    @Option(names = "--ef", paramLabel = "N", description = "ef of the searches, for 10 neighbors; default 20.")
-    private int ef = 20;
-
-    @Option(names = "--seed", paramLabel = "N", description = "Seed of the random operations; default the time.")
-    private long seed = System.nanoTime();
-
-    @Mixin
-    private final Output output = new Output();
+    private final @Mixin NumberOption ef = NumberOption.ef(20, Vectors.MAX_EF);
+    private final @Mixin SeedOption seed = new SeedOption(System.nanoTime());
+    private final @Mixin Output output = new Output();
 
     @Override
     public Integer call() throws Exception {
         Options.require("--seconds", seconds, 1, 1_000_000);
         Options.require("--stretches", stretches, 1, 10_000);
-        Options.require("--rows", rows, 1_000, 10_000_000);
-        Options.require("--dimension", dimension, 1, 4_096);
         Options.require("--clients", clients, 1, 1_000);
-        Options.require("--ef", ef, K, Vectors.MAX_EF);
-        output.line("seed " + seed + ", " + clients + " clients, k=" + K + ", ef=" + ef);
+        NumberOption.check(rows, dimension, ef);
+        output.line("seed " + seed.value() + ", " + clients + " clients, k=" + K + ", ef=" + ef.value());
         output.line(" seconds  searches/s  changes/s     rows  parts   recall    fresh   missed by the graph");
         Report report = run(TopologyReader.live().read(), this::print);
         boolean well = report.violations().isEmpty();
@@ -164,9 +156,9 @@ public final class LiveLoad implements Callable<Integer> {
      * @param done receives each stretch
      */
     Report run(Topology topology, Consumer<Stretch> done) throws Exception {
-        SplittableRandom random = new SplittableRandom(seed);
-        Mixture mixture = Mixture.of(CENTERS, dimension, random);
-        float[][] first = mixture.draw(rows, random);
+        SplittableRandom random = new SplittableRandom(seed.value());
+        Mixture mixture = Mixture.of(CENTERS, dimension.value(), random);
+        float[][] first = mixture.draw(rows.value(), random);
         float[][] queries = mixture.draw(QUERIES, random);
         try (Orchestrator orchestrator =
                         Orchestrator.builder().topology(topology).build();
@@ -196,7 +188,7 @@ public final class LiveLoad implements Callable<Integer> {
     private List<LiveClient> clients(LiveTable table, Mixture mixture, float[][] first, SplittableRandom random) {
         List<LiveClient> made = new ArrayList<>();
         for (int number = 0; number < clients; number++) {
-            LiveClient client = new LiveClient(table, mixture, K, ef, number, clients, random.split());
+            LiveClient client = new LiveClient(table, mixture, K, ef.value(), number, clients, random.split());
             for (int id = number; id < first.length; id += clients) {
                 client.own(id, first[id]);
             }
@@ -233,12 +225,13 @@ public final class LiveLoad implements Callable<Integer> {
         DistanceRecall recall = new DistanceRecall();
         DistanceRecall freshRecall = new DistanceRecall();
         for (int query = 0; query < queries.length; query++) {
-            recall.add(truth[query], table.search(queries[query], K, ef).join());
+            recall.add(truth[query], table.search(queries[query], K, ef.value()).join());
         }
         try (HnswTable fresh = HnswTable.builder().name("fresh").build(orchestrator, vectors)) {
             for (int query = 0; query < queries.length; query++) {
                 freshRecall.add(
-                        truth[query], fresh.search(queries[query], K, ef).join());
+                        truth[query],
+                        fresh.search(queries[query], K, ef.value()).join());
             }
         }
         return new Stretch(

@@ -10,6 +10,7 @@ import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.options.JsonOutput;
 import io.github.roost.simulator.options.LevelOption;
+import io.github.roost.simulator.options.NumberOption;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.simulator.options.RoundOptions;
 import io.github.roost.topology.Topology;
@@ -63,8 +64,7 @@ public final class GateBench implements Callable<Integer> {
         WORKERS
     }
 
-    @Mixin
-    private final LevelOption level = new LevelOption();
+    private final @Mixin LevelOption level = new LevelOption();
 
     @Option(
             names = "--only",
@@ -92,20 +92,15 @@ public final class GateBench implements Callable<Integer> {
     @Option(names = "--task-millis", paramLabel = "N", description = "Sleep time per task; default 5.")
     private int taskMillis = 5;
 
-    @Option(names = "--table-kib", paramLabel = "N", description = "Size per table; default 750.")
-    private int tableKib = 750;
-
-    @Mixin
-    private final RoundOptions rounds = new RoundOptions(5, 200);
-
-    @Mixin
-    private final JsonOutput output = new JsonOutput();
+    private final @Mixin NumberOption tableKib = NumberOption.tableKib(750);
+    private final @Mixin RoundOptions rounds = new RoundOptions(5, 200);
+    private final @Mixin JsonOutput output = new JsonOutput();
 
     private Topology topology;
 
     @Override
     public Integer call() throws JsonProcessingException, InterruptedException {
-        Options.require("--table-kib", tableKib, 1, 1_000_000);
+        NumberOption.check(tableKib);
         rounds.check();
         Options.require("--tasks", tasks, 1, 1_000_000);
         Options.require("--task-millis", taskMillis, 1, 10_000);
@@ -231,7 +226,7 @@ public final class GateBench implements Callable<Integer> {
                 tables.add(new TableLoad(
                         orchestrator,
                         orchestrator.register("table-" + table),
-                        tableKib << 10,
+                        tableKib.value() << 10,
                         System.nanoTime(),
                         recorder::recordValue));
             }
@@ -259,7 +254,7 @@ public final class GateBench implements Callable<Integer> {
             TableLoad table = new TableLoad(
                     orchestrator,
                     orchestrator.register("table"),
-                    tableKib << 10,
+                    tableKib.value() << 10,
                     begin + rounds.slice().toNanos(),
                     recorder::recordValue);
             List<CompletableFuture<Void>> chains = new ArrayList<>();

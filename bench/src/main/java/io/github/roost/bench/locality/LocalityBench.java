@@ -7,7 +7,7 @@ import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.measure.Schedulings;
 import io.github.roost.simulator.options.JsonOutput;
 import io.github.roost.simulator.options.LevelOption;
-import io.github.roost.simulator.options.Options;
+import io.github.roost.simulator.options.NumberOption;
 import io.github.roost.simulator.options.RoundOptions;
 import io.github.roost.topology.Topology;
 import java.time.Duration;
@@ -20,11 +20,8 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 
 /**
  * Question: how many more searches per second does a home for each table bring, if one table fits the cache of a domain and two do not? One table
@@ -39,21 +36,14 @@ public final class LocalityBench implements Callable<Integer> {
     /** Searches in flight per table. */
     private static final int IN_FLIGHT = 4;
 
-    @Mixin
-    private final LevelOption level = new LevelOption();
-
-    @Option(names = "--table-kib", paramLabel = "N", description = "Size per table; default 750.")
-    private int tableKib = 750;
-
-    @Mixin
-    private final RoundOptions rounds = new RoundOptions(10, 500);
-
-    @Mixin
-    private final JsonOutput output = new JsonOutput();
+    private final @Mixin LevelOption level = new LevelOption();
+    private final @Mixin NumberOption tableKib = NumberOption.tableKib(750);
+    private final @Mixin RoundOptions rounds = new RoundOptions(10, 500);
+    private final @Mixin JsonOutput output = new JsonOutput();
 
     @Override
     public Integer call() throws JsonProcessingException {
-        Options.require("--table-kib", tableKib, 1, 1_000_000);
+        NumberOption.check(tableKib);
         rounds.check();
         Map<String, List<Double>> results = run(level.severalDomains());
         output.line("                    searches/s              ratio to v0 of the same round");
@@ -61,27 +51,15 @@ public final class LocalityBench implements Callable<Integer> {
         results.forEach((scheduling, rates) -> output.format(
                 "%-9s %s         %s",
                 scheduling,
-                spread(rates, "%8.0f"),
-                spread(ratios(rates, results.getOrDefault(Schedulings.NAMES.getFirst(), rates)), "%6.2f")));
-        output.print(Map.of("tableKib", tableKib, "searchesPerSecond", results));
+                spread(Samples.of(rates), "%8.0f"),
+                spread(Samples.ratios(rates, results.getOrDefault(Schedulings.NAMES.getFirst(), rates)), "%6.2f")));
+        output.print(Map.of("tableKib", tableKib.value(), "searchesPerSecond", results));
         return 0;
     }
 
-    private static List<Double> ratios(List<Double> rates, List<Double> baseline) {
-        return IntStream.range(0, rates.size())
-                .mapToObj(round -> rates.get(round) / baseline.get(round))
-                .toList();
-    }
-
-    private static String spread(List<Double> values, String format) {
-        return String.join(
-                " ",
-                Stream.of(
-                                Samples.of(values).least(),
-                                Samples.of(values).median(),
-                                Samples.of(values).most())
-                        .map(value -> String.format(Locale.ROOT, format, value))
-                        .toList());
+    private static String spread(Samples samples, String format) {
+        String all = format + " " + format + " " + format;
+        return String.format(Locale.ROOT, all, samples.least(), samples.median(), samples.most());
     }
 
     /** Searches per second of every round, by name of the scheduling, the baseline first. */
@@ -113,7 +91,7 @@ public final class LocalityBench implements Callable<Integer> {
                 TableLoad load = new TableLoad(
                         orchestrator,
                         orchestrator.register("table-" + table),
-                        tableKib << 10,
+                        tableKib.value() << 10,
                         end,
                         nanos -> searches.incrementAndGet());
                 for (int i = 0; i < IN_FLIGHT; i++) {

@@ -7,6 +7,7 @@ import io.github.roost.core.Registration;
 import io.github.roost.simulator.measure.Latencies;
 import io.github.roost.simulator.options.JsonOutput;
 import io.github.roost.simulator.options.LevelOption;
+import io.github.roost.simulator.options.NumberOption;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.topology.Topology;
 import java.time.Duration;
@@ -38,8 +39,7 @@ public final class RemapTail implements Callable<Integer> {
     private static final int HOT_TABLES = 4;
     private static final int CHAINS = 2;
 
-    @Mixin
-    private final LevelOption level = new LevelOption();
+    private final @Mixin LevelOption level = new LevelOption();
 
     @Option(names = "--ids", paramLabel = "N", description = "Number of mapping ids; default 1000.")
     private int ids = 1_000;
@@ -47,17 +47,14 @@ public final class RemapTail implements Callable<Integer> {
     @Option(names = "--times", paramLabel = "N", description = "Number of remaps, three windows each; default 20.")
     private int times = 20;
 
-    @Option(names = "--window-millis", paramLabel = "N", description = "Length of a window; default 300.")
-    private int windowMillis = 300;
-
-    @Mixin
-    private final JsonOutput output = new JsonOutput();
+    private final @Mixin NumberOption windowMillis = NumberOption.windowMillis(300, 60_000);
+    private final @Mixin JsonOutput output = new JsonOutput();
 
     @Override
     public Integer call() throws JsonProcessingException {
         Options.require("--ids", ids, 1, 131_000);
         Options.require("--times", times, 1, 100_000);
-        Options.require("--window-millis", windowMillis, 1, 60_000);
+        NumberOption.check(windowMillis);
         Outcome outcome = run(level.severalDomains());
         output.line("latency, us          windows       p50       p99      p999");
         print("with a remap", outcome.remaps(), outcome.withRemap());
@@ -140,7 +137,7 @@ public final class RemapTail implements Callable<Integer> {
 
     private Histogram oneWindow(Orchestrator orchestrator, List<Registration> hot) {
         Recorder recorder = new Recorder(LONGEST_NANOS, 3);
-        long end = System.nanoTime() + windowMillis * 1_000_000L;
+        long end = System.nanoTime() + windowMillis.value() * 1_000_000L;
         List<CompletableFuture<Void>> chains = new ArrayList<>();
         for (Registration table : hot) {
             TableLoad load = new TableLoad(orchestrator, table, TABLE_BYTES, end, recorder::recordValue);

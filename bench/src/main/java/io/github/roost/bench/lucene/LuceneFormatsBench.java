@@ -3,16 +3,16 @@ package io.github.roost.bench.lucene;
 import io.github.roost.bench.lucene.FormatContenders.Contender;
 import io.github.roost.bench.lucene.FormatContenders.Outcome;
 import io.github.roost.simulator.measure.Samples;
+import io.github.roost.simulator.options.KeepOption;
+import io.github.roost.simulator.options.NumberOption;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.simulator.options.Output;
 import io.github.roost.simulator.options.RoundOptions;
 import io.github.roost.simulator.options.VectorDataOptions;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.logging.Level;
 import java.util.logging.Logger;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -29,8 +29,7 @@ public final class LuceneFormatsBench implements Callable<Integer> {
 
     private static final int QUERIES = 1_000;
 
-    @Mixin
-    private final VectorDataOptions data = new VectorDataOptions(VectorDataOptions.Data.mixture);
+    private final @Mixin VectorDataOptions data = new VectorDataOptions(VectorDataOptions.Data.mixture);
 
     @Option(
             names = "--format",
@@ -52,35 +51,21 @@ public final class LuceneFormatsBench implements Callable<Integer> {
     @Option(names = "--merge", description = "Merges the segments into one.")
     private boolean merge;
 
-    @Option(
-            names = "--keep",
-            paramLabel = "FOLDER",
-            description = {
-                "Keeps the indexes in this folder for later runs: writing them takes most of the time. The folder is"
-                        + " created",
-                "if it does not exist, and never deleted."
-            })
-    private @Nullable Path kept;
-
-    @Option(names = "--threads", paramLabel = "N", description = "Concurrent searching threads; default 2.")
-    private int threads = 2;
-
-    @Mixin
-    private final RoundOptions rounds = new RoundOptions(5, 500);
-
-    @Mixin
-    private final Output output = new Output();
+    private final @Mixin KeepOption keep = new KeepOption();
+    private final @Mixin NumberOption threads = NumberOption.threads(2, 4_096);
+    private final @Mixin RoundOptions rounds = new RoundOptions(5, 500);
+    private final @Mixin Output output = new Output();
 
     @Override
     public Integer call() throws Exception {
         data.check();
         Options.require("--segments", segments, 1, 1_000);
-        Options.require("--threads", threads, 1, 4_096);
+        NumberOption.check(threads);
         rounds.check();
         LUCENE_LOG.setLevel(Level.WARNING);
         VectorDataOptions.Vectors vectors = data.read(QUERIES);
         try (FormatContenders bench =
-                new FormatContenders(vectors.rows(), vectors.queries(), segments, merge, contenders, kept)) {
+                new FormatContenders(vectors.rows(), vectors.queries(), segments, merge, contenders, keep.folder())) {
             print(bench, vectors);
         }
         return 0;
@@ -93,7 +78,7 @@ public final class LuceneFormatsBench implements Callable<Integer> {
                 vectors.rows().length,
                 vectors.rows()[0].length,
                 bench.segments(contenders.getFirst()),
-                threads,
+                threads.value(),
                 rounds.count());
         Contender lucene = contenders.contains(Contender.LUCENE_HNSW) ? Contender.LUCENE_HNSW : contenders.getLast();
         for (Contender contender : contenders) {
@@ -103,7 +88,7 @@ public final class LuceneFormatsBench implements Callable<Integer> {
                     Options.name(contender), seconds, seconds / bench.secondsToWrite(lucene), Options.name(lucene));
         }
         for (double recall : recalls) {
-            List<Outcome> outcomes = bench.measure(recall, threads, rounds.count(), rounds.slice());
+            List<Outcome> outcomes = bench.measure(recall, threads.value(), rounds.count(), rounds.slice());
             for (Outcome outcome : outcomes) {
                 output.format(
                         "at %.2f   %-14s %28s searches/s, effort %3d, recall %.3f, %s times %s",

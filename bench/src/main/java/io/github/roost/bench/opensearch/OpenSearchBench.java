@@ -1,6 +1,7 @@
 package io.github.roost.bench.opensearch;
 
 import io.github.roost.simulator.measure.Samples;
+import io.github.roost.simulator.options.NumberOption;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.simulator.options.Output;
 import io.github.roost.simulator.options.RoostHome;
@@ -36,8 +37,7 @@ public final class OpenSearchBench implements Callable<Integer> {
             description = "Measurements; default all, one after another.")
     private List<Question> questions = List.of(Question.values());
 
-    @Mixin
-    private final VectorDataOptions data = new VectorDataOptions(VectorDataOptions.Data.packages);
+    private final @Mixin VectorDataOptions data = new VectorDataOptions(VectorDataOptions.Data.packages);
 
     @Option(
             names = "--format",
@@ -62,8 +62,7 @@ public final class OpenSearchBench implements Callable<Integer> {
     @Option(names = "--k", paramLabel = "N", split = ",", description = "Neighbors per query; default 10.")
     private List<Integer> nearest = List.of(10);
 
-    @Option(names = "--threads", paramLabel = "N", description = "Concurrent clients; default 4.")
-    private int threads = 4;
+    private final @Mixin NumberOption threads = NumberOption.threads(4, 256);
 
     @Option(names = "--effort", paramLabel = "N", description = "Effort of tenants' and nodes' searches; default 100.")
     private int effort = 100;
@@ -74,8 +73,7 @@ public final class OpenSearchBench implements Callable<Integer> {
             description = "Searches per second of each tenant but the hot one; default 10.")
     private int perSecond = 10;
 
-    @Mixin
-    private final RoundOptions rounds = new RoundOptions(5, 2_000);
+    private final @Mixin RoundOptions rounds = new RoundOptions(5, 2_000);
 
     /** The measurements. */
     private enum Question {
@@ -84,14 +82,13 @@ public final class OpenSearchBench implements Callable<Integer> {
         NODES
     }
 
-    @Mixin
-    private final Output output = new Output();
+    private final @Mixin Output output = new Output();
 
     @Override
     public Integer call() throws Exception {
         data.check();
         nearest.forEach(k -> Options.require("--k", k, 1, 1_000));
-        Options.require("--threads", threads, 1, 256);
+        NumberOption.check(threads);
         Options.require("--effort", effort, 1, Vectors.MAX_EF);
         Options.require("--per-second", perSecond, 1, 10_000);
         rounds.check();
@@ -101,7 +98,7 @@ public final class OpenSearchBench implements Callable<Integer> {
                 vectors.name(),
                 vectors.rows().length,
                 vectors.rows()[0].length,
-                threads,
+                threads.value(),
                 rounds.count(),
                 rounds.slice().toMillis());
         for (Question question : questions) {
@@ -128,7 +125,7 @@ public final class OpenSearchBench implements Callable<Integer> {
 
     private void formats(FormatsOverHttp bench, int k, double recall) throws InterruptedException, ExecutionException {
         List<FormatsOverHttp.Outcome> outcomes =
-                bench.measure(k, recall, askings, threads, rounds.count(), rounds.slice());
+                bench.measure(k, recall, askings, threads.value(), rounds.count(), rounds.slice());
         FormatsOverHttp.Outcome reference = outcomes.stream()
                 .filter(outcome -> outcome.contender() == FormatsOverHttp.Contender.LUCENE_HNSW)
                 .findAny()
@@ -154,7 +151,7 @@ public final class OpenSearchBench implements Callable<Integer> {
         try (TenantsOverHttp bench =
                 TenantsOverHttp.start(RoostHome.checkout(), vectors, queries, effort, output::progress)) {
             Map<TenantsOverHttp.Pool, TenantsOverHttp.Outcome> outcomes =
-                    bench.measure(threads, perSecond, rounds.count(), rounds.slice());
+                    bench.measure(threads.value(), perSecond, rounds.count(), rounds.slice());
             TenantsOverHttp.Outcome reference =
                     Objects.requireNonNull(outcomes.get(TenantsOverHttp.Pool.INDEX_SEARCHER));
             outcomes.forEach((pool, outcome) -> output.format(
@@ -172,7 +169,7 @@ public final class OpenSearchBench implements Callable<Integer> {
         List<Integer> sizes = List.of(1, 2, MAX_NODES);
         try (NodesOverHttp bench =
                 NodesOverHttp.start(RoostHome.checkout(), sizes, vectors, queries, effort, output::progress)) {
-            List<NodesOverHttp.Outcome> outcomes = bench.measure(threads, rounds.count(), rounds.slice());
+            List<NodesOverHttp.Outcome> outcomes = bench.measure(threads.value(), rounds.count(), rounds.slice());
             for (NodesOverHttp.Outcome outcome : outcomes) {
                 output.format(
                         "nodes %d  %s searches/s, %s times one node, p99 %s ms",

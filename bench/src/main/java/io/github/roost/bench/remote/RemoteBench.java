@@ -60,11 +60,8 @@ public final class RemoteBench implements Callable<Integer> {
     /** Queries that are measured the naive way; the time of the whole batch is extrapolated. */
     private static final int MAX_NAIVE = 100;
 
-    @Mixin
-    private final RemoteOptions options = new RemoteOptions();
-
-    @Mixin
-    private final JsonOutput output = new JsonOutput();
+    private final @Mixin RemoteOptions options = new RemoteOptions();
+    private final @Mixin JsonOutput output = new JsonOutput();
 
     @Override
     public Integer call() throws IOException {
@@ -183,15 +180,15 @@ public final class RemoteBench implements Callable<Integer> {
     /** Builds a pool, measures, and deletes the pool. */
     private Results run() throws IOException {
         SplittableRandom random = new SplittableRandom(42);
-        Mixture mixture = Mixture.of(Math.max(1, options.rows / 100), options.dimension, random);
-        float[][] rows = mixture.draw(options.rows, random);
+        Mixture mixture = Mixture.of(Math.max(1, options.rows.value() / 100), options.dimension.value(), random);
+        float[][] rows = mixture.draw(options.rows.value(), random);
         float[][] queries = mixture.draw(options.batch, random);
-        Path file = Files.createTempFile(options.folder, "roost-bench-", ".pool");
+        Path file = Files.createTempFile(options.folder.path(), "roost-bench-", ".pool");
         try (Orchestrator orchestrator = Orchestrator.builder()
                 .ringCapacity(1 << 16)
                 .overloadPolicy(OverloadPolicy.block(Duration.ofMinutes(10)))
                 .build()) {
-            output.progress("building " + options.partitions + " partitions of " + options.rows + " rows");
+            output.progress("building " + options.partitions + " partitions of " + options.rows.value() + " rows");
             long began = System.nanoTime();
             long[] ids = LongStream.range(0, rows.length).toArray();
             PartitionedIndex.Pool pool = PartitionedIndex.builder()
@@ -219,8 +216,8 @@ public final class RemoteBench implements Callable<Integer> {
         output.progress("counting reads of a batch");
         Counts counts = counts(orchestrator, queries, reached, pool);
         List<Times> times = new ArrayList<>();
-        for (int round = -1; round < options.rounds; round++) {
-            output.progress(round < 0 ? "warming up" : "round " + (round + 1) + " of " + options.rounds);
+        for (int round = -1; round < options.rounds.value(); round++) {
+            output.progress(round < 0 ? "warming up" : "round " + (round + 1) + " of " + options.rounds.value());
             Times time = times(orchestrator, queries, reached, pool);
             if (round >= 0) {
                 times.add(time);
@@ -250,9 +247,9 @@ public final class RemoteBench implements Callable<Integer> {
                 cached,
                 PartitionCosts.measure(
                         orchestrator,
-                        Arrays.copyOf(rows, Math.max(1, options.rows / options.partitions)),
+                        Arrays.copyOf(rows, Math.max(1, options.rows.value() / options.partitions)),
                         queries,
-                        options.k),
+                        options.k.value()),
                 modeled(orchestrator, queries, file, pool, cachedSeconds),
                 shipping(file, reached, pool, counts),
                 // This must be last, because it changes the pool.
@@ -275,8 +272,8 @@ public final class RemoteBench implements Callable<Integer> {
                 options(2 * whole(pool)).open(orchestrator, "remote", reached.memory(), reached.region())) {
             search(table, queries, options.visited);
             double pace = search(table, queries, options.visited);
-            long next = options.rows;
-            for (int round = -1; round < options.rounds; round++) {
+            long next = options.rows.value();
+            for (int round = -1; round < options.rounds.value(); round++) {
                 // The two states alternate; their order is reversed every round.
                 double before = round % 2 == 0 ? search(table, queries, options.visited) : 0;
                 List<float[]> rows = new ArrayList<>();
@@ -344,7 +341,7 @@ public final class RemoteBench implements Callable<Integer> {
 
     private double search(VectorTable table, float[][] queries, int effort) {
         List<SearchRequest> requests = Arrays.stream(queries)
-                .map(query -> SearchRequest.of(query, options.k).effort(effort))
+                .map(query -> SearchRequest.of(query, options.k.value()).effort(effort))
                 .toList();
         long began = System.nanoTime();
         for (CompletableFuture<SearchResult> answer : table.searchAll(requests)) {
@@ -380,7 +377,7 @@ public final class RemoteBench implements Callable<Integer> {
             long began = System.nanoTime();
             for (int i = 0; i < naive; i++) {
                 // With room for one partition and one query at a time, there is one read per query and partition.
-                table.search(queries[i], options.k, options.visited).join();
+                table.search(queries[i], options.k.value(), options.visited).join();
             }
             naiveSeconds = (System.nanoTime() - began) / 1e9 / naive * queries.length;
             naiveReads = table.remoteStats().reads();
@@ -399,7 +396,7 @@ public final class RemoteBench implements Callable<Integer> {
             PartitionedIndex.Pool pool)
             throws IOException {
         float[][] sample = Arrays.copyOf(queries, Math.min(TRUTHS, queries.length));
-        SearchResult[] truth = new ExactSearch(rows).searchAll(sample, options.k);
+        SearchResult[] truth = new ExactSearch(rows).searchAll(sample, options.k.value());
         List<Found> found = new ArrayList<>();
         try (RemoteTable table = open(orchestrator, reached, whole(pool))) {
             int[] visits = IntStream.concat(IntStream.of(VISITED), IntStream.of(pool.visited()))
@@ -424,7 +421,8 @@ public final class RemoteBench implements Callable<Integer> {
             VectorTable table, int visited, int effort, float[][] queries, float[][] sample, SearchResult[] truth) {
         DistanceRecall recall = new DistanceRecall();
         for (int i = 0; i < sample.length; i++) {
-            recall.add(truth[i], table.search(sample[i], options.k, effort).join());
+            recall.add(
+                    truth[i], table.search(sample[i], options.k.value(), effort).join());
         }
         search(table, queries, effort);
         return new Found(visited, recall.share(), queries.length / search(table, queries, effort));
@@ -440,7 +438,7 @@ public final class RemoteBench implements Callable<Integer> {
                 .openReadOnly(
                         orchestrator,
                         "modeled",
-                        RemoteMemory.mapped(options.folder),
+                        RemoteMemory.mapped(options.folder.path()),
                         file.getFileName().toString())) {
             for (float[] query : queries) {
                 IntStream.of(table.partitionsOf(query, options.visited)).forEach(partition -> queriesOf[partition]++);
@@ -467,7 +465,8 @@ public final class RemoteBench implements Callable<Integer> {
     private Shipping shipping(Path file, PoolAccess reached, PartitionedIndex.Pool pool, Counts counts)
             throws IOException {
         output.progress("fetching by request over gRPC");
-        long queryBytes = (long) options.dimension * Float.BYTES + (long) options.k * BYTES_PER_NEIGHBOR;
+        long queryBytes =
+                (long) options.dimension.value() * Float.BYTES + (long) options.k.value() * BYTES_PER_NEIGHBOR;
         int image = Math.toIntExact(pool.largestBytes());
         int pieces = Math.max(1, Math.min(options.partitions - 1, 64));
         double twoSided;

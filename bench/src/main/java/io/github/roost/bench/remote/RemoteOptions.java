@@ -1,20 +1,22 @@
 package io.github.roost.bench.remote;
 
 import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.FolderOption;
+import io.github.roost.simulator.options.NumberOption;
 import io.github.roost.simulator.options.Options;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The options of {@code bench remote}. */
 final class RemoteOptions {
-    @Option(names = "--rows", paramLabel = "N", description = "Generated rows; default 200000.")
-    int rows = 200_000;
+    private static final Path SHARED = Path.of("/dev/shm");
 
-    @Option(names = "--dimension", paramLabel = "N", description = "Dimension of the rows; default 128.")
-    int dimension = 128;
+    final @Mixin NumberOption rows = NumberOption.rows(200_000, 1_000, 100_000_000);
+    final @Mixin NumberOption dimension = NumberOption.dimension(128, 1, 4_096);
 
     @Option(names = "--partitions", paramLabel = "N", description = "Partitions; default 160.")
     int partitions = 160;
@@ -25,11 +27,8 @@ final class RemoteOptions {
     @Option(names = "--visited", paramLabel = "N", description = "Partitions visited per query; default 5.")
     int visited = 5;
 
-    @Option(names = "--k", paramLabel = "N", description = "Neighbors per query; default 10.")
-    int k = 10;
-
-    @Option(names = "--rounds", paramLabel = "N", description = "Measured rounds; default 3.")
-    int rounds = 3;
+    final @Mixin NumberOption k = NumberOption.k(1_000);
+    final @Mixin NumberOption rounds = NumberOption.rounds(3, 1_000);
 
     @Option(
             names = "--without-graph",
@@ -49,23 +48,14 @@ final class RemoteOptions {
     @Nullable
     String transports;
 
-    @Option(
-            names = "--folder",
-            paramLabel = "DIR",
-            description = "Folder for the pool; default /dev/shm, or the temporary folder if that does not exist.")
-    Path folder = Files.isDirectory(Path.of("/dev/shm"))
-            ? Path.of("/dev/shm")
-            : Path.of(System.getProperty("java.io.tmpdir"));
+    final @Mixin FolderOption folder = new FolderOption(Files.isDirectory(SHARED) ? SHARED : FolderOption.TEMPORARY);
 
     /** Throws if a value is out of range. */
     void check() {
-        Options.require("--rows", rows, 1_000, 100_000_000);
-        Options.require("--dimension", dimension, 1, 4_096);
-        Options.require("--partitions", partitions, 1, Math.min(10_000, rows));
+        NumberOption.check(rows, dimension, k, rounds);
+        Options.require("--partitions", partitions, 1, Math.min(10_000, rows.value()));
         Options.require("--batch", batch, 1, 1_000_000);
         Options.require("--visited", visited, 1, partitions);
-        Options.require("--k", k, 1, 1_000);
-        Options.require("--rounds", rounds, 1, 1_000);
         if (!provider.equals("mapped") && !provider.equals("ucx")) {
             throw new CommandFailure("--provider must be mapped or ucx, got " + provider);
         }

@@ -24,8 +24,8 @@ record RemoteReport(RemoteOptions options, RemoteBench.Results results, JsonOutp
         RemoteBench.Counts counts = results.counts();
         output.format(
                 "%,d rows x %d in %d partitions of at most %.2f MiB, built in %.0f s",
-                options.rows,
-                options.dimension,
+                options.rows.value(),
+                options.dimension.value(),
                 options.partitions,
                 results.pool().largestBytes() / 1048576.0,
                 results.buildSeconds());
@@ -48,7 +48,7 @@ record RemoteReport(RemoteOptions options, RemoteBench.Results results, JsonOutp
         output.format(
                 "naive over empty cache    %s",
                 of(time -> time.naiveSeconds() / time.seconds()).spread("%.1f"));
-        output.format("visited   recall@%d   queries/s, all in memory", options.k);
+        output.format("visited   recall@%d   queries/s, all in memory", options.k.value());
         for (Found found : results.found()) {
             output.format(
                     "%7s   %9.4f   %.0f",

@@ -3,6 +3,7 @@ package io.github.roost.bench.rivals;
 import io.github.roost.index.hnsw.GraphLayout;
 import io.github.roost.simulator.measure.Workload;
 import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.NumberOption;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.simulator.options.RoostHome;
 import java.io.IOException;
@@ -12,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The options, the JSON and the pictures of the benchmarks that measure curves of searches per second over recall. */
@@ -48,11 +50,8 @@ final class CurveOptions {
                     + " ${DEFAULT-VALUE}.")
     private Data data;
 
-    @Option(names = "--rows", paramLabel = "N", description = "Rows of the mixture; default ${DEFAULT-VALUE}.")
-    private int rows;
-
-    @Option(names = "--dimension", paramLabel = "N", description = "Dimension of the mixture; default 128.")
-    private int dimension = 128;
+    private final @Mixin NumberOption rows;
+    private final @Mixin NumberOption dimension = NumberOption.dimension(128, 1, 4_096);
 
     @Option(
             names = "--centers",
@@ -101,7 +100,7 @@ final class CurveOptions {
     /** Creates the options with the defaults that differ from benchmark to benchmark. */
     CurveOptions(Data data, int rows, int rowsPerCenter, List<Element> elements, List<Integer> ks) {
         this.data = data;
-        this.rows = rows;
+        this.rows = NumberOption.rows(rows, 1, 10_000_000);
         this.rowsPerCenter = rowsPerCenter;
         this.elements = elements;
         this.ks = ks;
@@ -109,8 +108,7 @@ final class CurveOptions {
 
     /** Throws if a value is out of range. */
     void check() {
-        Options.require("--rows", rows, 1, 10_000_000);
-        Options.require("--dimension", dimension, 1, 4_096);
+        NumberOption.check(rows, dimension);
         Options.require("--centers", centers(), 1, 1_000_000);
         Options.require("--m", m, 2, 256);
         Options.require("--ef-construction", efConstruction, 1, 10_000);
@@ -122,12 +120,12 @@ final class CurveOptions {
 
     Workload workload() throws IOException {
         return data == Data.mixture
-                ? Workload.mixture(rows, QUERIES, dimension, centers(), 42)
+                ? Workload.mixture(rows.value(), QUERIES, dimension.value(), centers(), 42)
                 : Workload.packages(RoostHome.packages(), QUERIES);
     }
 
     private int centers() {
-        return centers == null ? Math.max(1, rows / rowsPerCenter) : centers;
+        return centers == null ? Math.max(1, rows.value() / rowsPerCenter) : centers;
     }
 
     Data data() {
@@ -158,7 +156,9 @@ final class CurveOptions {
 
     /** A name for the rows, different for different rows. */
     String nameOfRows() {
-        return data == Data.mixture ? "mixture-%d-%d-%d".formatted(rows, dimension, centers()) : data.name();
+        return data == Data.mixture
+                ? "mixture-%d-%d-%d".formatted(rows.value(), dimension.value(), centers())
+                : data.name();
     }
 
     /** Draws curves into a file of the folder of pictures, if there is one. */

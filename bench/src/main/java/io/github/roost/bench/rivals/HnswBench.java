@@ -6,9 +6,7 @@ import io.github.roost.simulator.measure.Workload;
 import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.simulator.options.JsonOutput;
 import io.github.roost.simulator.options.Options;
-import io.github.roost.simulator.options.RoostHome;
 import io.github.roost.simulator.options.RoundOptions;
-import io.github.roost.testkit.PeerPython;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.Vectors;
 import java.io.IOException;
@@ -34,33 +32,21 @@ import picocli.CommandLine.Option;
 public final class HnswBench implements Callable<Integer> {
     private static final double[] RECALLS = {.95, .99};
 
-    /** Compared libraries, in addition to jvector. */
-    enum Peer {
-        hnswlib,
-        none
-    }
-
-    @Mixin
-    private final CurveOptions options = new CurveOptions(
+    private final @Mixin CurveOptions options = new CurveOptions(
             CurveOptions.Data.packages, 500_000, 500, List.of(CurveOptions.Element.float32), List.of(10, 100));
 
     @Option(names = "--ef", paramLabel = "N", split = ",", description = "ef of the searches, ascending.")
     private List<Integer> widths = List.of(10, 16, 24, 40, 64, 100, 130, 180, 260, 400);
 
-    @Mixin
-    private final RoundOptions rounds = new RoundOptions(5, 200);
-
-    @Option(names = "--peer", paramLabel = "hnswlib|none", description = "none leaves out hnswlib, which needs Python.")
-    private Peer peer = Peer.hnswlib;
-
-    @Mixin
-    private final JsonOutput output = new JsonOutput();
+    private final @Mixin RoundOptions rounds = new RoundOptions(5, 200);
+    private final @Mixin HnswlibOption hnswlib = new HnswlibOption();
+    private final @Mixin JsonOutput output = new JsonOutput();
 
     @Override
     public Integer call() throws Exception {
         check();
         Workload workload = options.workload();
-        Path python = peer == Peer.none ? null : PeerPython.prepare(RoostHome.peer("hnswlib"), PeerPython.HNSWLIB);
+        Path python = hnswlib.python();
         List<Curves> results = new ArrayList<>();
         try (Engines engines = new Engines(
                 workload,

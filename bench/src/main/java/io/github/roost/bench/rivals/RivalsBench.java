@@ -1,11 +1,12 @@
 package io.github.roost.bench.rivals;
 
 import io.github.roost.bench.FirstCores;
-import io.github.roost.core.MappingId;
 import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.measure.Workload;
 import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.simulator.options.KeepOption;
+import io.github.roost.simulator.options.NumberOption;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.simulator.options.RoostHome;
 import io.github.roost.simulator.options.RoundOptions;
@@ -63,8 +64,7 @@ public final class RivalsBench implements Callable<Integer> {
         none
     }
 
-    @Mixin
-    private final CurveOptions options = new CurveOptions(
+    private final @Mixin CurveOptions options = new CurveOptions(
             CurveOptions.Data.mixture, 20_000, 50, List.of(CurveOptions.Element.values()), List.of(10));
 
     @Option(
@@ -103,19 +103,14 @@ public final class RivalsBench implements Callable<Integer> {
             description = "Libraries to compare; default all of the kind.")
     private @Nullable List<String> chosenRivals;
 
-    @Option(names = "--threads", paramLabel = "1|2", description = "Searching threads; default 2. Builds use two.")
-    private int threads = 2;
+    private final @Mixin NumberOption threads = NumberOption.threads(2, 2);
 
     @Option(
             names = "--alone",
             description = "One search at a time, on all threads that a library uses for it, instead of many at once.")
     private boolean alone;
 
-    @Option(
-            names = "--nlist",
-            paramLabel = "N",
-            description = "Lists of IVF indexes; default 4 times the square root of the rows.")
-    private int nlist;
+    private final @Mixin NumberOption nlist = NumberOption.nlist();
 
     @Option(
             names = {"--ef", "--nprobe"},
@@ -124,8 +119,7 @@ public final class RivalsBench implements Callable<Integer> {
             description = "ef, or nprobe for --index ivf, of the searches, ascending.")
     private @Nullable List<Integer> chosenWidths;
 
-    @Mixin
-    private final RoundOptions rounds = new RoundOptions(3, 60);
+    private final @Mixin RoundOptions rounds = new RoundOptions(3, 60);
 
     @Option(
             names = "--peer",
@@ -133,18 +127,8 @@ public final class RivalsBench implements Callable<Integer> {
             description = "none leaves out all but jvector: they need Python and a package index at the first run.")
     private Peer peer = Peer.all;
 
-    @Option(
-            names = "--keep",
-            paramLabel = "FOLDER",
-            description = {
-                "Keeps the indexes there for later runs with the same rows, M and efConstruction: building them",
-                "takes most of the time. The folder is created if it does not exist, and never deleted. jvector and"
-                        + " the live table are always built."
-            })
-    private @Nullable Path kept;
-
-    @Mixin
-    private final JsonOutput output = new JsonOutput();
+    private final @Mixin KeepOption keep = new KeepOption();
+    private final @Mixin JsonOutput output = new JsonOutput();
 
     @Override
     public Integer call() throws Exception {
@@ -154,7 +138,7 @@ public final class RivalsBench implements Callable<Integer> {
                 ? null
                 : PeerPython.prepareAll(RoostHome.peer("rivals"), PeerPython.RIVALS, output::progress);
         EngineSettings settings =
-                new EngineSettings(options.m(), options.efConstruction(), lists(workload), threads, alone);
+                new EngineSettings(options.m(), options.efConstruction(), lists(workload), threads.value(), alone);
         try (Engines engines = new Engines(
                 workload,
                 FirstCores.of(TopologyReader.live().read(), Engine.THREADS),
@@ -206,7 +190,7 @@ public final class RivalsBench implements Callable<Integer> {
     }
 
     private int lists(Workload workload) {
-        return nlist == 0 ? (int) Math.max(1, 4 * Math.sqrt(workload.rows().length)) : nlist;
+        return nlist.value() == 0 ? (int) Math.max(1, 4 * Math.sqrt(workload.rows().length)) : nlist.value();
     }
 
     /** The widths to search with: a graph search has at least k candidates. */
@@ -219,6 +203,7 @@ public final class RivalsBench implements Callable<Integer> {
 
     /** One folder per set of indexes. */
     private @Nullable Path keptFolder(int lists) throws IOException {
+        Path kept = keep.folder();
         if (kept == null) {
             return null;
         }
@@ -238,8 +223,7 @@ public final class RivalsBench implements Callable<Integer> {
         if (!(normSpread >= 0 && normSpread <= MAX_NORM_SPREAD)) {
             throw new CommandFailure("--norm-spread must be between 0 and " + MAX_NORM_SPREAD + ", got " + normSpread);
         }
-        Options.require("--threads", threads, 1, 2);
-        Options.require("--nlist", nlist, 0, MappingId.MAX_PER_ORCHESTRATOR);
+        NumberOption.check(threads, nlist);
         widths(0).forEach(width -> Options.require("--ef", width, 1, Vectors.MAX_EF));
         for (int k : options.ks()) {
             if (widths(k).size() < 2) {
@@ -249,8 +233,9 @@ public final class RivalsBench implements Callable<Integer> {
         if (index == Index.ivf && live) {
             throw new CommandFailure("--live must be without --index ivf, got both");
         }
-        if (index == Index.ivf && threads != Engine.THREADS) {
-            throw new CommandFailure("--threads must be " + Engine.THREADS + " for --index ivf, got " + threads);
+        if (index == Index.ivf && threads.value() != Engine.THREADS) {
+            throw new CommandFailure(
+                    "--threads must be " + Engine.THREADS + " for --index ivf, got " + threads.value());
         }
         List<String> known = Stream.concat(Engines.RIVALS.stream(), Engines.IVF_RIVALS.stream())
                 .distinct()
@@ -269,19 +254,20 @@ public final class RivalsBench implements Callable<Integer> {
                 index == Index.hnsw
                         ? "M=%d, efConstruction=%d".formatted(options.m(), options.efConstruction())
                         : "nlist=%d".formatted(lists(workload)),
-                threads,
-                threads == 1 ? "" : "s",
+                threads.value(),
+                threads.value() == 1 ? "" : "s",
                 alone ? "one search at a time" : "many searches at once",
                 rounds.count());
         List<Map<String, Object>> figures = new ArrayList<>();
         for (Curves curves : results) {
             print(sizes, curves);
             curves.curves().forEach(curve -> figures.add(figures(curves.k(), curve)));
-            options.draw("rivals-%s-%s-k%d-threads%d".formatted(index, options.data(), curves.k(), threads), curves);
+            options.draw(
+                    "rivals-%s-%s-k%d-threads%d".formatted(index, options.data(), curves.k(), threads.value()), curves);
         }
         Map<String, Object> all = new LinkedHashMap<>();
         all.put("workload", workload.name());
-        all.put("threads", threads);
+        all.put("threads", threads.value());
         all.put("alone", alone);
         all.put("m", options.m());
         all.put("efConstruction", options.efConstruction());

@@ -6,7 +6,9 @@ import io.github.roost.simulator.measure.Interval;
 import io.github.roost.simulator.measure.Latencies;
 import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.simulator.options.NumberOption;
 import io.github.roost.simulator.options.Options;
+import io.github.roost.simulator.options.RoundOptions;
 import io.github.roost.topology.TopologyReader;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -64,15 +66,8 @@ public final class SchedulingBench implements Callable<Integer> {
             description = "Numbers of submitting threads; default 1,2,8.")
     private List<Integer> submitters = List.of(1, 2, 8);
 
-    @Option(
-            names = "--rounds",
-            paramLabel = "N",
-            description =
-                    "Rounds of all contenders; default 3. The cost of reporting takes ten times as many short rounds.")
-    private int rounds = 3;
-
-    @Option(names = "--seconds", paramLabel = "N", description = "Measured time per contender and round; default 1.")
-    private int seconds = 1;
+    private final @Mixin RoundOptions rounds = new RoundOptions(3, 500);
+    private final @Mixin NumberOption seconds = NumberOption.seconds(1, 1, 3_600);
 
     @Option(
             names = "--warm-up-seconds",
@@ -83,17 +78,8 @@ public final class SchedulingBench implements Callable<Integer> {
     @Option(names = "--idle-tasks", paramLabel = "N", description = "Tasks submitted to idle pools; default 2000.")
     private int idleTasks = 2_000;
 
-    @Option(names = "--rows", paramLabel = "N", description = "Rows of the tables in section threads; default 20000.")
-    private int rows = 20_000;
-
-    @Option(
-            names = "--slice-millis",
-            paramLabel = "N",
-            description = "Time per kind of threads and round; default 500.")
-    private int sliceMillis = 500;
-
-    @Mixin
-    private final JsonOutput output = new JsonOutput();
+    private final @Mixin NumberOption rows = NumberOption.rows(20_000, 100, 10_000_000);
+    private final @Mixin JsonOutput output = new JsonOutput();
 
     /** The results so far, by name. */
     private final Map<String, Object> figures = new LinkedHashMap<>();
@@ -116,12 +102,10 @@ public final class SchedulingBench implements Callable<Integer> {
     private void check() {
         taskMicros.forEach(micros -> Options.require("--task-micros", micros, 0, 100_000));
         submitters.forEach(threads -> Options.require("--submitters", threads, 1, 1_024));
-        Options.require("--rounds", rounds, 1, 10_000);
-        Options.require("--seconds", seconds, 1, 3_600);
+        rounds.check();
+        NumberOption.check(seconds, rows);
         Options.require("--warm-up-seconds", warmUpSeconds, 1, 3_600);
         Options.require("--idle-tasks", idleTasks, 1, 10_000_000);
-        Options.require("--rows", rows, 100, 10_000_000);
-        Options.require("--slice-millis", sliceMillis, 1, 60_000);
     }
 
     private void idleStart() {
@@ -144,7 +128,7 @@ public final class SchedulingBench implements Callable<Integer> {
     private void throughput() {
         output.format(
                 "tasks per second, median of %d rounds; in brackets min and max of roost's ratio in the same round",
-                rounds);
+                rounds.count());
         output.format(
                 "%8s %10s  %12s %26s %26s  %s",
                 "task us", "submitters", "roost", "fork_join", "fixed", "bytes per task: roost, fork_join, fixed");
@@ -152,8 +136,8 @@ public final class SchedulingBench implements Callable<Integer> {
         figures.put("throughput", points);
         for (int micros : taskMicros) {
             for (int threads : submitters) {
-                List<Outcome> outcomes = new Throughput(warmUpSeconds, seconds)
-                        .run(List.of(Contender.values()), micros, threads, rounds);
+                List<Outcome> outcomes = new Throughput(warmUpSeconds, seconds.value())
+                        .run(List.of(Contender.values()), micros, threads, rounds.count());
                 points.add(point(micros, threads, outcomes));
                 Outcome roost = outcomes.get(Contender.ROOST.ordinal());
                 Outcome forkJoin = outcomes.get(Contender.FORK_JOIN.ordinal());
@@ -188,7 +172,7 @@ public final class SchedulingBench implements Callable<Integer> {
 
     private void reportingCost() {
         List<Double> ratios = new ReportingCost(REPORTING_TASK_MICROS, REPORTING_SUBMITTERS, REPORTING_SLICE)
-                .run(REPORTING_ROUNDS * rounds);
+                .run(REPORTING_ROUNDS * rounds.count());
         figures.put("monitorRatios", ratios);
         Interval mean = Interval.of(ratios);
         Samples spread = Samples.of(ratios);
@@ -204,16 +188,16 @@ public final class SchedulingBench implements Callable<Integer> {
     private void callerThreads() throws InterruptedException {
         output.format(
                 "searches of %d rows, from one virtual thread per search and from %d platform threads",
-                rows, CallerThreads.IN_FLIGHT);
+                rows.value(), CallerThreads.IN_FLIGHT);
         output.format(
                 "%-5s %-9s %34s %24s %12s %22s",
                 "", "threads", "searches/s (min to max)", "ratio to platform", "collections", "off-heap B per search");
         Map<String, Map<String, CallerThreads.Outcome>> indexes = new LinkedHashMap<>();
         figures.put("callerThreads", indexes);
-        try (CallerThreads bench = new CallerThreads(TopologyReader.live().read(), rows)) {
+        try (CallerThreads bench = new CallerThreads(TopologyReader.live().read(), rows.value())) {
             for (CallerThreads.Index index : CallerThreads.Index.values()) {
                 Map<CallerThreads.Kind, CallerThreads.Outcome> outcomes =
-                        bench.run(index, rounds, Duration.ofMillis(sliceMillis));
+                        bench.run(index, rounds.count(), rounds.slice());
                 CallerThreads.Outcome platform = outcomes.get(CallerThreads.Kind.PLATFORM);
                 Map<String, CallerThreads.Outcome> kinds = new LinkedHashMap<>();
                 indexes.put(Options.name(index), kinds);

@@ -35,8 +35,7 @@ public final class BatchBench implements Callable<Integer> {
     private static final int COLD_KEYS = 50_000;
     static final String WITHOUT_REDIS = "Redis is not installed and left out (apt-get install redis-server)";
 
-    @Mixin
-    private final StoreOptions stores = new StoreOptions();
+    private final @Mixin StoreOptions stores = new StoreOptions();
 
     @Option(
             names = "--cold",
@@ -45,18 +44,20 @@ public final class BatchBench implements Callable<Integer> {
                             + " the same memory.")
     private boolean cold;
 
-    @Mixin
-    private final JsonOutput output = new JsonOutput();
+    private final @Mixin JsonOutput output = new JsonOutput();
 
     @Override
     public Integer call() throws Exception {
         stores.check(cold ? MIN_COLD_ROWS : 1);
         if (cold) {
             printCold(ColdBench.measure(
-                    stores.rows(), stores.batches(), stores.rounds(), Math.min(stores.rows(), COLD_KEYS)));
+                    stores.rows.value(),
+                    stores.batches(),
+                    stores.rounds.value(),
+                    Math.min(stores.rows.value(), COLD_KEYS)));
             return 0;
         }
-        Report report = measure(stores.rows(), stores.batches(), stores.rounds());
+        Report report = measure(stores.rows.value(), stores.batches(), stores.rounds.value());
         output.format(
                 "%,d values of 1 KB, %,d MiB for each store, %,d MiB for Chronicle Map, one thread",
                 report.rows(), report.memoryBytes() >> 20, report.chronicleBytes() >> 20);

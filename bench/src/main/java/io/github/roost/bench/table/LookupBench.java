@@ -5,6 +5,7 @@ import io.github.roost.bench.table.MapUnderTest.Batches;
 import io.github.roost.neighborhash.NeighborHashMap;
 import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.simulator.options.NumberOption;
 import io.github.roost.simulator.options.Options;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,17 +54,14 @@ public final class LookupBench implements Callable<Integer> {
             description = "Measure tables of 2^N slots of 16 bytes; default 14,20,24: 256 KiB, 16 MiB, 256 MiB.")
     private List<Integer> bits = List.of(14, 20, 24);
 
-    @Option(names = "--rounds", paramLabel = "N", description = "Rounds of all maps; default 9.")
-    private int rounds = 9;
-
-    @Mixin
-    private final JsonOutput output = new JsonOutput();
+    private final @Mixin NumberOption rounds = NumberOption.rounds(9, 10_000);
+    private final @Mixin JsonOutput output = new JsonOutput();
 
     @Override
     public Integer call() throws Exception {
         countBits.forEach(slots -> Options.require("--count-bits", slots, MIN_BITS, MAX_BITS));
         bits.forEach(slots -> Options.require("--bits", slots, MIN_BITS, MAX_BITS));
-        Options.require("--rounds", rounds, 1, 10_000);
+        NumberOption.check(rounds);
         List<Count> counts = new ArrayList<>();
         output.line("cache lines per lookup, 79 % of the slots in use     slots    here   paper");
         for (int slots : countBits) {
@@ -76,7 +74,7 @@ public final class LookupBench implements Callable<Integer> {
         output.line(
                 "one thread, nine of ten keys are present     slots  million lookups/s     ratio: median (min to max)");
         for (int slots : bits) {
-            for (Result result : measure(slots, rounds)) {
+            for (Result result : measure(slots, rounds.value())) {
                 results.add(result);
                 output.format(
                         "%-43s %6s %18s %30s",

@@ -35,17 +35,14 @@ public final class ServiceBench implements Callable<Integer> {
 
     private static final int WARM_UP_ROUNDS = 2;
 
-    @Mixin
-    private final StoreOptions stores = new StoreOptions();
-
-    @Mixin
-    private final JsonOutput output = new JsonOutput();
+    private final @Mixin StoreOptions stores = new StoreOptions();
+    private final @Mixin JsonOutput output = new JsonOutput();
 
     @Override
     public Integer call() throws Exception {
         stores.check(1);
-        List<Result> results = measure(stores.rows(), stores.batches(), KEYS_PER_TURN, stores.rounds());
-        output.format("%,d values of 1 KB, one connection, one thread that waits for each answer", stores.rows());
+        List<Result> results = measure(stores.rows.value(), stores.batches(), KEYS_PER_TURN, stores.rounds.value());
+        output.format("%,d values of 1 KB, one connection, one thread that waits for each answer", stores.rows.value());
         if (!hasRedis()) {
             output.line(BatchBench.WITHOUT_REDIS);
         }

@@ -3,6 +3,7 @@ package io.github.roost.bench.jvector;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.topology.Topology;
 import io.github.roost.topology.TopologyReader;
 import java.io.PrintWriter;
@@ -46,7 +47,7 @@ class JvectorBenchSmokeTest {
     @Test
     void optionsOutOfRangeAreRefused() {
         assertThatThrownBy(() -> bench("--ef", "9").call())
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("--ef must be between 10 and 10000000, got 9");
+                .isInstanceOf(CommandFailure.class)
+                .hasMessage("--ef must be between 10 and 100000, got 9");
     }
 }

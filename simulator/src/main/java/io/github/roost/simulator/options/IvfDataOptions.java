@@ -3,6 +3,7 @@ package io.github.roost.simulator.options;
 import io.github.roost.core.MappingId;
 import io.github.roost.simulator.measure.Workload;
 import java.io.IOException;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The data options of the IVF benchmarks. */
@@ -22,15 +23,12 @@ public final class IvfDataOptions {
             description = "Debian's packages (the default), or a mixture of Gaussians.")
     private Data data = Data.packages;
 
-    @Option(names = "--rows", paramLabel = "N", description = "Rows of the mixture; default 1000000.")
-    private int rows = 1_000_000;
-
-    @Option(names = "--nlist", paramLabel = "N", description = "Number of lists; default 256, for the mixture 1024.")
-    private int nlist;
+    private final @Mixin NumberOption rows = NumberOption.rows(1_000_000, 1_000, 10_000_000);
+    private final @Mixin NumberOption nlist = NumberOption.nlist();
 
     /** Throws if a value is out of range. */
     public void check() {
-        Options.require("--rows", rows, 1_000, 10_000_000);
+        NumberOption.check(rows);
         Options.require("--nlist", nlist(), 1, MappingId.MAX_PER_ORCHESTRATOR);
     }
 
@@ -41,13 +39,13 @@ public final class IvfDataOptions {
 
     /** The number of lists. */
     public int nlist() {
-        return nlist == 0 ? (mixture() ? 1_024 : 256) : nlist;
+        return nlist.value() == 0 ? (mixture() ? 1_024 : 256) : nlist.value();
     }
 
     /** The rows and queries of these options. */
     public Workload workload() throws IOException {
         if (mixture()) {
-            return Workload.mixture(rows, QUERIES, DIMENSION, 1_000, 42);
+            return Workload.mixture(rows.value(), QUERIES, DIMENSION, 1_000, 42);
         }
         return Workload.packages(RoostHome.packages(), QUERIES);
     }

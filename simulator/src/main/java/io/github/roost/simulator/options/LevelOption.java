@@ -3,15 +3,26 @@ package io.github.roost.simulator.options;
 import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.Topology;
 import io.github.roost.topology.TopologyReader;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** {@code --level} of the benchmarks that need several cache domains. */
+/** {@code --level} of the cache domains of a benchmark. */
 public final class LevelOption {
     @Option(
             names = "--level",
             paramLabel = "L3|L2|NUMA|PACKAGE",
-            description = "Level of the cache domains; default L2, which makes two domains of two cores.")
-    private DomainLevel level = DomainLevel.L2;
+            description = "Level of the cache domains; default L2, of bench replay L3, of bench stalls the machine's.")
+    private @Nullable DomainLevel level;
+
+    /** Creates the option with L2 as its default, which makes two domains of two cores. */
+    public LevelOption() {
+        this(DomainLevel.L2);
+    }
+
+    /** Creates the option with its default; null leaves the level to the machine. */
+    public LevelOption(@Nullable DomainLevel level) {
+        this.level = level;
+    }
 
     /** This machine, with cache domains of that level. */
     public Topology machine() {

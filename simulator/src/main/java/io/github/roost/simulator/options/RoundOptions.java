@@ -1,12 +1,12 @@
 package io.github.roost.simulator.options;
 
 import java.time.Duration;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code --rounds} and {@code --slice-millis} of a benchmark whose contenders take turns. */
 public final class RoundOptions {
-    @Option(names = "--rounds", paramLabel = "N", description = "Measured rounds; default ${DEFAULT-VALUE}.")
-    private int count;
+    private final @Mixin NumberOption count;
 
     @Option(
             names = "--slice-millis",
@@ -16,19 +16,19 @@ public final class RoundOptions {
 
     /** Creates the options with their defaults. */
     public RoundOptions(int count, int sliceMillis) {
-        this.count = count;
+        this.count = NumberOption.rounds(count, 10_000);
         this.sliceMillis = sliceMillis;
     }
 
     /** Throws if a value is out of range. */
     public void check() {
-        Options.require("--rounds", count, 1, 10_000);
+        NumberOption.check(count);
         Options.require("--slice-millis", sliceMillis, 1, 60_000);
     }
 
     /** The number of measured rounds. */
     public int count() {
-        return count;
+        return count.value();
     }
 
     /** The time per measurement and round. */

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The options of benchmarks of vector formats that choose the data: the Debian packages or a mixture of Gaussians. */
@@ -31,11 +32,7 @@ public final class VectorDataOptions {
             description = "Number of vectors; default 100,000 of the mixture, or all packages.")
     private @Nullable Integer rows;
 
-    @Option(
-            names = "--dimension",
-            paramLabel = "N",
-            description = "Dimension of the mixture; default ${DEFAULT-VALUE}.")
-    private int dimension = 128;
+    private final @Mixin NumberOption dimension = NumberOption.dimension(128, 2, 4_096);
 
     /** Creates the options with the data set that is searched if none is named. */
     public VectorDataOptions(Data data) {
@@ -54,7 +51,7 @@ public final class VectorDataOptions {
         if (rows != null) {
             Options.require("--rows", rows, 1_000, 10_000_000);
         }
-        Options.require("--dimension", dimension, 2, 4_096);
+        NumberOption.check(dimension);
     }
 
     /** Draws or reads the vectors, with at most the given number of queries. */
@@ -62,7 +59,7 @@ public final class VectorDataOptions {
         if (data == Data.mixture) {
             int count = rows == null ? MIXTURE_ROWS : rows;
             SplittableRandom random = new SplittableRandom(1);
-            Mixture mixture = Mixture.of(Math.max(1, count / ROWS_PER_CENTER), dimension, random);
+            Mixture mixture = Mixture.of(Math.max(1, count / ROWS_PER_CENTER), dimension.value(), random);
             return new Vectors(data.name(), mixture.draw(count, random), mixture.draw(queries, random));
         }
         DebianPackages packages = DebianPackages.read(RoostHome.packages());

@@ -6,16 +6,16 @@ import io.github.roost.simulator.SimResult;
 import io.github.roost.simulator.measure.Interval;
 import io.github.roost.simulator.measure.Schedulings;
 import io.github.roost.simulator.options.JsonOutput;
-import io.github.roost.simulator.options.Options;
+import io.github.roost.simulator.options.LevelOption;
+import io.github.roost.simulator.options.NumberOption;
 import io.github.roost.simulator.options.RoostHome;
+import io.github.roost.simulator.options.WorkloadOptions;
 import io.github.roost.simulator.replay.Replay.Outcome;
 import io.github.roost.simulator.workload.TableSpec;
 import io.github.roost.simulator.workload.WorkloadSpec;
 import io.github.roost.simulator.workload.WorkloadTables;
 import io.github.roost.topology.DomainLevel;
 import io.github.roost.topology.Topology;
-import io.github.roost.topology.TopologyReader;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -24,7 +24,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -34,14 +33,9 @@ import picocli.CommandLine.Option;
         name = "replay",
         description = "A workload of many tables on this machine, under scheduling policies and plain pools in turns.")
 public final class ReplayBench implements Callable<Integer> {
-    private static final int BUDGET_MIB = 64;
     private static final int PREDICTED_SEARCHES = 20_000;
 
-    @Option(
-            names = "--workload",
-            paramLabel = "NAME|FILE.json",
-            description = "hnsw, ivf, packages-hnsw, packages-ivf, or a JSON file; default packages-hnsw.")
-    private String workload = "packages-hnsw";
+    private final @Mixin WorkloadOptions workload = new WorkloadOptions("packages-hnsw", 64);
 
     @Option(
             names = "--policy",
@@ -58,26 +52,7 @@ public final class ReplayBench implements Callable<Integer> {
             description = "Also the same searches on these pools.")
     private List<String> baselines = List.of();
 
-    @Option(
-            names = "--level",
-            paramLabel = "L3|L2|NUMA|PACKAGE",
-            description = "Level of the cache domains; default L3.")
-    private DomainLevel level = DomainLevel.L3;
-
-    @Option(
-            names = "--budget-mib",
-            paramLabel = "N",
-            description = "Size of all generated tables; default " + BUDGET_MIB + ".")
-    private int budgetMib = BUDGET_MIB;
-
-    @Option(names = "--in-flight", paramLabel = "N", description = "Searches in flight; default 8 per core.")
-    private int inFlight;
-
-    @Option(
-            names = "--rate",
-            paramLabel = "N",
-            description = "Open loop: searches arrive at random, at this rate per second; default closed loop.")
-    private double rate;
+    private final @Mixin LevelOption level = new LevelOption(DomainLevel.L3);
 
     @Option(
             names = "--load",
@@ -95,44 +70,34 @@ public final class ReplayBench implements Callable<Integer> {
     @Option(names = "--one-table", description = "One table with the total size of all.")
     private boolean oneTable;
 
-    @Option(names = "--rounds", paramLabel = "N", description = "Measured rounds; default 6.")
-    private int rounds = 6;
-
-    @Option(names = "--seconds", paramLabel = "N", description = "Time per policy and round; default 3.")
-    private int seconds = 3;
+    private final @Mixin NumberOption rounds = NumberOption.rounds(6, 10_000);
+    private final @Mixin NumberOption seconds = NumberOption.seconds(3, 1, 3_600);
 
     @Option(
             names = "--predict",
             description = "Also the simulator's prediction for a machine like the one its parameters were measured on.")
     private boolean predict;
 
-    @Option(names = "--parameters", paramLabel = "FILE", description = "For --predict; default Roost's own.")
-    private @Nullable Path parameterFile;
-
     @Option(
             names = "--calibrate",
             description = "For --predict: first measures this machine, a minute, as sim --calibrate does.")
     private boolean calibrate;
 
-    @Mixin
-    private final JsonOutput output = new JsonOutput();
+    private final @Mixin JsonOutput output = new JsonOutput();
 
     @Override
     public Integer call() throws Exception {
-        Options.require("--budget-mib", budgetMib, 1, 65_536);
-        Options.require("--in-flight", inFlight, 0, 100_000);
-        Options.require("--rounds", rounds, 1, 10_000);
-        Options.require("--seconds", seconds, 1, 3_600);
+        workload.check();
+        NumberOption.check(rounds, seconds);
         List<String> schedulings =
                 Arrays.asList(policies.toLowerCase(Locale.ROOT).split(",", -1));
         List<String> names = new ArrayList<>(schedulings);
         names.addAll(baselines);
         requireLoads(names);
-        Topology topology = TopologyReader.live().level(level).read();
+        Topology topology = level.machine();
         int cores = Math.toIntExact(topology.cores().count());
-        WorkloadSpec spec = WorkloadSpec.load(workload)
-                .withBudgetMib(budgetMib)
-                .withLoad(inFlight == 0 ? 8 * cores : inFlight, rate);
+        double rate = workload.rate();
+        WorkloadSpec spec = workload.read().withLoad(workload.inFlight(8 * cores), rate);
         if (oneTable) {
             spec = spec.withTables(1);
         }
@@ -141,10 +106,10 @@ public final class ReplayBench implements Callable<Integer> {
         try (Replay replay = new Replay(spec, tables, topology, names, output::progress)) {
             replay.warmUp(output::progress);
             List<Measured> all = new ArrayList<>();
-            all.add(measured(replay, parameters, schedulings, 0, rate));
+            all.add(measured(replay, parameters, topology.level(), schedulings, 0, rate));
             double capacity = loads.isEmpty() ? 0 : capacity(all.getFirst());
             for (double load : loads) {
-                all.add(measured(replay, parameters, schedulings, load, load * capacity));
+                all.add(measured(replay, parameters, topology.level(), schedulings, load, load * capacity));
             }
             for (Measured measured : all) {
                 print(spec, topology, measured);
@@ -177,9 +142,9 @@ public final class ReplayBench implements Callable<Integer> {
         if (!loads.isEmpty() && !names.contains(loadOf)) {
             throw new IllegalArgumentException("--load-of must be one of " + names + ", got " + loadOf);
         }
-        if (!loads.isEmpty() && rate > 0) {
+        if (!loads.isEmpty() && workload.rate() > 0) {
             throw new IllegalArgumentException(
-                    "--load is a share of a closed loop's throughput: leave out --rate, got " + rate);
+                    "--load is a share of a closed loop's throughput: leave out --rate, got " + workload.rate());
         }
     }
 
@@ -192,12 +157,17 @@ public final class ReplayBench implements Callable<Integer> {
     }
 
     private Measured measured(
-            Replay replay, Parameters parameters, List<String> schedulings, double load, double perSecond)
+            Replay replay,
+            Parameters parameters,
+            DomainLevel level,
+            List<String> schedulings,
+            double load,
+            double perSecond)
             throws Exception {
-        Duration slice = Duration.ofSeconds(seconds);
+        Duration slice = Duration.ofSeconds(seconds.value());
         List<Outcome> outcomes = perSecond > 0
-                ? replay.runOpen(perSecond, rounds, slice, output::progress)
-                : replay.run(rounds, slice, output::progress);
+                ? replay.runOpen(perSecond, rounds.value(), slice, output::progress)
+                : replay.run(rounds.value(), slice, output::progress);
         List<SimResult> predicted = predict
                 ? replay.predict(parameters, "here", level, schedulings, perSecond, PREDICTED_SEARCHES)
                 : List.of();
@@ -205,7 +175,7 @@ public final class ReplayBench implements Callable<Integer> {
     }
 
     private Parameters parameters() throws Exception {
-        Parameters given = parameterFile == null ? Parameters.builtIn() : Parameters.read(parameterFile);
+        Parameters given = workload.parameters();
         return calibrate ? new Calibration(given, output::progress).run() : given;
     }
 
