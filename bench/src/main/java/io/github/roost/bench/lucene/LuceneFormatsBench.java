@@ -3,6 +3,7 @@ package io.github.roost.bench.lucene;
 import io.github.roost.bench.lucene.FormatContenders.Contender;
 import io.github.roost.bench.lucene.FormatContenders.Outcome;
 import io.github.roost.simulator.measure.Samples;
+import io.github.roost.simulator.options.DataOption;
 import io.github.roost.simulator.options.KeepOption;
 import io.github.roost.simulator.options.NumberOption;
 import io.github.roost.simulator.options.Options;
@@ -29,7 +30,7 @@ public final class LuceneFormatsBench implements Callable<Integer> {
 
     private static final int QUERIES = 1_000;
 
-    private final @Mixin VectorDataOptions data = new VectorDataOptions(VectorDataOptions.Data.mixture);
+    private final @Mixin VectorDataOptions data = new VectorDataOptions(DataOption.Data.mixture);
 
     @Option(
             names = "--format",

@@ -1,6 +1,7 @@
 package io.github.roost.bench.opensearch;
 
 import io.github.roost.simulator.measure.Samples;
+import io.github.roost.simulator.options.DataOption;
 import io.github.roost.simulator.options.NumberOption;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.simulator.options.Output;
@@ -37,7 +38,7 @@ public final class OpenSearchBench implements Callable<Integer> {
             description = "Measurements; default all, one after another.")
     private List<Question> questions = List.of(Question.values());
 
-    private final @Mixin VectorDataOptions data = new VectorDataOptions(VectorDataOptions.Data.packages);
+    private final @Mixin VectorDataOptions data = new VectorDataOptions(DataOption.Data.packages);
 
     @Option(
             names = "--format",

@@ -3,6 +3,7 @@ package io.github.roost.bench.rivals;
 import io.github.roost.index.hnsw.GraphLayout;
 import io.github.roost.simulator.measure.Workload;
 import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.DataOption;
 import io.github.roost.simulator.options.NumberOption;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.simulator.options.RoostHome;
@@ -19,12 +20,6 @@ import picocli.CommandLine.Option;
 /** The options, the JSON and the pictures of the benchmarks that measure curves of searches per second over recall. */
 final class CurveOptions {
     static final int QUERIES = 1_000;
-
-    /** The data to search. */
-    enum Data {
-        packages,
-        mixture
-    }
 
     /** The element type that Roost's searches read. */
     enum Element {
@@ -43,13 +38,7 @@ final class CurveOptions {
         }
     }
 
-    @Option(
-            names = "--data",
-            paramLabel = "packages|mixture",
-            description = "Debian's packages, whose vectors are 8-bit numbers, or a mixture of Gaussians; default"
-                    + " ${DEFAULT-VALUE}.")
-    private Data data;
-
+    private final @Mixin DataOption data;
     private final @Mixin NumberOption rows;
     private final @Mixin NumberOption dimension = NumberOption.dimension(128, 1, 4_096);
 
@@ -98,8 +87,8 @@ final class CurveOptions {
     private final int rowsPerCenter;
 
     /** Creates the options with the defaults that differ from benchmark to benchmark. */
-    CurveOptions(Data data, int rows, int rowsPerCenter, List<Element> elements, List<Integer> ks) {
-        this.data = data;
+    CurveOptions(DataOption.Data data, int rows, int rowsPerCenter, List<Element> elements, List<Integer> ks) {
+        this.data = new DataOption(data);
         this.rows = NumberOption.rows(rows, 1, 10_000_000);
         this.rowsPerCenter = rowsPerCenter;
         this.elements = elements;
@@ -119,7 +108,7 @@ final class CurveOptions {
     }
 
     Workload workload() throws IOException {
-        return data == Data.mixture
+        return data.isMixture()
                 ? Workload.mixture(rows.value(), QUERIES, dimension.value(), centers(), 42)
                 : Workload.packages(RoostHome.packages(), QUERIES);
     }
@@ -128,8 +117,8 @@ final class CurveOptions {
         return centers == null ? Math.max(1, rows.value() / rowsPerCenter) : centers;
     }
 
-    Data data() {
-        return data;
+    String data() {
+        return data.name();
     }
 
     /** The element types, each once. */
@@ -156,7 +145,7 @@ final class CurveOptions {
 
     /** A name for the rows, different for different rows. */
     String nameOfRows() {
-        return data == Data.mixture
+        return data.isMixture()
                 ? "mixture-%d-%d-%d".formatted(rows.value(), dimension.value(), centers())
                 : data.name();
     }

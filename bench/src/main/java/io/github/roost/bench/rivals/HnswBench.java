@@ -4,6 +4,7 @@ import io.github.roost.bench.FirstCores;
 import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.measure.Workload;
 import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.DataOption;
 import io.github.roost.simulator.options.JsonOutput;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.simulator.options.RoundOptions;
@@ -33,7 +34,7 @@ public final class HnswBench implements Callable<Integer> {
     private static final double[] RECALLS = {.95, .99};
 
     private final @Mixin CurveOptions options = new CurveOptions(
-            CurveOptions.Data.packages, 500_000, 500, List.of(CurveOptions.Element.float32), List.of(10, 100));
+            DataOption.Data.packages, 500_000, 500, List.of(CurveOptions.Element.float32), List.of(10, 100));
 
     @Option(names = "--ef", paramLabel = "N", split = ",", description = "ef of the searches, ascending.")
     private List<Integer> widths = List.of(10, 16, 24, 40, 64, 100, 130, 180, 260, 400);

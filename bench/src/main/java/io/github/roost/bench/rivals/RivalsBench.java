@@ -4,6 +4,7 @@ import io.github.roost.bench.FirstCores;
 import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.measure.Workload;
 import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.simulator.options.DataOption;
 import io.github.roost.simulator.options.JsonOutput;
 import io.github.roost.simulator.options.KeepOption;
 import io.github.roost.simulator.options.NumberOption;
@@ -64,8 +65,8 @@ public final class RivalsBench implements Callable<Integer> {
         none
     }
 
-    private final @Mixin CurveOptions options = new CurveOptions(
-            CurveOptions.Data.mixture, 20_000, 50, List.of(CurveOptions.Element.values()), List.of(10));
+    private final @Mixin CurveOptions options =
+            new CurveOptions(DataOption.Data.mixture, 20_000, 50, List.of(CurveOptions.Element.values()), List.of(10));
 
     @Option(
             names = "--norm-spread",

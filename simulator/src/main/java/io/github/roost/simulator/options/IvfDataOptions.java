@@ -1,40 +1,26 @@
 package io.github.roost.simulator.options;
 
-import io.github.roost.core.MappingId;
 import io.github.roost.simulator.measure.Workload;
 import java.io.IOException;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 
 /** The data options of the IVF benchmarks. */
 public final class IvfDataOptions {
     private static final int QUERIES = 1_000;
     private static final int DIMENSION = 128;
 
-    /** The data to search. */
-    public enum Data {
-        packages,
-        mixture
-    }
-
-    @Option(
-            names = "--data",
-            paramLabel = "packages|mixture",
-            description = "Debian's packages (the default), or a mixture of Gaussians.")
-    private Data data = Data.packages;
-
+    private final @Mixin DataOption data = new DataOption(DataOption.Data.packages);
     private final @Mixin NumberOption rows = NumberOption.rows(1_000_000, 1_000, 10_000_000);
     private final @Mixin NumberOption nlist = NumberOption.nlist();
 
     /** Throws if a value is out of range. */
     public void check() {
-        NumberOption.check(rows);
-        Options.require("--nlist", nlist(), 1, MappingId.MAX_PER_ORCHESTRATOR);
+        NumberOption.check(rows, nlist);
     }
 
     /** Whether the rows are drawn. */
     public boolean mixture() {
-        return data == Data.mixture;
+        return data.isMixture();
     }
 
     /** The number of lists. */

@@ -16,12 +16,12 @@ public final class NumberOption {
     private final int min;
     private final int max;
 
-    private NumberOption(String name, String description, int value, int min, int max) {
+    private NumberOption(String name, String meaning, int value, int min, int max) {
         this.option = OptionSpec.builder(name)
                 .paramLabel("N")
                 .type(int.class)
                 .initialValue(value)
-                .description(description)
+                .description(meaning + "; default ${DEFAULT-VALUE}.")
                 .build();
         this.min = min;
         this.max = max;
@@ -30,65 +30,63 @@ public final class NumberOption {
 
     /** {@code --rows} of each table, if they are drawn at random. */
     public static NumberOption rows(int value, int min, int max) {
-        return new NumberOption(
-                "--rows", "Rows per table if they are drawn; default ${DEFAULT-VALUE}.", value, min, max);
+        return new NumberOption("--rows", "Rows per table if they are drawn", value, min, max);
     }
 
     /** {@code --dimension} of rows and queries drawn at random. */
     public static NumberOption dimension(int value, int min, int max) {
-        return new NumberOption("--dimension", "Dimension of drawn rows; default ${DEFAULT-VALUE}.", value, min, max);
+        return new NumberOption("--dimension", "Dimension of drawn rows", value, min, max);
     }
 
     /** {@code --tables}, all alike. */
     public static NumberOption tables(int value) {
-        return new NumberOption("--tables", "Number of tables; default ${DEFAULT-VALUE}.", value, 1, 10_000);
+        return new NumberOption("--tables", "Number of tables", value, 1, 10_000);
     }
 
     /** {@code --table-kib}: the size of a table, in KiB. */
     public static NumberOption tableKib(int value) {
-        return new NumberOption("--table-kib", "Size per table; default ${DEFAULT-VALUE}.", value, 1, 1_000_000);
+        return new NumberOption("--table-kib", "Size per table", value, 1, 1_000_000);
     }
 
     /** {@code --nlist} of IVF indexes; 0, the default, leaves the number to the benchmark. */
     public static NumberOption nlist() {
-        String byDefault = "default 256, for the mixture 1024, of bench rivals 4 times the square root of the rows.";
-        return new NumberOption("--nlist", "Number of lists; " + byDefault, 0, 0, MappingId.MAX_PER_ORCHESTRATOR);
+        String meaning = "Number of lists; 0: 256, for the mixture 1024, of bench rivals 4 times the root of the rows";
+        return new NumberOption("--nlist", meaning, 0, 0, MappingId.MAX_PER_ORCHESTRATOR);
     }
 
     /** {@code --k}: neighbors per search, by default 10. */
     public static NumberOption k(int max) {
-        return new NumberOption("--k", "Neighbors per query; default ${DEFAULT-VALUE}.", 10, 1, max);
+        return new NumberOption("--k", "Neighbors per query", 10, 1, max);
     }
 
     /** {@code --ef} of searches for 10 neighbors. */
     public static NumberOption ef(int value, int max) {
-        return new NumberOption("--ef", "ef of the searches for 10 rows; default ${DEFAULT-VALUE}.", value, 10, max);
+        return new NumberOption("--ef", "ef of the searches for 10 rows", value, 10, max);
     }
 
     /** {@code --in-flight}: searches at the same time, in a closed loop. */
     public static NumberOption inFlight(int value, int max) {
-        return new NumberOption("--in-flight", "Searches in flight; default ${DEFAULT-VALUE}.", value, 1, max);
+        return new NumberOption("--in-flight", "Searches in flight", value, 1, max);
     }
 
     /** {@code --threads} that search. */
     public static NumberOption threads(int value, int max) {
-        return new NumberOption("--threads", "Searching threads; default ${DEFAULT-VALUE}.", value, 1, max);
+        return new NumberOption("--threads", "Searching threads", value, 1, max);
     }
 
     /** {@code --rounds} in which the contenders take turns. */
     public static NumberOption rounds(int value, int max) {
-        return new NumberOption("--rounds", "Measured rounds; default ${DEFAULT-VALUE}.", value, 1, max);
+        return new NumberOption("--rounds", "Measured rounds", value, 1, max);
     }
 
     /** {@code --seconds} of one measurement of a round. */
     public static NumberOption seconds(int value, int min, int max) {
-        String description = "Time per measurement and round; default ${DEFAULT-VALUE}.";
-        return new NumberOption("--seconds", description, value, min, max);
+        return new NumberOption("--seconds", "Time per measurement and round", value, min, max);
     }
 
     /** {@code --window-millis}: the length of a window in which latencies are measured. */
     public static NumberOption windowMillis(int value, int max) {
-        return new NumberOption("--window-millis", "Length of a window; default ${DEFAULT-VALUE}.", value, 1, max);
+        return new NumberOption("--window-millis", "Length of a window", value, 1, max);
     }
 
     @Spec

@@ -14,17 +14,7 @@ public final class VectorDataOptions {
     private static final int MIXTURE_ROWS = 100_000;
     private static final int ROWS_PER_CENTER = 50;
 
-    /** The data set. */
-    public enum Data {
-        mixture,
-        packages
-    }
-
-    @Option(
-            names = "--data",
-            paramLabel = "mixture|packages",
-            description = "A mixture of Gaussians, or Debian's packages; default ${DEFAULT-VALUE}.")
-    private Data data;
+    private final @Mixin DataOption data;
 
     @Option(
             names = "--rows",
@@ -35,8 +25,8 @@ public final class VectorDataOptions {
     private final @Mixin NumberOption dimension = NumberOption.dimension(128, 2, 4_096);
 
     /** Creates the options with the data set that is searched if none is named. */
-    public VectorDataOptions(Data data) {
-        this.data = data;
+    public VectorDataOptions(DataOption.Data data) {
+        this.data = new DataOption(data);
     }
 
     /**
@@ -56,7 +46,7 @@ public final class VectorDataOptions {
 
     /** Draws or reads the vectors, with at most the given number of queries. */
     public Vectors read(int queries) throws IOException {
-        if (data == Data.mixture) {
+        if (data.isMixture()) {
             int count = rows == null ? MIXTURE_ROWS : rows;
             SplittableRandom random = new SplittableRandom(1);
             Mixture mixture = Mixture.of(Math.max(1, count / ROWS_PER_CENTER), dimension.value(), random);
