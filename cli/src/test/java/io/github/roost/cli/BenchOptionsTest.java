@@ -1,11 +1,64 @@
 package io.github.roost.cli;
 
+import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.reflect.Field;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.OptionSpec;
 
 class BenchOptionsTest {
+    /** Options that mean something else in one benchmark than in the others. */
+    private static final Map<String, String> VARIOUS = Map.of(
+            "--in-flight int", "of bench replay the default is 8 per core, and sim has the option too",
+            "--peer all|none", "of bench all of every part, of bench rivals its own",
+            "--quick boolean", "of bench all small workloads, of bench jmh short runs",
+            "--seconds int", "of bench live the time of the whole load, not of one measurement",
+            "--tables int", "of bench serve the number of Debian's sections, not of equal tables");
+
+    @Test
+    void noOptionIsDeclaredTwice() {
+        CommandLine roost = RoostCommand.commandLine(new Streams(System.in, System.out, System.err, false));
+        Map<String, Set<String>> declared = new TreeMap<>();
+        Objects.requireNonNull(roost.getSubcommands().get("bench")).getSubcommands().values().stream()
+                .flatMap(bench -> bench.getCommandSpec().options().stream())
+                .filter(option -> !option.isMultiValue())
+                .forEach(option -> declared.computeIfAbsent(nameAndType(option), none -> new TreeSet<>())
+                        .add(declaration(option)));
+        declared.values().removeIf(once -> once.size() == 1);
+        assertThat(declared)
+                .containsOnlyKeys(VARIOUS.keySet())
+                .allSatisfy((option, twice) -> assertThat(twice).hasSize(2));
+    }
+
+    /** Enums with the same constants are the same type. */
+    private static String nameAndType(OptionSpec option) {
+        Object[] constants = option.type().getEnumConstants();
+        return option.longestName() + " "
+                + (constants == null
+                        ? option.type().getSimpleName()
+                        : Arrays.stream(constants)
+                                .map(Object::toString)
+                                .sorted()
+                                .collect(joining("|")));
+    }
+
+    /** The class of the option's field; the number options, which have no field, differ in their descriptions. */
+    private static String declaration(OptionSpec option) {
+        return option.userObject() instanceof Field field
+                ? field.getDeclaringClass().getName()
+                : option.description()[0].replaceFirst("; default .*", "");
+    }
+
     @ParameterizedTest
     @CsvSource({
         "bench gate --rounds 0, --rounds must be between 1 and 10000",
