@@ -186,15 +186,15 @@ public final class DiskBench implements Callable<Integer> {
     /**
      * Measures one curve per engine.
      *
-     * @param wide widths of the search, ascending, each at least k
+     * @param ef widths of the search, ascending, each at least k
      */
-    private Curves curves(int[] wide) throws Exception {
+    private Curves curves(int[] ef) throws Exception {
         return CurveMeasurement.curves(
                 workload.name(),
                 engines,
                 1,
                 k.value(),
-                wide,
+                ef,
                 rounds.count(),
                 rounds.slice(),
                 Duration.ZERO,

@@ -170,11 +170,10 @@ public final class FilterBench implements Callable<Integer> {
         float[][] these = Arrays.stream(ordinals).mapToObj(row -> vectors[row]).toArray(float[][]::new);
         SearchResult[] truth = new ExactSearch(these).searchAll(targets, Math.min(K, these.length));
         IdFilter filter = IdFilter.of(accepts);
+        int effort = ef.value();
         return new Outcome[] {
-            measure(
-                    share < 1 ? fixed.searchFunction(K, ef.value(), filter) : fixed.searchFunction(K, ef.value()),
-                    truth),
-            measure(share < 1 ? live.searchFunction(K, ef.value(), filter) : live.searchFunction(K, ef.value()), truth)
+            measure(share < 1 ? fixed.searchFunction(K, effort, filter) : fixed.searchFunction(K, effort), truth),
+            measure(share < 1 ? live.searchFunction(K, effort, filter) : live.searchFunction(K, effort), truth)
         };
     }
 

@@ -67,8 +67,7 @@ public final class IvfBench implements Callable<Integer> {
         none
     }
 
-    @Mixin
-    private final IvfDataOptions data = new IvfDataOptions();
+    private final @Mixin IvfDataOptions data = new IvfDataOptions();
 
     @Option(
             names = "--nprobe",
@@ -96,8 +95,7 @@ public final class IvfBench implements Callable<Integer> {
                             + " floats); default none.")
     private List<Element> elements = List.of();
 
-    @Mixin
-    private final RoundOptions rounds = new RoundOptions(3, 500);
+    private final @Mixin RoundOptions rounds = new RoundOptions(3, 500);
 
     @Option(names = "--peer", paramLabel = "faiss|none", description = "none leaves out FAISS, which needs Python.")
     private Peer peer = Peer.faiss;
@@ -109,8 +107,7 @@ public final class IvfBench implements Callable<Integer> {
                     + " fastest.")
     private @Nullable String kernel;
 
-    @Mixin
-    private final JsonOutput output = new JsonOutput();
+    private final @Mixin JsonOutput output = new JsonOutput();
 
     private final List<Engine> engines = new ArrayList<>();
     private Workload workload;

@@ -61,15 +61,10 @@ public final class JvectorBench implements Callable<Integer> {
         NumberOption.check(tables, rows, dimension, ef, inFlight);
         rounds.check();
         Topology machine = level.machine();
+        int domains = machine.domains().size();
         output.format(
                 "%d graphs of %d x %d, k %d, ef %d, %d domains by %s",
-                tables.value(),
-                rows.value(),
-                dimension.value(),
-                K,
-                ef.value(),
-                machine.domains().size(),
-                machine.level());
+                tables.value(), rows.value(), dimension.value(), K, ef.value(), domains, machine.level());
         Map<String, List<Double>> rates = run(machine);
         List<Double> baseline = rates.getOrDefault(BASELINE, List.of());
         output.line("                        searches/s: median (min to max)    ratio to " + BASELINE

@@ -31,8 +31,7 @@ public final class LuceneBench implements Callable<Integer> {
 
     private static final int MAX_SECTIONS = 58;
 
-    @Mixin
-    private final LevelOption level = new LevelOption();
+    private final @Mixin LevelOption level = new LevelOption();
 
     @Option(
             names = "--workload",
@@ -54,11 +53,8 @@ public final class LuceneBench implements Callable<Integer> {
     @Option(names = "--sections", paramLabel = "N", description = "Debian's N largest sections; default all 58.")
     private int sections = MAX_SECTIONS;
 
-    @Mixin
-    private final RoundOptions rounds = new RoundOptions(5, 2_000);
-
-    @Mixin
-    private final JsonOutput output = new JsonOutput();
+    private final @Mixin RoundOptions rounds = new RoundOptions(5, 2_000);
+    private final @Mixin JsonOutput output = new JsonOutput();
 
     @Override
     public Integer call() throws Exception {

@@ -48,7 +48,7 @@ public final class WorkloadOptions {
         this.budgetMib = budgetMib;
     }
 
-    /** Throws if a value is out of range for this machine. */
+    /** Throws if a value is out of the range of a replay. */
     public void check() {
         Options.require("--budget-mib", budgetMib, 1, 65_536);
         Options.require("--in-flight", inFlight, 0, 100_000);
@@ -60,7 +60,7 @@ public final class WorkloadOptions {
         return budgetMib == 0 ? spec : spec.withBudgetMib(budgetMib);
     }
 
-    /** The number of searches in flight. */
+    /** The number of searches in flight; the default if none is given. */
     public int inFlight(int byDefault) {
         return inFlight == 0 ? byDefault : inFlight;
     }
