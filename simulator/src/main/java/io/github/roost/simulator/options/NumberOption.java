@@ -50,7 +50,7 @@ public final class NumberOption {
 
     /** {@code --nlist} of IVF indexes; 0, the default, leaves the number to the benchmark. */
     public static NumberOption nlist() {
-        String meaning = "Number of lists; 0: 256, for the mixture 1024, of bench rivals 4 times the root of the rows";
+        String meaning = "Number of lists; 0: 256, for the mixture 1024, of bench rivals 4 sqrt(rows)";
         return new NumberOption("--nlist", meaning, 0, 0, MappingId.MAX_PER_ORCHESTRATOR);
     }
 

@@ -19,7 +19,7 @@ public final class WorkloadOptions {
     @Option(
             names = "--budget-mib",
             paramLabel = "N",
-            description = "Size of all generated tables; default ${DEFAULT-VALUE}; 0: the workload's.")
+            description = "Size of all generated tables; default the workload's, of bench replay 64.")
     private int budgetMib;
 
     @Option(
