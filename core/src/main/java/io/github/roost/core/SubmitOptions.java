@@ -1,6 +1,7 @@
 package io.github.roost.core;
 
 import java.time.Duration;
+import java.util.Objects;
 
 /**
  * The priority and timeout of a submitted task. Immutable.
@@ -18,6 +19,8 @@ public record SubmitOptions(Priority priority, Duration timeout) {
 
     /** Checks the timeout. */
     public SubmitOptions {
+        Objects.requireNonNull(priority, "priority must not be null");
+        Objects.requireNonNull(timeout, "timeout must not be null");
         if (timeout.isNegative()) {
             throw new IllegalArgumentException("timeout must be zero (none) or positive, got " + timeout);
         }

@@ -24,6 +24,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -247,6 +248,9 @@ public abstract class SearchContract<T extends VectorTable> {
             refusedNull("query", () -> SearchRequest.of(null, K));
             refusedNull("request", () -> table.search(null));
             refusedNull("filter", () -> good.filter(null));
+            refusedNull("timeout", () -> good.timeout(null));
+            refusedNull("priority", () -> good.priority(null));
+            refusedNull("ids", () -> IdFilter.of((BitSet) null));
             refusedNull("requests", () -> table.searchAll(null));
             refusedNull("request 1", () -> table.searchAll(Arrays.asList(good, null)));
             refusedNull("sample", () -> table.effortFor(.9, K, null));
@@ -282,6 +286,10 @@ public abstract class SearchContract<T extends VectorTable> {
             assertThat(table.search(SearchRequest.of(QUERIES[0], K).priority(Priority.BATCH))
                             .join())
                     .isEqualTo(table.search(QUERIES[0], K).join());
+            SearchRequest patient = SearchRequest.of(QUERIES[0], K).timeout(Duration.ofSeconds(Long.MAX_VALUE));
+            assertThat(table.search(patient).join())
+                    .isEqualTo(table.search(QUERIES[0], K).join());
+            assertThat(table.search(patient.targetRecall(.9)).join().size()).isEqualTo(K);
         }
     }
 

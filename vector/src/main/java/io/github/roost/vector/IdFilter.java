@@ -1,6 +1,7 @@
 package io.github.roost.vector;
 
 import java.util.BitSet;
+import java.util.Objects;
 import java.util.function.LongPredicate;
 
 /**
@@ -30,10 +31,7 @@ public final class IdFilter {
      * @return the filter
      */
     public static IdFilter of(LongPredicate allowed) {
-        if (allowed == null) {
-            throw new NullPointerException("the predicate of a filter must not be null");
-        }
-        return new IdFilter(allowed);
+        return new IdFilter(Objects.requireNonNull(allowed, "allowed must not be null"));
     }
 
     /**
@@ -43,7 +41,8 @@ public final class IdFilter {
      * @return the filter
      */
     public static IdFilter of(BitSet ids) {
-        BitSet copy = (BitSet) ids.clone();
+        BitSet copy =
+                (BitSet) Objects.requireNonNull(ids, "ids must not be null").clone();
         return new IdFilter(id -> id >= 0 && id <= Integer.MAX_VALUE && copy.get((int) id));
     }
 

@@ -76,9 +76,11 @@ final class RecallEfforts {
         CompletableFuture<SearchResult> answer = orchestrator.indexing().newFuture();
         SubmitOptions options = request.options();
         boolean hasDeadline = !options.timeout().isZero();
-        long deadline = System.nanoTime() + options.timeout().toNanos();
+        // Clamped, so that differences of times keep their sign.
+        long timeout = Math.min(TimeUnit.NANOSECONDS.convert(options.timeout()), Long.MAX_VALUE / 2);
+        long deadline = System.nanoTime() + timeout;
         if (hasDeadline) {
-            CompletableFuture.delayedExecutor(options.timeout().toNanos(), TimeUnit.NANOSECONDS)
+            CompletableFuture.delayedExecutor(timeout, TimeUnit.NANOSECONDS)
                     .execute(() -> expire(answer, effort, deadline));
         }
         var _ = effort.whenComplete((measured, failure) -> {
