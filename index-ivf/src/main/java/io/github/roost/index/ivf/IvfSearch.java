@@ -149,8 +149,9 @@ final class IvfSearch {
         for (int i = 0; i < queries.length; i++) {
             if (scanned[i].length > 0) {
                 int probes = probes(requests.get(i));
-                // The nearest come first, after the buffer if it is scanned.
-                int[] own = Arrays.copyOf(scanned[i], Math.max(0, scanned[i].length - (max - probes)));
+                // The nearest come first, after the buffer if it is scanned. There may be fewer lists than probes.
+                int wanted = probes + (scanned[i][0] == view.lists().bufferNumber() ? 1 : 0);
+                int[] own = Arrays.copyOf(scanned[i], Math.min(wanted, scanned[i].length));
                 Plan plan = new Plan(probes, SearchCost.NONE, MAX_RESCANS, queries.length == 1);
                 forks.add(fork(IvfRequest.of(queries[i], requests.get(i)), view, own, plan));
             }

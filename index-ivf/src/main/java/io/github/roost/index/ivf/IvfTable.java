@@ -7,6 +7,7 @@ import io.github.roost.core.TableClosedException;
 import io.github.roost.index.ivf.format.IvfFormats;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
+import io.github.roost.neighborhash.spi.RowMap;
 import io.github.roost.topology.system.DomainMemory;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.FileFormatException;
@@ -329,12 +330,13 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
      * @throws FileFormatException if it is not a table file, or of another version, truncated or damaged
      */
     public static IvfTable open(Orchestrator orchestrator, String name, Path file) throws IOException {
+        Objects.requireNonNull(orchestrator, "orchestrator must not be null");
+        Objects.requireNonNull(name, "name must not be null");
         IvfFile.Opened opened = IvfFile.open(file);
         IvfFile saved = opened.table();
         ScanKernel kernel = ScanKernels.preferred();
         RowLayout layout = saved.layout();
         Lists lists = new Lists(new CoarseQuantizer(kernel, saved.centroids()), layout, opened.lists());
-        IvfRows rows = new IvfRows(lists, opened.locations(file), opened.mapped());
         Training training = new Training(
                 kernel,
                 saved.seed(),
@@ -343,15 +345,25 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
                 layout.codes(),
                 Training.MIN_CODED,
                 layout.floats());
-        return new IvfTable(
-                orchestrator,
-                orchestrator.register(name, lists.count()),
-                new RowPreparation(saved.metric(), layout.dimension(), layout.element()),
-                training,
-                rows,
-                Math.min(saved.nprobe(), lists.count()),
-                saved.rerank(),
-                DomainMemory::migrate);
+        RowMap locations = opened.locations(file);
+        boolean isDone = false;
+        try {
+            IvfTable table = new IvfTable(
+                    orchestrator,
+                    orchestrator.register(name, lists.count()),
+                    new RowPreparation(saved.metric(), layout.dimension(), layout.element()),
+                    training,
+                    new IvfRows(lists, locations, opened.mapped()),
+                    Math.min(saved.nprobe(), lists.count()),
+                    saved.rerank(),
+                    DomainMemory::migrate);
+            isDone = true;
+            return table;
+        } finally {
+            if (!isDone) {
+                locations.close();
+            }
+        }
     }
 
     @Override

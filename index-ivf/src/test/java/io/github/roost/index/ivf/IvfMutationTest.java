@@ -196,6 +196,10 @@ class IvfMutationTest {
         }
         table.rebuild().join();
         assertThat(table.listSize(lists - 1)).isZero();
+        // There are fewer lists now than the one search asks for, and more than the other does.
+        SearchRequest few = SearchRequest.of(vector(random), 3).effort(2);
+        assertThat(table.searchAll(List.of(few.effort(lists), few)).getLast().join())
+                .isEqualTo(table.search(few).join());
         for (long id = 1_000; id < 1_500; id++) {
             table.add(id, vector(random));
         }
