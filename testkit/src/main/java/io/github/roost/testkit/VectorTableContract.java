@@ -39,6 +39,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /**
  * What every index promises that builds its tables of rows, saves and opens them. A test class of each index extends it with how its tables are built
@@ -128,6 +129,45 @@ public abstract class VectorTableContract<T extends VectorTable> extends SearchC
             // A remote table has fetched all by now.
             assertThat(table.bytes()).isGreaterThanOrEqualTo((long) ROWS * DIMENSION * Float.BYTES);
             assertThat(table.registration().size()).isEqualTo(table.maxEffort() == PARTS ? PARTS : 1);
+        }
+    }
+
+    @Test
+    @SuppressWarnings("NullAway") // what is under test
+    void openingRefusesNullsByName() throws IOException {
+        Path file = folder.resolve("table.roost");
+        try (T table = build(orchestrator, Metric.SQUARED_L2)) {
+            table.save(file);
+        }
+        refusedNull("orchestrator", () -> open(null, file));
+    }
+
+    @Test
+    @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void whatIsNoTableIsRefusedByItsNameAndNothingIsLeftBesideIt() throws Exception {
+        Path pipe = folder.resolve("pipe");
+        assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
+                .isZero();
+        Path empty = Files.createFile(folder.resolve("empty"));
+        Path text = Files.writeString(folder.resolve("text"), "no table ".repeat(2_000));
+        for (Path file : List.of(pipe, empty, text, folder)) {
+            assertThatThrownBy(() -> open(orchestrator, file))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining(file.toString())
+                    .hasMessageNotContaining(" -");
+        }
+        try (var left = Files.list(folder)) {
+            assertThat(left).containsExactlyInAnyOrder(pipe, empty, text);
+        }
+        assertThat(orchestrator.stats().tables()).isEmpty();
+    }
+
+    @Test
+    void aTableIsNotSavedOverAFolder() throws IOException {
+        try (T table = build(orchestrator, Metric.SQUARED_L2)) {
+            assertThatThrownBy(() -> table.save(folder))
+                    .isInstanceOf(IOException.class)
+                    .hasMessage(folder + " is a folder, not the name of a file");
         }
     }
 

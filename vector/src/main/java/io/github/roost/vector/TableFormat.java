@@ -1,12 +1,12 @@
 package io.github.roost.vector;
 
+import io.github.roost.vector.file.FileChecks;
 import io.github.roost.vector.file.TableFormats;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -50,7 +50,7 @@ public record TableFormat(String head, String title, String opener) {
      *
      * @param file the file to check
      * @return its format, or empty if it is not a saved table of a module that the program has
-     * @throws IOException if the file cannot be read, is a folder, or does not exist
+     * @throws IOException if the file cannot be read, is not a regular one, or does not exist
      * @throws IllegalStateException if two known formats begin with the same bytes
      */
     public static Optional<TableFormat> of(Path file) throws IOException {
@@ -88,14 +88,12 @@ public record TableFormat(String head, String title, String opener) {
      * @param file the file to open
      * @return a channel at its beginning
      * @throws NoSuchFileException if it does not exist
-     * @throws FileFormatException if it is a folder
+     * @throws FileFormatException if it is a folder, a named pipe or a device
      * @throws IOException if it cannot be opened
      */
     public static FileChannel open(Path file) throws IOException {
         Objects.requireNonNull(file, "file must not be null");
-        if (Files.isDirectory(file)) {
-            throw new FileFormatException(file, 0, "is a folder, not a saved table");
-        }
+        new FileChecks(file).requireRegular();
         return FileChannel.open(file, StandardOpenOption.READ);
     }
 

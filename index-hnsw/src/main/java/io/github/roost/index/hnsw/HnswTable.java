@@ -238,6 +238,8 @@ public final class HnswTable extends GraphTable {
      * @throws IOException if the file cannot be read or is not a complete table; the message names the fault and its offset
      */
     public static HnswTable open(Orchestrator orchestrator, String name, Path file) throws IOException {
+        Objects.requireNonNull(orchestrator, "orchestrator must not be null");
+        Objects.requireNonNull(name, "name must not be null");
         return new HnswTable(orchestrator, name, saved(ImageFile.open(file)), DomainMemory::migrate);
     }
 
@@ -254,6 +256,8 @@ public final class HnswTable extends GraphTable {
      * @throws OutOfMemoryError if there is no memory for the copy
      */
     public static HnswTable load(Orchestrator orchestrator, String name, Path file) throws IOException {
+        Objects.requireNonNull(orchestrator, "orchestrator must not be null");
+        Objects.requireNonNull(name, "name must not be null");
         return new HnswTable(orchestrator, name, saved(ImageFile.load(file)), DomainMemory::migrate);
     }
 

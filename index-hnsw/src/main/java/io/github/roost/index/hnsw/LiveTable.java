@@ -22,6 +22,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -412,6 +413,8 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
      * @throws IOException if the file cannot be read or is not a complete live table; the message names the fault and its offset
      */
     public static LiveTable open(Orchestrator orchestrator, String name, Path file) throws IOException {
+        Objects.requireNonNull(orchestrator, "orchestrator must not be null");
+        Objects.requireNonNull(name, "name must not be null");
         LiveTableFile saved = LiveTableFile.open(file);
         List<LiveRows> parts = new ArrayList<>();
         for (RowsSnapshot part : saved.parts()) {
@@ -483,6 +486,7 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
          * @return the table, to be closed
          */
         public LiveTable build(Orchestrator orchestrator, int dimension) {
+            Objects.requireNonNull(orchestrator, "orchestrator must not be null");
             Vectors.requireRange("dimension", dimension, 1, Vectors.MAX_DIMENSIONS);
             return limited(
                     new LiveTable(orchestrator, name(), options(), dimension, mergeAfter, mover()), memoryLimit());

@@ -4,6 +4,7 @@ import io.github.roost.vector.FileFormatException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.stream.Collectors;
@@ -26,6 +27,18 @@ public record FileChecks(Path file) {
      */
     public FileFormatException fault(long at, String what) {
         return new FileFormatException(file, at, what);
+    }
+
+    /**
+     * Requires that the file, if it exists, is a regular one: opening a named pipe waits for a writer.
+     *
+     * @throws FileFormatException if it is a folder, a named pipe or a device
+     */
+    public void requireRegular() throws FileFormatException {
+        if (Files.exists(file) && !Files.isRegularFile(file)) {
+            String kind = Files.isDirectory(file) ? "a folder" : "a named pipe or a device";
+            throw fault(0, "is " + kind + ", not a saved table");
+        }
     }
 
     /**

@@ -44,8 +44,8 @@ public final class WholeFile {
         Objects.requireNonNull(file, "file must not be null");
         Path place = file.toAbsolutePath();
         Path folder = place.getParent();
-        if (folder == null) {
-            throw new IOException(file + " is not the name of a file");
+        if (folder == null || Files.isDirectory(place)) {
+            throw new IOException(file + " is a folder, not the name of a file");
         }
         // Opened first, so that a failure leaves the old file in place.
         try (FileChannel entries = FileChannel.open(folder, StandardOpenOption.READ)) {

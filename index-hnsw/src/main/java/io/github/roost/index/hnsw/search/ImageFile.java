@@ -82,7 +82,7 @@ public final class ImageFile {
     }
 
     private static GraphImage checked(Path file, long bytes, MemorySegment mapped) throws FileFormatException {
-        requireHead(file, bytes - SectionWriter.CHECKSUM_BYTES);
+        requireHead(file, bytes, GraphImage.HEAD_BYTES + SectionWriter.CHECKSUM_BYTES);
         checkHead(file, mapped.asSlice(0, bytes - SectionWriter.CHECKSUM_BYTES));
         MemorySegment memory = new FileChecks(file).requireSection(0, "its checksum", mapped);
         int content = memory.get(GraphImage.INT, GraphImage.AT_CODED);
@@ -130,7 +130,7 @@ public final class ImageFile {
      */
     public static GraphImage openInPlace(Path file, MemorySegment memory, GraphImage.Content content)
             throws FileFormatException {
-        requireHead(file, memory.byteSize());
+        requireHead(file, memory.byteSize(), GraphImage.HEAD_BYTES);
         checkHead(file, memory);
         GraphImage.Shape shape = checkedShape(file, memory);
         requireRange(
@@ -143,8 +143,8 @@ public final class ImageFile {
         return new GraphImage(memory.asReadOnly(), shape);
     }
 
-    private static void requireHead(Path file, long bytes) throws FileFormatException {
-        new FileChecks(file).requireHead(bytes, GraphImage.HEAD_BYTES, "a table's head of " + GraphImage.HEAD_BYTES);
+    private static void requireHead(Path file, long bytes, long min) throws FileFormatException {
+        new FileChecks(file).requireHead(bytes, min, "a table's head of " + GraphImage.HEAD_BYTES);
     }
 
     private static void checkHead(Path file, MemorySegment memory) throws FileFormatException {
