@@ -28,11 +28,13 @@ import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.TableFormat;
 import io.github.roost.vector.TableStats;
 import io.github.roost.vector.Vectors;
+import io.github.roost.vector.file.FileChecks;
 import io.github.roost.vector.spi.AbstractVectorTable;
 import io.github.roost.vector.spi.RecallSample;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.IdentityHashMap;
@@ -120,7 +122,6 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
         } catch (Throwable failed) {
             registration().close();
             nodes.close();
-            graph.codes().close();
             throw failed;
         }
     }
@@ -154,20 +155,49 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
     static MutableDiskTable open(
             Orchestrator orchestrator, BlockIo io, String name, Path path, int maxChangedPages, int maxLogBlocks)
             throws IOException {
-        // So that a missing file is not created.
-        io.open(path).close();
-        UpdateLock lock = UpdateLock.take(path);
+        Path place = place(orchestrator, io, name, path);
+        // So that nothing is created next to a file that is no table.
+        try (BlockFile file = io.open(place)) {
+            DiskGraph.requireTable(file);
+        }
+        UpdateLock lock = UpdateLock.take(place);
         try {
-            BlockFile file = io.openForUpdate(path);
+            return opened(
+                    io.openForUpdate(place),
+                    graph -> new MutableDiskTable(orchestrator, io, name, graph, maxChangedPages, maxLogBlocks, lock));
+        } catch (Throwable failed) {
+            close(lock, place);
+            throw failed;
+        }
+    }
+
+    /** Checks the arguments; returns the file without links, since the logs and the lock are next to it. */
+    private static Path place(Orchestrator orchestrator, BlockIo io, String name, Path path) throws IOException {
+        Objects.requireNonNull(orchestrator, "orchestrator must not be null");
+        Objects.requireNonNull(io, "io must not be null");
+        Objects.requireNonNull(name, "name must not be null");
+        Objects.requireNonNull(path, "path must not be null");
+        new FileChecks(path).requireRegular();
+        return Files.isSymbolicLink(path) && Files.exists(path) ? path.toRealPath() : path;
+    }
+
+    /** Makes a table of a graph, which the caller closes if it fails. */
+    @FunctionalInterface
+    private interface Making<T> {
+        T of(DiskGraph graph) throws IOException;
+    }
+
+    private static <T> T opened(BlockFile file, Making<T> making) throws IOException {
+        try {
+            DiskGraph graph = DiskGraph.read(file);
             try {
-                return new MutableDiskTable(
-                        orchestrator, io, name, DiskGraph.read(file), maxChangedPages, maxLogBlocks, lock);
+                return making.of(graph);
             } catch (Throwable failed) {
-                file.close();
+                graph.codes().close();
                 throw failed;
             }
         } catch (Throwable failed) {
-            close(lock, path);
+            file.close();
             throw failed;
         }
     }
@@ -184,13 +214,8 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
      */
     public static DiskTable openReadOnly(Orchestrator orchestrator, BlockIo io, String name, Path path)
             throws IOException {
-        BlockFile file = io.open(path);
-        try {
-            return new DiskTable(orchestrator, io, name, DiskGraph.read(file), false, 0, 0, null);
-        } catch (Throwable failed) {
-            file.close();
-            throw failed;
-        }
+        Path place = place(orchestrator, io, name, path);
+        return opened(io.open(place), graph -> new DiskTable(orchestrator, io, name, graph, false, 0, 0, null));
     }
 
     private static void close(@Nullable UpdateLock lock, Path path) {
@@ -335,15 +360,32 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
         search.prefetch(value);
     }
 
-    /** {@inheritDoc} This table keeps its file; the copy is a table of its own, with the updates that were durable at the call. */
+    /**
+     * {@inheritDoc} This table keeps its file; the copy is a table of its own, with the updates that were durable at the call.
+     *
+     * @throws IllegalArgumentException if the copy is this table's own file, one of its logs or its lock: later updates would be lost
+     * @throws io.github.roost.core.OrchestratorClosedException if the table is open for updates, whose checkpoint workers write, and the
+     *     orchestrator is closed
+     */
     @Override
     public void save(Path copy) throws IOException {
         Objects.requireNonNull(copy, "file must not be null");
         try (var _ = use()) {
+            requireOther(copy);
             if (updates == null) {
                 TableCopy.write(file, graph.root(), copy);
             } else {
+                requireOpen("the checkpoint of a save");
                 updates.save(copy);
+            }
+        }
+    }
+
+    private void requireOther(Path copy) throws IOException {
+        for (Path own : DiskUpdates.filesOf(file.path())) {
+            if (Files.exists(copy) && Files.exists(own) && Files.isSameFile(copy, own)) {
+                throw new IllegalArgumentException(
+                        "table " + name() + " must be saved to a file of its own, got " + copy + ", which it uses");
             }
         }
     }

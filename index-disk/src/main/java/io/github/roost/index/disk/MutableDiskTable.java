@@ -129,6 +129,7 @@ public final class MutableDiskTable extends DiskTable implements MutableVectorTa
      *     {@link io.github.roost.core.policy.StallPolicy}. Takes effect at once
      */
     public void updateSlice(Duration slice) {
+        Objects.requireNonNull(slice, "slice must not be null");
         if (!slice.isZero()
                 && (slice.compareTo(Duration.ofNanos(1_000)) < 0 || slice.compareTo(Duration.ofSeconds(1)) > 0)) {
             throw new IllegalArgumentException(

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.OrchestratorClosedException;
 import io.github.roost.core.TableClosedException;
 import io.github.roost.core.policy.StallPolicy;
 import io.github.roost.index.disk.update.DiskUpdates;
@@ -83,6 +84,50 @@ class DiskUpdatesTest {
         }
         try (MutableDiskTable table = open()) {
             assertThat(table.size()).isEqualTo(99);
+        }
+    }
+
+    @Test
+    void aLinkLeadsToTheLogsOfItsFile() throws Exception {
+        build(100);
+        Path link = Files.createSymbolicLink(folder.resolve("link"), file.getFileName());
+        try (MutableDiskTable table = open()) {
+            assertThat(table.remove(ROWS.ids()[0])).isTrue();
+        }
+        try (MutableDiskTable table = DiskTable.open(orchestrator, io, "table", link)) {
+            assertThat(table.size()).isEqualTo(99);
+            assertThat(table.remove(ROWS.ids()[1])).isTrue();
+        }
+        try (MutableDiskTable table = open()) {
+            assertThat(table.size()).isEqualTo(98);
+        }
+    }
+
+    @Test
+    void aTableIsNotSavedOverItsOwnFiles() throws Exception {
+        build(100);
+        Path link = Files.createSymbolicLink(folder.resolve("link"), file);
+        try (MutableDiskTable table = open()) {
+            assertThat(table.remove(ROWS.ids()[0])).isTrue();
+            for (Path own : List.of(file, link, DiskUpdates.logPath(file, 0), DiskUpdates.logPath(file, 1))) {
+                assertThatThrownBy(() -> table.save(own))
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessage("table table must be saved to a file of its own, got " + own + ", which it uses");
+            }
+            assertThat(table.remove(ROWS.ids()[1])).isTrue();
+        }
+        try (MutableDiskTable table = open()) {
+            assertThat(table.size()).isEqualTo(98);
+        }
+    }
+
+    @Test
+    void aClosedOrchestratorSavesNoUpdates() throws Exception {
+        build(100);
+        try (MutableDiskTable table = open()) {
+            orchestrator.close();
+            assertThatThrownBy(() -> table.save(folder.resolve("copy")))
+                    .isInstanceOf(OrchestratorClosedException.class);
         }
     }
 

@@ -95,6 +95,15 @@ public final class DiskGraph {
         }
     }
 
+    /**
+     * Requires that a file has a table.
+     *
+     * @throws IOException if it cannot be read or has none
+     */
+    public static void requireTable(BlockFile file) throws IOException {
+        var _ = root(file);
+    }
+
     private static Superblock root(BlockFile file) throws IOException {
         if (file.blocks() < DiskLayout.SUPERBLOCKS) {
             throw new FileFormatException(file.path(), 0, "holds no table: it is too short");

@@ -191,6 +191,11 @@ public final class DiskUpdates {
         return logs;
     }
 
+    /** The files of a table that is open for updates. */
+    public static List<Path> filesOf(Path table) {
+        return List.of(table, logPath(table, 0), logPath(table, 1), UpdateLock.pathOf(table));
+    }
+
     public static Path logPath(Path table, int index) {
         return table.resolveSibling(table.getFileName() + ".log" + index);
     }
