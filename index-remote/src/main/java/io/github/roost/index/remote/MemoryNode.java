@@ -63,6 +63,8 @@ public final class MemoryNode implements AutoCloseable {
      * @throws IllegalArgumentException if the term is out of range
      */
     public static MemoryNode serve(Path pool, Duration term) throws IOException {
+        Objects.requireNonNull(pool, "pool must not be null");
+        Objects.requireNonNull(term, "term must not be null");
         Path folder = Objects.requireNonNull(pool.toAbsolutePath().getParent(), "a file is in a folder");
         return serve(pool, term, RemoteMemory.mapped(folder));
     }

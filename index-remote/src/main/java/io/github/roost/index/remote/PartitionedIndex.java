@@ -228,6 +228,7 @@ public final class PartitionedIndex {
      * @return this builder
      */
     public PartitionedIndex lease(Duration value) {
+        Objects.requireNonNull(value, "lease must not be null");
         Vectors.requireRange(
                 "lease in milliseconds", value.toMillis(), PoolHead.MIN_LEASE_MILLIS, PoolHead.MAX_LEASE_MILLIS);
         this.lease = value;

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -20,7 +21,7 @@ public interface RemoteMemory extends AutoCloseable {
      * @return the provider of the files of the folder
      */
     static RemoteMemory mapped(Path folder) {
-        return new MappedMemory(folder);
+        return new MappedMemory(Objects.requireNonNull(folder, "folder must not be null"));
     }
 
     /** {@return the provider's name, such as {@code mapped}} */

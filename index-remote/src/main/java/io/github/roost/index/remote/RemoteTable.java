@@ -20,6 +20,7 @@ import io.github.roost.vector.file.WholeFile;
 import io.github.roost.vector.spi.AbstractVectorTable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -28,6 +29,7 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -188,10 +190,18 @@ public sealed class RemoteTable extends AbstractVectorTable permits MutableRemot
     /**
      * {@inheritDoc} Copies the state of the pool at one moment into a file that can be served and opened. This and other tables may change the
      * pool meanwhile.
+     *
+     * @throws IllegalArgumentException if the file is the pool's own: later changes would be lost
      */
     @Override
     public void save(Path file) throws IOException {
+        Objects.requireNonNull(file, "file must not be null");
         try (var _ = use()) {
+            Path own = Path.of(pool.region().name());
+            if (Files.exists(file) && Files.exists(own) && Files.isSameFile(file, own)) {
+                throw new IllegalArgumentException(
+                        "table " + name() + " must be saved to a file of its own, got " + file + ", which it uses");
+            }
             WholeFile.replace(file, new PoolCopy(pool, writer(), hold)::write);
         }
     }
@@ -343,6 +353,7 @@ public sealed class RemoteTable extends AbstractVectorTable permits MutableRemot
          * @return this builder
          */
         public Builder transferTimeout(Duration value) {
+            Objects.requireNonNull(value, "transferTimeout must not be null");
             if (value.isNegative() || value.isZero()) {
                 throw new IllegalArgumentException("the transfer timeout must be over zero, got " + value);
             }
@@ -422,6 +433,10 @@ public sealed class RemoteTable extends AbstractVectorTable permits MutableRemot
         private <T extends RemoteTable> T open(
                 Orchestrator orchestrator, String name, RemoteMemory memory, String region, Opening<T> opening)
                 throws IOException {
+            Objects.requireNonNull(orchestrator, "orchestrator must not be null");
+            Objects.requireNonNull(name, "name must not be null");
+            Objects.requireNonNull(memory, "memory must not be null");
+            Objects.requireNonNull(region, "region must not be null");
             OpenPool pool = OpenPool.open(memory.open(region), transferTimeout);
             boolean opened = false;
             ReaderHold hold = null;

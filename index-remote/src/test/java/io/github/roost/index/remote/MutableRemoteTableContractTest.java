@@ -49,6 +49,23 @@ class MutableRemoteTableContractTest extends VectorTableContract<MutableRemoteTa
     }
 
     @Test
+    void aTableIsNotSavedOverItsOwnPool() throws IOException {
+        Path file = folder.resolve("own");
+        try (MutableRemoteTable table = build(orchestrator, Metric.SQUARED_L2)) {
+            table.save(file);
+        }
+        try (MutableRemoteTable table = open(orchestrator, file)) {
+            assertThatThrownBy(() -> table.save(file))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("table opened must be saved to a file of its own, got " + file + ", which it uses");
+            assertThat(table.remove(17)).isTrue();
+        }
+        try (MutableRemoteTable table = open(orchestrator, file)) {
+            assertThat(table.size()).isEqualTo(ROWS - 1);
+        }
+    }
+
+    @Test
     void aFullLogIsAFullTable() {
         TableBuild<MutableRemoteTable> build = PartitionedIndex.builder()
                 .partitions(PARTS)
