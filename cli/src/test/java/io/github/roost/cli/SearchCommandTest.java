@@ -435,6 +435,10 @@ class SearchCommandTest {
 
         Files.delete(query);
         assertRefused(search("hnsw"), "q.fvecs does not exist");
+        assertThat(CommandRun.of("topology", "--xml", folder).err())
+                .isEqualTo("roost: xml:" + folder + ": it is not a regular file\n");
+        assertThat(CommandRun.of("memory-node", query).err()).isEqualTo("roost: " + query + ": does not exist\n");
+        assertThat(CommandRun.of("memory-node", folder).err()).isEqualTo("roost: " + folder + ": Is a directory\n");
 
         FloatVectors.write(query, ASKED);
         Files.write(base, new byte[0]);

@@ -221,7 +221,8 @@ public final class TopologyReader {
 
         private byte[] content() {
             if (!Files.isRegularFile(file)) {
-                throw new TopologyException(name() + ": there is no such file");
+                throw new TopologyException(
+                        name() + (Files.exists(file) ? ": it is not a regular file" : ": there is no such file"));
             }
             try {
                 if (Files.size(file) > MAX_XML_BYTES) {
