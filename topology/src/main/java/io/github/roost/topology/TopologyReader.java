@@ -9,8 +9,10 @@ import io.github.roost.topology.system.Warnings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -158,7 +160,20 @@ public final class TopologyReader {
 
     private static Topology flat(String reason) {
         Warnings.once("flat", "the machine's cache domains are unknown, all CPUs form one: " + reason);
-        return FlatTopology.read();
+        try {
+            return flat(LinuxScheduler.open().processMask(), true);
+        } catch (NativeUnavailableException noMasks) {
+            BitSet counted = new BitSet();
+            counted.set(0, Runtime.getRuntime().availableProcessors());
+            return flat(counted, false);
+        }
+    }
+
+    private static Topology flat(BitSet cpus, boolean bindable) {
+        List<Core> cores = new ArrayList<>();
+        cpus.stream().forEach(cpu -> cores.add(new Core(cores.size(), -1, List.of(cpu))));
+        CacheDomain all = new CacheDomain(0, 0, List.of(), 0, cores);
+        return new Topology("flat", DomainLevel.PACKAGE, bindable, List.of(all));
     }
 
     private static boolean canPin() {

@@ -28,29 +28,6 @@ class DomainMemoryTest {
     private final CacheDomain domain = TopologyReader.live().read().domains().getFirst();
 
     @Test
-    void aSegmentIsBoundToTheNodeOfItsDomainAndKeepsItsContent() {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment segment = arena.allocate(BYTES);
-            segment.set(ValueLayout.JAVA_LONG, BYTES - 8, 42);
-            MemoryResult result = DomainMemory.bind(segment, domain);
-            assertThat(segment.get(ValueLayout.JAVA_LONG, BYTES - 8)).isEqualTo(42);
-            Assumptions.assumeTrue(result.done(), result.reason());
-            assertThat(numaMapsLine(segment))
-                    .contains("bind:" + domain.numaNodes().getFirst());
-        }
-    }
-
-    @Test
-    void aNodeThatDoesNotExistIsRefusedWithAReason() {
-        CacheDomain elsewhere = new CacheDomain(0, 0, List.of(63), 0, domain.cores());
-        try (Arena arena = Arena.ofConfined()) {
-            MemoryResult result = DomainMemory.bind(arena.allocate(BYTES), elsewhere);
-            assertThat(result.done()).isFalse();
-            assertThat(result.reason()).contains("NUMA nodes 63", "errno");
-        }
-    }
-
-    @Test
     void migratedMemoryLiesOnTheNodeOfItsDomainKeepsItsContentAndIsBoundToNone() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment segment = arena.allocate(BYTES);
@@ -85,9 +62,7 @@ class DomainMemoryTest {
     @Test
     void memoryOfTheHeapIsRefused() {
         MemorySegment heap = MemorySegment.ofArray(new long[8]);
-        assertThat(DomainMemory.bind(heap, domain).reason()).contains("heap");
         assertThat(DomainMemory.migrate(heap, domain).reason()).contains("heap");
-        assertThat(DomainMemory.collapse(heap).reason()).contains("heap");
     }
 
     @Test
@@ -100,25 +75,6 @@ class DomainMemoryTest {
             assumeHugePages();
             huge.segment().fill((byte) 1);
             assertThat(hugeBytes(huge.segment())).isGreaterThanOrEqualTo(BYTES);
-        }
-    }
-
-    @Test
-    void memoryInUseIsCollapsedIntoHugePages() throws Exception {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment segment = arena.allocate(BYTES);
-            segment.fill((byte) 7);
-            MemoryResult result = DomainMemory.collapse(segment);
-            Assumptions.assumeTrue(result.done(), result.reason());
-            assertThat(hugeBytes(segment)).isGreaterThanOrEqualTo(BYTES - (4L << 20));
-            assertThat(segment.get(ValueLayout.JAVA_BYTE, BYTES / 2)).isEqualTo((byte) 7);
-        }
-    }
-
-    @Test
-    void aSegmentWithoutAWholeHugePageCannotBeCollapsed() {
-        try (Arena arena = Arena.ofConfined()) {
-            assertThat(DomainMemory.collapse(arena.allocate(4096)).done()).isFalse();
         }
     }
 

@@ -65,10 +65,8 @@ final class HwlocBindings {
     final MethodHandle typeDepth;
     final MethodHandle countByDepth;
     final MethodHandle objectByDepth;
-    final MethodHandle setAreaMembind;
     final MethodHandle bitmapAlloc;
     final MethodHandle bitmapFree;
-    final MethodHandle bitmapSet;
     final MethodHandle bitmapNext;
     /** Null before hwloc 2.4. */
     final @Nullable MethodHandle cpuKindsCount;
@@ -88,11 +86,8 @@ final class HwlocBindings {
         typeDepth = link(library, "hwloc_get_type_depth");
         countByDepth = link(library, "hwloc_get_nbobjs_by_depth");
         objectByDepth = link(library, "hwloc_get_obj_by_depth");
-        setAreaMembind =
-                library.link("hwloc_set_area_membind", descriptor("hwloc_set_area_membind"), CapturedErrno.CAPTURED);
         bitmapAlloc = link(library, "hwloc_bitmap_alloc");
         bitmapFree = link(library, "hwloc_bitmap_free");
-        bitmapSet = link(library, "hwloc_bitmap_set");
         bitmapNext = link(library, "hwloc_bitmap_next");
         boolean kinds = library.has("hwloc_cpukinds_get_nr");
         cpuKindsCount = kinds ? link(library, "hwloc_cpukinds_get_nr") : null;
@@ -188,12 +183,8 @@ final class HwlocBindings {
         functions.put("hwloc_get_type_depth", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT));
         functions.put("hwloc_get_nbobjs_by_depth", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT));
         functions.put("hwloc_get_obj_by_depth", FunctionDescriptor.of(ADDRESS, ADDRESS, JAVA_INT, JAVA_INT));
-        functions.put(
-                "hwloc_set_area_membind",
-                FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, JAVA_LONG, ADDRESS, JAVA_INT, JAVA_INT));
         functions.put("hwloc_bitmap_alloc", FunctionDescriptor.of(ADDRESS));
         functions.put("hwloc_bitmap_free", FunctionDescriptor.ofVoid(ADDRESS));
-        functions.put("hwloc_bitmap_set", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT));
         functions.put("hwloc_bitmap_next", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT));
         functions.put("hwloc_cpukinds_get_nr", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG));
         functions.put(

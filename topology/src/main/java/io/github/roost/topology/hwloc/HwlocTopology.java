@@ -21,9 +21,6 @@ import java.util.List;
 public final class HwlocTopology implements AutoCloseable {
     private static final long INCLUDE_DISALLOWED = 1;
     private static final int NOT_FOUND = -1;
-    private static final int MEMBIND_BIND = 2;
-    /** {@code HWLOC_MEMBIND_STRICT}, {@code _MIGRATE} and {@code _BYNODESET}. */
-    private static final int MEMBIND_FLAGS = 1 << 2 | 1 << 3 | 1 << 5;
 
     private final HwlocBindings hwloc;
     private final MemorySegment topology;
@@ -184,31 +181,6 @@ public final class HwlocTopology implements AutoCloseable {
             return bits(cpus);
         } finally {
             hwloc.bitmapFree.invokeExact(cpus);
-        }
-    }
-
-    /**
-     * Binds memory to NUMA nodes, and migrates pages that are on other nodes.
-     *
-     * @param nodes OS numbers of NUMA nodes, not empty
-     * @return 0, or the {@code errno} of the refusal
-     */
-    public int bindMemory(MemorySegment segment, BitSet nodes) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = CapturedErrno.allocate(arena);
-            MemorySegment set = (MemorySegment) hwloc.bitmapAlloc.invokeExact();
-            try {
-                for (int node = nodes.nextSetBit(0); node >= 0; node = nodes.nextSetBit(node + 1)) {
-                    requireSuccess((int) hwloc.bitmapSet.invokeExact(set, node), "hwloc has no memory for a set");
-                }
-                int result = (int) hwloc.setAreaMembind.invokeExact(
-                        state, topology, segment, segment.byteSize(), set, MEMBIND_BIND, MEMBIND_FLAGS);
-                return result >= 0 ? 0 : CapturedErrno.of(state);
-            } finally {
-                hwloc.bitmapFree.invokeExact(set);
-            }
-        } catch (Throwable thrown) {
-            throw NativeFunctions.unexpected(thrown);
         }
     }
 

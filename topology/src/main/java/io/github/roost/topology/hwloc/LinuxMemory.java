@@ -21,7 +21,6 @@ public final class LinuxMemory {
     private static final int MADV_DONTNEED = 4;
     private static final int NO_FILE = -1;
     private static final int MADV_HUGEPAGE = 14;
-    private static final int MADV_COLLAPSE = 25;
     private static final long HUGE_PAGE = 2L << 20;
     private static final int EINVAL = 22;
     private static final int ENOSYS = 38;
@@ -148,17 +147,6 @@ public final class LinuxMemory {
     @SuppressWarnings("restricted")
     public int adviseHugePages(MemorySegment mapped) {
         return advise(mapped.reinterpret(roundUp(mapped.byteSize())), MADV_HUGEPAGE);
-    }
-
-    /**
-     * Moves the memory of a segment onto huge pages now; only ranges that are a whole aligned huge page move.
-     *
-     * @return 0, or the {@code errno} of the refusal ({@code EINVAL} also if the segment contains no such range)
-     */
-    public int collapse(MemorySegment segment) {
-        long skipped = roundUp(segment.address()) - segment.address();
-        long bytes = (segment.byteSize() - skipped) / HUGE_PAGE * HUGE_PAGE;
-        return bytes <= 0 ? EINVAL : advise(segment.asSlice(skipped, bytes), MADV_COLLAPSE);
     }
 
     /**

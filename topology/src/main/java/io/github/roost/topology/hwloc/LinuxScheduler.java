@@ -43,7 +43,6 @@ public final class LinuxScheduler {
     private final MethodHandle getAffinity;
     private final MethodHandle setAffinity;
     private final MethodHandle getCpu;
-    private final MethodHandle getPolicy;
     private final MethodHandle setPolicy;
     final @Nullable Attributes attributes;
 
@@ -53,7 +52,6 @@ public final class LinuxScheduler {
         setAffinity = c.link("sched_setaffinity", affinity, CapturedErrno.CAPTURED);
         // It only reads memory and returns, so the call needs no thread state transition.
         getCpu = c.link("sched_getcpu", FunctionDescriptor.of(JAVA_INT), Linker.Option.critical(false));
-        getPolicy = c.link("sched_getscheduler", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
         setPolicy = c.link("sched_setscheduler", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS));
         attributes = Attributes.of(c);
     }
@@ -170,15 +168,6 @@ public final class LinuxScheduler {
             }
             read.set(JAVA_LONG, RUNTIME_OFFSET, nanos);
             return attributes.write(read);
-        }
-    }
-
-    /** Whether the calling thread has the policy {@code SCHED_IDLE}. */
-    public boolean isIdle() {
-        try {
-            return (int) getPolicy.invokeExact(0) == SCHED_IDLE;
-        } catch (Throwable thrown) {
-            throw NativeFunctions.unexpected(thrown);
         }
     }
 

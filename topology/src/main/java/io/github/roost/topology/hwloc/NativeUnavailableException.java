@@ -11,18 +11,14 @@ public final class NativeUnavailableException extends RuntimeException {
         this.isDenied = false;
     }
 
-    NativeUnavailableException(String message, Throwable cause) {
-        this(message, cause, false);
-    }
-
-    private NativeUnavailableException(String message, Throwable cause, boolean isDenied) {
-        super(message, cause);
-        this.isDenied = isDenied;
+    private NativeUnavailableException(String message, IllegalCallerException denied) {
+        super(message, denied);
+        this.isDenied = true;
     }
 
     /** The JVM does not let this module call native functions. */
     static NativeUnavailableException denied(IllegalCallerException cause) {
-        return new NativeUnavailableException(denied("topology", NativeUnavailableException.class), cause, true);
+        return new NativeUnavailableException(denied("topology", NativeUnavailableException.class), cause);
     }
 
     /** The message for a module that may not call native functions. It names the JVM argument that allows it. */

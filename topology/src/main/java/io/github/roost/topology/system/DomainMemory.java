@@ -1,8 +1,6 @@
 package io.github.roost.topology.system;
 
 import io.github.roost.topology.CacheDomain;
-import io.github.roost.topology.hwloc.HwlocException;
-import io.github.roost.topology.hwloc.HwlocTopology;
 import io.github.roost.topology.hwloc.LinuxMemory;
 import io.github.roost.topology.hwloc.NativeUnavailableException;
 import java.lang.foreign.Arena;
@@ -19,36 +17,10 @@ public final class DomainMemory {
     private DomainMemory() {}
 
     /**
-     * Binds a segment to the NUMA nodes of a domain, and migrates its pages that are on other nodes. The kernel binds whole
-     * pages, including pages at the segment's ends that it shares with other memory.
-     *
-     * @param segment native memory, of any size
-     * @param domain a domain of the live machine
-     * @return whether the kernel accepted, and if not why
-     */
-    public static MemoryResult bind(MemorySegment segment, CacheDomain domain) {
-        if (!segment.isNative()) {
-            return MemoryResult.refused("a segment on the heap cannot be bound to a NUMA node");
-        }
-        if (domain.numaNodes().isEmpty()) {
-            return MemoryResult.refused("the NUMA nodes of domain " + domain.id() + " are not known");
-        }
-        try (HwlocTopology live = HwlocTopology.live()) {
-            if (!live.isThisSystem()) {
-                return MemoryResult.refused("hwloc's environment variables put another machine in this one's place");
-            }
-            int errno = live.bindMemory(segment, CpuSet.of(domain.numaNodes()));
-            return result(errno, "to bind memory to NUMA nodes " + CpuSet.text(domain.numaNodes()));
-        } catch (HwlocException | NativeUnavailableException unavailable) {
-            return MemoryResult.refused(String.valueOf(unavailable.getMessage()));
-        }
-    }
-
-    /**
-     * Moves the touched pages of a segment to the NUMA node of a domain, the first node if the domain has several. Unlike
-     * {@link #bind} it sets no memory policy: it uses up no kernel mapping (a process has about 65,000), freed and reallocated
-     * memory is not confined to the node, and pages touched later are placed by the thread that touches them. So it suits
-     * segments of any number and size.
+     * Moves the touched pages of a segment to the NUMA node of a domain, the first node if the domain has several. It
+     * sets no memory policy: it uses up no kernel mapping (a process has about 65,000), freed and reallocated memory is not
+     * confined to the node, and pages touched later are placed by the thread that touches them. So it suits segments of any
+     * number and size.
      *
      * @param segment native memory, of any size; searches may use it meanwhile, and wait for a page that is being moved
      * @param domain a domain of the live machine
@@ -116,23 +88,6 @@ public final class DomainMemory {
             return arena.allocate(bytes, CACHE_LINE);
         }
         return memory.mapPages(bytes, arena);
-    }
-
-    /**
-     * Moves memory that is in use onto huge pages now, by copying it ({@code MADV_COLLAPSE}, Linux 6.1 and newer).
-     *
-     * @param segment native memory; only the whole aligned huge pages (2 MiB) inside it move
-     * @return whether the kernel accepted, and if not why
-     */
-    public static MemoryResult collapse(MemorySegment segment) {
-        if (!segment.isNative()) {
-            return MemoryResult.refused("a segment on the heap cannot be moved onto huge pages");
-        }
-        try {
-            return result(LinuxMemory.open().collapse(segment), "to collapse memory into huge pages");
-        } catch (NativeUnavailableException notHere) {
-            return MemoryResult.refused(String.valueOf(notHere.getMessage()));
-        }
     }
 
     /**
