@@ -8,12 +8,15 @@ public interface Dispatcher {
     /**
      * The dispatcher of a scheduling policy.
      *
-     * @param policy determines whether tasks go to the homes of their mapping ids
+     * @param policy determines whether tasks go to the homes of their mapping ids, or to every worker in turn
      * @param layout the workers
      * @return a dispatcher
      */
     static Dispatcher of(SchedulingPolicy policy, WorkerLayout layout) {
-        return policy.usesHomes() ? new HomeDomainDispatcher(layout) : new RoundRobinDispatcher(layout);
+        int workers = layout.workers();
+        return policy.usesHomes()
+                ? new HomeDomainDispatcher(layout)
+                : (slot, mapping, load, ticket) -> (int) Long.remainderUnsigned(ticket, workers);
     }
 
     /**

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.policy.CrossDomainGate;
+import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.testkit.Machines;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -152,7 +153,7 @@ class DispatchTest {
 
     @Test
     void roundRobinTakesEveryWorkerInTurn() {
-        Dispatcher dispatcher = new RoundRobinDispatcher(genoa);
+        Dispatcher dispatcher = Dispatcher.of(SchedulingPolicy.ROUND_ROBIN, genoa);
         assertThat(IntStream.range(0, 96).map(ticket -> dispatcher.worker(0, Mapping.empty(12), w -> 0, ticket)))
                 .containsExactlyElementsOf(IntStream.range(0, 96).boxed().toList());
     }
