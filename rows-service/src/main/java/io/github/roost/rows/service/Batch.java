@@ -1,46 +1,229 @@
 package io.github.roost.rows.service;
 
-import io.github.roost.rows.service.StrongBatch.Answer;
-import io.github.roost.rows.service.StrongBatch.Ask;
+import io.github.roost.neighborhash.NeighborHashMap;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+import java.util.stream.IntStream;
 
 /**
- * The client side of one batch of keys: decides which requests to send, given the answers so far. It sends nothing and has no clock. For one thread
- * at a time.
+ * The client side of one batch of keys: decides which requests to send, given the answers so far. It sends nothing and has no clock, so that the
+ * client and a simulation run the same code. {@code now} is in nanoseconds of the caller's clock. For one thread at a time.
  *
  * @param <V> the type of a server's answer for the keys of a shard
  */
-interface Batch<V> {
+abstract sealed class Batch<V> permits AnyBatch, StrongBatch {
+    /** The shard of a request that asks for the server's view. */
+    static final int NO_SHARD = -1;
+
+    private static final int[] NO_POSITIONS = {};
+
+    final KnownServers known;
+    final long[] keys;
+    final RandomGenerator random;
+    final List<Answer<V>> answers = new ArrayList<>();
+    /** The requests in flight that the batch waits for, by id: at most two for the same keys, which have the same array of positions. */
+    final Map<Integer, Ask> waiting = new HashMap<>();
+    /** The ids of requests for views that the batch does not wait for. */
+    private final Set<Integer> probes = new HashSet<>();
+
+    private int nextId;
+    /** The number of keys without a value. */
+    int keysLeft;
+
+    /**
+     * A request to one server.
+     *
+     * @param id unique in this batch
+     * @param server the server's name
+     * @param version the version of the values; 0 if the request asks for the server's view
+     * @param shards the number of shards of the version
+     * @param shard the shard, or {@link #NO_SHARD}
+     * @param positions the positions of its keys in the batch
+     * @param keys the keys, in the order of the positions
+     */
+    record Ask(int id, String server, long version, int shards, int shard, int[] positions, long[] keys) {}
+
+    /**
+     * The values of one shard.
+     *
+     * @param positions the positions of its keys in the batch
+     * @param values the server's answer
+     * @param <V> the type of a server's answer
+     */
+    record Answer<V>(int[] positions, V values) {}
+
+    Batch(KnownServers known, long[] keys, RandomGenerator random, int keysLeft) {
+        this.known = known;
+        this.keys = keys;
+        this.random = random;
+        this.keysLeft = keysLeft;
+    }
+
     /** Returns requests to send; called first, and again after a pause while no request is in flight and the batch is not done. */
-    List<Ask> begin(long now);
+    abstract List<Ask> begin(long now);
 
-    /** Handles an answer with values; returns requests to send. */
-    List<Ask> answered(Ask ask, long version, V values, long now);
+    /** Handles that a request gets no values and is waited for no longer; returns requests to send. */
+    abstract List<Ask> again(Ask ask, long now);
 
-    /** Handles the answer that a server does not have the requested shard; its view was learned before. Returns requests to send. */
-    List<Ask> notServed(Ask ask, long now);
+    /** Handles an answer with values of a version; returns requests to send. */
+    final List<Ask> answered(Ask ask, long version, V values, long now) {
+        known.answered(ask.server(), now);
+        probes.remove(ask.id());
+        if (!isWaitingFor(ask)) {
+            return List.of();
+        }
+        if (ask.shard() == NO_SHARD || version != ask.version()) {
+            throw new IllegalArgumentException("values must be of version " + ask.version() + ", are of " + version);
+        }
+        waiting.values().removeIf(other -> other.positions() == ask.positions());
+        answers.add(new Answer<>(ask.positions(), values));
+        keysLeft -= ask.positions().length;
+        return List.of();
+    }
+
+    /**
+     * Handles the answer that a server does not have the requested shard; its view was {@linkplain KnownServers#learn learned} before. Returns
+     * requests to send.
+     */
+    final List<Ask> notServed(Ask ask, long now) {
+        known.answered(ask.server(), now);
+        return withoutValues(ask, now);
+    }
 
     /** Handles that a server did not answer in time, or cannot be reached; returns requests to send. */
-    List<Ask> failed(Ask ask, long now);
+    final List<Ask> failed(Ask ask, long now) {
+        if (probes.contains(ask.id()) || waiting.containsKey(ask.id())) {
+            known.failed(ask.server(), now);
+        }
+        return withoutValues(ask, now);
+    }
 
-    /** Returns at most {@code max} requests to send to second servers, because the first ones are slow. */
-    List<Ask> hedge(long now, int max);
+    private List<Ask> withoutValues(Ask ask, long now) {
+        probes.remove(ask.id());
+        return waiting.remove(ask.id()) == null ? List.of() : again(ask, now);
+    }
 
-    /** Whether requests are in flight that the batch waits for. */
-    boolean isWaiting();
+    /**
+     * Hedges slow requests: each request in flight, once, is sent to a second server that has the shard in the same version and has not failed
+     * recently, if there is one. Returns at most {@code max} requests to send.
+     */
+    final List<Ask> hedge(long now, int max) {
+        List<Ask> hedges = new ArrayList<>();
+        for (Ask slow : List.copyOf(waiting.values())) {
+            if (hedges.size() < max && slow.shard() != NO_SHARD && under(slow) == 1) {
+                KnownServers.Complete of = new KnownServers.Complete(slow.version(), slow.shards());
+                String server = known.chooseOther(of, slow.shard(), now, slow.server(), random);
+                if (server != null) {
+                    hedges.add(ask(of, server, slow.shard(), slow.positions()));
+                }
+            }
+        }
+        await(hedges);
+        return hedges;
+    }
 
-    /** Whether the batch waits for the outcome of a request. */
-    boolean isWaitingFor(Ask ask);
+    /** The number of requests in flight for the same keys. */
+    final int under(Ask ask) {
+        return (int) waiting.values().stream()
+                .filter(other -> other.positions() == ask.positions())
+                .count();
+    }
+
+    final void await(List<Ask> asks) {
+        asks.forEach(ask -> waiting.put(ask.id(), ask));
+    }
+
+    final Ask ask(KnownServers.Complete of, String server, int shard, int[] positions) {
+        long[] at = new long[positions.length];
+        Arrays.setAll(at, i -> keys[positions[i]]);
+        return new Ask(nextId++, server, of.version(), of.shards(), shard, positions, at);
+    }
+
+    /** A request for the view of every known server. */
+    final List<Ask> views() {
+        List<Ask> views = new ArrayList<>();
+        known.servers().forEach(server -> views.add(view(server)));
+        return views;
+    }
+
+    /** Requests for views to silent servers, not waited for: servers that joined or came back may have unknown shards. */
+    final List<Ask> probes(long now) {
+        List<Ask> asks = known.claimSilent(now).stream().map(this::view).toList();
+        asks.forEach(ask -> probes.add(ask.id()));
+        return asks;
+    }
+
+    private Ask view(String server) {
+        return new Ask(nextId++, server, 0, 0, NO_SHARD, NO_POSITIONS, new long[0]);
+    }
+
+    /** The positions, of those given, of the keys of each shard. */
+    final int[][] byShard(int[] positions, int shards) {
+        int[] shardOf = new int[positions.length];
+        int[] counts = new int[shards];
+        for (int i = 0; i < positions.length; i++) {
+            shardOf[i] = NeighborHashMap.shard(keys[positions[i]], shards);
+            counts[shardOf[i]]++;
+        }
+        int[][] byShard = new int[shards][];
+        Arrays.setAll(byShard, shard -> counts[shard] == 0 ? NO_POSITIONS : new int[counts[shard]]);
+        for (int i = positions.length - 1; i >= 0; i--) {
+            byShard[shardOf[i]][--counts[shardOf[i]]] = positions[i];
+        }
+        return byShard;
+    }
+
+    static long[] keysAt(long[] keys, int[] positions) {
+        long[] at = new long[positions.length];
+        Arrays.setAll(at, i -> keys[positions[i]]);
+        return at;
+    }
+
+    /** Whether requests are in flight that the batch waits for; if not, and it is not done, call {@link #begin} after a pause. */
+    final boolean isWaiting() {
+        return !waiting.isEmpty();
+    }
+
+    /** Whether the batch waits for the outcome of a request: false if it only asks for a view, or another server has answered. */
+    final boolean isWaitingFor(Ask ask) {
+        return waiting.containsKey(ask.id());
+    }
 
     /** The number of requests in flight that the batch waits for. */
-    int waiting();
+    final int waiting() {
+        return waiting.size();
+    }
 
     /** Whether all values have arrived. */
-    boolean isDone();
+    final boolean isDone() {
+        return keysLeft == 0;
+    }
 
     /** The values; the batch must be done. */
-    List<Answer<V>> answers();
+    final List<Answer<V>> answers() {
+        if (!isDone()) {
+            throw new IllegalStateException("the batch is not done");
+        }
+        return List.copyOf(answers);
+    }
 
-    /** The keys without a value so far. */
-    long[] missing();
+    /** The keys without a value so far, in the order of the batch. */
+    final long[] missing() {
+        boolean[] isHere = new boolean[keys.length];
+        for (Answer<V> answer : answers) {
+            for (int position : answer.positions()) {
+                isHere[position] = true;
+            }
+        }
+        return IntStream.range(0, keys.length)
+                .filter(i -> !isHere[i])
+                .mapToLong(i -> keys[i])
+                .toArray();
+    }
 }

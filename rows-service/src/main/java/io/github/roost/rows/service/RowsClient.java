@@ -2,8 +2,8 @@ package io.github.roost.rows.service;
 
 import io.github.roost.rows.RowBatch;
 import io.github.roost.rows.TextKeys;
-import io.github.roost.rows.service.StrongBatch.Answer;
-import io.github.roost.rows.service.StrongBatch.Ask;
+import io.github.roost.rows.service.Batch.Answer;
+import io.github.roost.rows.service.Batch.Ask;
 import io.github.roost.vector.Vectors;
 import io.grpc.CallOptions;
 import io.grpc.ManagedChannel;

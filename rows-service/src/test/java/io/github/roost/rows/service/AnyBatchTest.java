@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.neighborhash.NeighborHashMap;
-import io.github.roost.rows.service.StrongBatch.Answer;
-import io.github.roost.rows.service.StrongBatch.Ask;
+import io.github.roost.rows.service.Batch.Answer;
+import io.github.roost.rows.service.Batch.Ask;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -89,7 +89,7 @@ class AnyBatchTest extends ThreeServers {
     void keysOfWhichNoShardIsThereWaitForTheViewsOfAllServers() {
         has("a", 1, Map.of(7L, shards(2, 0)));
         List<Ask> asks = batch.begin(0);
-        assertThat(asks.stream().filter(ask -> ask.shard() == StrongBatch.NO_SHARD))
+        assertThat(asks.stream().filter(ask -> ask.shard() == Batch.NO_SHARD))
                 .extracting(Ask::server)
                 .containsExactly("a", "b", "c");
         batch.answered(of(asks, 7), 7, "a", 0);
@@ -297,7 +297,7 @@ class AnyBatchTest extends ThreeServers {
                     unanswered.add("batch " + i);
                 }
                 List<Long> strong =
-                        simulation.run(new StrongBatch<>(stale, wanted, random.split()), stale, wanted, false);
+                        simulation.run(new StrongBatch<>(stale, 0, wanted, random.split()), stale, wanted, false);
                 if (strong != null) {
                     assertThat(Set.copyOf(strong)).hasSize(1);
                     strongAnswered++;

@@ -88,9 +88,9 @@ class HedgePolicyTest {
                 long begin = i * 200L * MILLI;
                 known.claimSilent(begin);
                 long[] keys = random.longs(40).toArray();
-                StrongBatch<String> batch = new StrongBatch<>(known, keys, random);
+                StrongBatch<String> batch = new StrongBatch<>(known, 0, keys, random);
                 PriorityQueue<Arrival> arrivals = new PriorityQueue<>();
-                for (StrongBatch.Ask ask : batch.begin(begin)) {
+                for (Batch.Ask ask : batch.begin(begin)) {
                     arrivals.add(new Arrival(begin + latency.applyAsLong(ask.server()), ask));
                     requests++;
                 }
@@ -104,7 +104,7 @@ class HedgePolicyTest {
                         isHedgeDue = false;
                         now = hedgeAt;
                         policy.early(sent - batch.waiting());
-                        for (StrongBatch.Ask ask : batch.hedge(now, policy.late(batch.waiting()))) {
+                        for (Batch.Ask ask : batch.hedge(now, policy.late(batch.waiting()))) {
                             arrivals.add(new Arrival(now + latency.applyAsLong(ask.server()), ask));
                             hedges++;
                         }
@@ -122,7 +122,7 @@ class HedgePolicyTest {
             return new Simulated(took.get(10_000), took.get(19_800), requests, hedges);
         }
 
-        private record Arrival(long at, StrongBatch.Ask ask) implements Comparable<Arrival> {
+        private record Arrival(long at, Batch.Ask ask) implements Comparable<Arrival> {
             @Override
             public int compareTo(Arrival other) {
                 return Long.compare(at, other.at);
@@ -154,7 +154,7 @@ class HedgePolicyTest {
         int requests;
         int hedges;
 
-        private record Event(long at, StrongBatch.Ask ask, boolean isAnswer) implements Comparable<Event> {
+        private record Event(long at, Batch.Ask ask, boolean isAnswer) implements Comparable<Event> {
             @Override
             public int compareTo(Event other) {
                 return Long.compare(at, other.at);
@@ -177,9 +177,9 @@ class HedgePolicyTest {
                 long begin = i * 2_000L * MILLI;
                 known.claimSilent(begin);
                 long[] keys = random.longs(1_000).toArray();
-                StrongBatch<Long> batch = new StrongBatch<>(known, keys, random);
+                StrongBatch<Long> batch = new StrongBatch<>(known, 0, keys, random);
                 PriorityQueue<Event> events = new PriorityQueue<>();
-                List<StrongBatch.Ask> asks = batch.begin(begin);
+                List<Batch.Ask> asks = batch.begin(begin);
                 requests += asks.size();
                 policy.sent(asks.size());
                 send(asks, begin, random, events);
@@ -191,7 +191,7 @@ class HedgePolicyTest {
                         isHedgeDue = false;
                         now = hedgeAt;
                         policy.early(asks.size() - batch.waiting());
-                        List<StrongBatch.Ask> more = batch.hedge(now, policy.late(batch.waiting()));
+                        List<Batch.Ask> more = batch.hedge(now, policy.late(batch.waiting()));
                         hedges += more.size();
                         send(more, now, random, events);
                     }
@@ -223,9 +223,8 @@ class HedgePolicyTest {
             Collections.sort(took);
         }
 
-        private static void send(
-                List<StrongBatch.Ask> asks, long now, SplittableRandom random, PriorityQueue<Event> events) {
-            for (StrongBatch.Ask ask : asks) {
+        private static void send(List<Batch.Ask> asks, long now, SplittableRandom random, PriorityQueue<Event> events) {
+            for (Batch.Ask ask : asks) {
                 boolean isDead = ask.shard() == DEAD && ask.server().equals("slow");
                 events.add(new Event(
                         now + (isDead ? GIVEN_UP : MILLI / 2 + exponential(random, MILLI / 4.0)), ask, !isDead));

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.management.ThreadMXBean;
 import io.github.roost.neighborhash.NeighborHashMap;
-import io.github.roost.rows.service.StrongBatch.Ask;
+import io.github.roost.rows.service.Batch.Ask;
 import java.lang.management.ManagementFactory;
 import java.util.HashSet;
 import java.util.List;
@@ -18,7 +18,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 class StrongBatchTest extends ThreeServers {
-    private final StrongBatch<String> batch = new StrongBatch<>(known, keys, new SplittableRandom(28));
+    private final StrongBatch<String> batch = new StrongBatch<>(known, 0, keys, new SplittableRandom(28));
 
     private static Ask toShard(List<Ask> asks, int shard) {
         return asks.stream().filter(ask -> ask.shard() == shard).findFirst().orElseThrow();
@@ -68,7 +68,7 @@ class StrongBatchTest extends ThreeServers {
         batch.answered(next.getFirst(), 8, "new", 0);
         assertThat(batch.isDone()).isTrue();
         assertThat(batch.version()).isEqualTo(8);
-        assertThat(batch.answers()).extracting(StrongBatch.Answer::values).containsExactly("new");
+        assertThat(batch.answers()).extracting(Batch.Answer::values).containsExactly("new");
         assertThat(batch.attempts()).isEqualTo(2);
     }
 
@@ -85,15 +85,15 @@ class StrongBatchTest extends ThreeServers {
         assertThat(batch.isDone()).isFalse();
         assertThat(batch.failed(first, 0)).isEmpty();
         batch.answered(second, 7, "in time", 0);
-        assertThat(batch.answers()).extracting(StrongBatch.Answer::values).containsExactly("in time");
+        assertThat(batch.answers()).extracting(Batch.Answer::values).containsExactly("in time");
     }
 
     private Set<String> chosenAt(long now) {
         Set<String> servers = new HashSet<>();
         for (int seed = 0; seed < 40; seed++) {
-            new StrongBatch<String>(known, keys, new SplittableRandom(seed))
+            new StrongBatch<String>(known, 0, keys, new SplittableRandom(seed))
                     .begin(now).stream()
-                            .filter(ask -> ask.shard() != StrongBatch.NO_SHARD)
+                            .filter(ask -> ask.shard() != Batch.NO_SHARD)
                             .forEach(ask -> servers.add(ask.server()));
         }
         return servers;
@@ -120,7 +120,7 @@ class StrongBatchTest extends ThreeServers {
     void whoKnowsNothingAsksAll() {
         List<Ask> asks = batch.begin(0);
         assertThat(asks).extracting(Ask::server).containsExactlyInAnyOrder("a", "b", "c");
-        assertThat(asks).allMatch(ask -> ask.shard() == StrongBatch.NO_SHARD);
+        assertThat(asks).allMatch(ask -> ask.shard() == Batch.NO_SHARD);
         assertThat(batch.notServed(asks.get(0), 0)).isEmpty();
         has("b", 1, Map.of(3L, shards(1, 0)));
         List<Ask> next = batch.notServed(asks.get(1), 0);
@@ -137,9 +137,9 @@ class StrongBatchTest extends ThreeServers {
         known.answered("a", later);
         List<Ask> asks = batch.begin(later);
         assertThat(asks).extracting(Ask::server).containsExactly("a", "b", "c");
-        assertThat(asks).extracting(Ask::shard).containsExactly(0, StrongBatch.NO_SHARD, StrongBatch.NO_SHARD);
+        assertThat(asks).extracting(Ask::shard).containsExactly(0, Batch.NO_SHARD, Batch.NO_SHARD);
         // Another batch of this second does not ask them, too.
-        assertThat(new StrongBatch<String>(known, keys, new SplittableRandom(1)).begin(later))
+        assertThat(new StrongBatch<String>(known, 0, keys, new SplittableRandom(1)).begin(later))
                 .hasSize(1);
         // The batch does not wait for them, and they may come after its end.
         assertThat(batch.failed(asks.get(2), later)).isEmpty();
@@ -183,7 +183,7 @@ class StrongBatchTest extends ThreeServers {
         batch.answered(hedge, 7, "hedge", 4);
         assertThat(batch.isDone()).isTrue();
         assertThat(batch.answered(slow, 7, "late", 5)).isEmpty();
-        assertThat(batch.answers()).extracting(StrongBatch.Answer::values).containsExactlyInAnyOrder("fast", "hedge");
+        assertThat(batch.answers()).extracting(Batch.Answer::values).containsExactlyInAnyOrder("fast", "hedge");
     }
 
     @Test
@@ -196,7 +196,7 @@ class StrongBatchTest extends ThreeServers {
         known.failed("a", 0);
         known.failed("b", 0);
         assertThat(batch.hedge(1, 10)).isEmpty();
-        assertThat(new StrongBatch<String>(new KnownServers(), keys, new SplittableRandom(1)).hedge(0, 10))
+        assertThat(new StrongBatch<String>(new KnownServers(), 0, keys, new SplittableRandom(1)).hedge(0, 10))
                 .isEmpty();
     }
 
@@ -236,13 +236,13 @@ class StrongBatchTest extends ThreeServers {
             has("b", 2, Map.of(8L, shards(2, 1)));
             return 0;
         };
-        StrongBatch<String> late = new StrongBatch<>(known, keys, learning);
+        StrongBatch<String> late = new StrongBatch<>(known, 0, keys, learning);
         assertThat(late.begin(0)).isEmpty();
         assertThat(late.isWaiting()).isFalse();
         assertThat(late.isDone()).isFalse();
         assertThat(late.hedge(0, 10)).isEmpty();
         // Nothing is complete, so all are asked; then it goes on.
-        assertThat(late.begin(5_000_000)).extracting(Ask::shard).containsOnly(StrongBatch.NO_SHARD);
+        assertThat(late.begin(5_000_000)).extracting(Ask::shard).containsOnly(Batch.NO_SHARD);
         has("a", 2, Map.of(8L, shards(2, 0)));
         assertThat(late.begin(10_000_000)).extracting(Ask::version).containsExactly(8L, 8L);
     }
@@ -252,7 +252,7 @@ class StrongBatchTest extends ThreeServers {
         has("a", 1, Map.of(7L, shards(1, 0)));
         int count = 50_000;
         StrongBatch<String> many =
-                new StrongBatch<>(known, LongStream.range(0, count).toArray(), new SplittableRandom(28));
+                new StrongBatch<>(known, 0, LongStream.range(0, count).toArray(), new SplittableRandom(28));
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long before = threads.getCurrentThreadAllocatedBytes();
         Ask ask = many.begin(0).getFirst();
@@ -269,7 +269,7 @@ class StrongBatchTest extends ThreeServers {
         // Its only server gives it up, and another one has it again.
         has("a", 2, Map.of(8L, shards(1, 0)));
         List<Ask> views = older.notServed(first, 0);
-        assertThat(views).extracting(Ask::shard).containsOnly(StrongBatch.NO_SHARD);
+        assertThat(views).extracting(Ask::shard).containsOnly(Batch.NO_SHARD);
         assertThat(older.notServed(views.get(0), 0)).isEmpty();
         has("b", 1, Map.of(7L, shards(1, 0)));
         Ask again = older.notServed(views.get(1), 0).getFirst();
@@ -294,7 +294,7 @@ class StrongBatchTest extends ThreeServers {
     @Test
     void noKeysAreAnsweredAtOnce() {
         has("a", 1, Map.of(7L, shards(1, 0)));
-        StrongBatch<String> none = new StrongBatch<>(known, new long[0], new SplittableRandom(28));
+        StrongBatch<String> none = new StrongBatch<>(known, 0, new long[0], new SplittableRandom(28));
         assertThat(none.begin(0)).isEmpty();
         assertThat(none.isDone()).isTrue();
         assertThat(none.version()).isEqualTo(7);

@@ -1,8 +1,9 @@
 package io.github.roost.rows.service;
 
 import io.github.roost.neighborhash.NeighborHashMap;
+import io.github.roost.rows.service.Batch.Answer;
+import io.github.roost.rows.service.Batch.Ask;
 import io.github.roost.rows.service.RollingUpdate.Target;
-import io.github.roost.rows.service.StrongBatch.Ask;
 import io.github.roost.rows.service.VirtualServer.Order;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -255,7 +256,7 @@ final class VersionSimulation {
 
         Batch(KnownServers known) {
             this.known = known;
-            this.batch = new StrongBatch<>(known, keys, random);
+            this.batch = new StrongBatch<>(known, 0, keys, random);
         }
 
         void begin() {
@@ -341,7 +342,7 @@ final class VersionSimulation {
             int found = 0;
             boolean isWrong = false;
             boolean[] seen = new boolean[KEYS];
-            for (StrongBatch.Answer<List<Long>> answer : batch.answers()) {
+            for (Answer<List<Long>> answer : batch.answers()) {
                 isWrong |= answer.values().getFirst() != batch.version();
                 isWrong |= answer.values().getLast() != answer.positions().length;
                 int shard = NeighborHashMap.shard(keys[answer.positions()[0]], shards);
