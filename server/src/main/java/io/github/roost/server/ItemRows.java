@@ -9,13 +9,10 @@ import io.github.roost.rows.RowWriter;
 import io.github.roost.rows.Schema;
 import io.github.roost.rows.VersionBuilder;
 import io.github.roost.rows.VersionedRows;
+import io.github.roost.testkit.TemporaryFolder;
 import io.github.roost.vector.SearchResult;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.Map;
-import java.util.stream.Stream;
 
 /**
  * The words of a service's rows at its start, in a table by id: the worker that finds rows reads their words at once, as one request.
@@ -39,19 +36,19 @@ final class ItemRows implements AutoCloseable {
      * @throws IOException if temporary files cannot be written
      */
     static ItemRows of(Map<Long, Item> items) throws IOException {
-        Path folder = Files.createTempDirectory("roost-serve-");
-        VersionedRows table = VersionedRows.open(folder);
-        boolean done = false;
-        try {
-            load(table, items);
-            done = true;
-            return new ItemRows(table);
-        } finally {
-            if (!done) {
-                table.close();
+        // Afterwards all data is in memory; deleting the files leaves nothing behind, however this process ends.
+        try (TemporaryFolder folder = new TemporaryFolder("roost-serve-")) {
+            VersionedRows table = VersionedRows.open(folder.path());
+            boolean done = false;
+            try {
+                load(table, items);
+                done = true;
+                return new ItemRows(table);
+            } finally {
+                if (!done) {
+                    table.close();
+                }
             }
-            // All data is in memory now; deleting the files leaves nothing behind, however this process ends.
-            delete(folder);
         }
     }
 
@@ -63,14 +60,6 @@ final class ItemRows implements AutoCloseable {
             loading.seal();
         }
         table.publish(1);
-    }
-
-    private static void delete(Path folder) throws IOException {
-        try (Stream<Path> files = Files.walk(folder)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
-            }
-        }
     }
 
     /** Reads the words of rows, on the worker that has found them. */

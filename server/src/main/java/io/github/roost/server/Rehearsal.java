@@ -1,6 +1,7 @@
 package io.github.roost.server;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.testkit.TemporaryFolder;
 import io.github.roost.testkit.packages.DebianPackages;
 import io.github.roost.testkit.packages.DebianPackages.Section;
 import io.github.roost.topology.Topology;
@@ -10,11 +11,8 @@ import java.io.PrintStream;
 import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.List;
-import java.util.stream.Stream;
 
 /**
  * A training run for the JVM's ahead-of-time cache: starts the service on a few small tables, as on a first and on a second start, and sends the
@@ -49,8 +47,7 @@ public final class Rehearsal {
                 all.sections().reversed().stream().limit(TABLES).toList();
         PackageTables few = new PackageTables(
                 new DebianPackages(all.packages(), all.vectors(), smallest, all.queries(), all.phrases()));
-        Path kept = Files.createTempDirectory("roost-rehearsal-");
-        try {
+        try (TemporaryFolder kept = new TemporaryFolder("roost-rehearsal-")) {
             TableService service = new TableService(
                     ServeSettings.DEFAULT.withPort(0),
                     topology,
@@ -59,12 +56,10 @@ public final class Rehearsal {
                 Orchestrator orchestrator =
                         Orchestrator.builder().topology(topology).build();
                 try (RoostService listening = service.listen(orchestrator)) {
-                    listening.serve(service.tables(orchestrator, few, new KeptTables(kept, "rehearsal")));
+                    listening.serve(service.tables(orchestrator, few, new KeptTables(kept.path(), "rehearsal")));
                     ask(URI.create("http://127.0.0.1:" + listening.port() + "/"));
                 }
             }
-        } finally {
-            deleteAll(kept);
         }
     }
 
@@ -88,14 +83,6 @@ public final class Rehearsal {
                 ? requested.getInputStream()
                 : requested.getErrorStream()) {
             body.readAllBytes();
-        }
-    }
-
-    private static void deleteAll(Path folder) throws IOException {
-        try (Stream<Path> files = Files.walk(folder)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
-            }
         }
     }
 }

@@ -13,6 +13,7 @@ import io.github.roost.simulator.options.RoostHome;
 import io.github.roost.simulator.options.RoundOptions;
 import io.github.roost.testkit.ExactSearch;
 import io.github.roost.testkit.PeerPython;
+import io.github.roost.testkit.TemporaryFolder;
 import io.github.roost.vector.SearchResult;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -20,13 +21,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -91,9 +90,8 @@ public final class DiskBench implements Callable<Integer> {
         widths.forEach(width -> Options.require("--width", width, k.value(), 10_000));
         Path python = peer == Peer.none ? null : PeerPython.prepare(RoostHome.peer("diskannpy"), PeerPython.DISKANN);
         workload = Workload.mixture(rows.value(), QUERIES, dimension.value(), 1 + rows.value() / 500, 42);
-        Path files = Files.createTempDirectory(folder.path(), "roost-disk-");
-        try {
-            build(files, python);
+        try (TemporaryFolder files = new TemporaryFolder(folder.path(), "roost-disk-")) {
+            build(files.path(), python);
             Curves curves = curves(widths.stream().mapToInt(Integer::intValue).toArray());
             print(memory(), curves);
             List<Map<String, Object>> figures = curves.curves().stream()
@@ -107,7 +105,9 @@ public final class DiskBench implements Callable<Integer> {
                     .toList();
             output.print(Map.of("memory", memory(), "curves", figures));
         } finally {
-            close(files);
+            for (DiskEngine engine : engines) {
+                engine.close();
+            }
         }
         return 0;
     }
@@ -206,16 +206,5 @@ public final class DiskBench implements Callable<Integer> {
                 .map(ids -> new SearchResult(IntStream.of(ids).asLongStream().toArray(), new float[ids.length]))
                 .toArray(SearchResult[]::new);
         return Recall.byId(truth, neighbors, k.value());
-    }
-
-    private void close(Path files) throws IOException {
-        for (DiskEngine engine : engines) {
-            engine.close();
-        }
-        try (Stream<Path> written = Files.walk(files)) {
-            for (Path file : written.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
-            }
-        }
     }
 }

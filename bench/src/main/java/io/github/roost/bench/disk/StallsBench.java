@@ -12,6 +12,7 @@ import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.options.JsonOutput;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.testkit.Mixture;
+import io.github.roost.testkit.TemporaryFolder;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -335,8 +336,8 @@ public final class StallsBench implements Callable<Integer> {
     }
 
     private Map<String, List<Outcome>> run(List<Rung> rungs) throws IOException, InterruptedException {
-        Path place = Files.createTempDirectory(plan.folder.path(), "roost-stalls-");
-        try (Orchestrator orchestrator = Orchestrator.builder()
+        try (TemporaryFolder place = new TemporaryFolder(plan.folder.path(), "roost-stalls-");
+                Orchestrator orchestrator = Orchestrator.builder()
                         .idleStrategy(looks -> looks < LOOKS && !sleeps.get())
                         .build();
                 BlockIo io = BlockIo.builder(orchestrator).build();
@@ -373,7 +374,6 @@ public final class StallsBench implements Callable<Integer> {
             return outcomes;
         } finally {
             System.clearProperty(Rung.THREAD_PROPERTY);
-            delete(place);
         }
     }
 
@@ -382,16 +382,6 @@ public final class StallsBench implements Callable<Integer> {
         List<Rung> order = new ArrayList<>(rungs);
         Collections.shuffle(order, Random.from(random));
         return order;
-    }
-
-    /** Deletes a folder and the files in it. */
-    static void delete(Path place) throws IOException {
-        try (var files = Files.list(place)) {
-            for (Path one : files.toList()) {
-                Files.delete(one);
-            }
-        }
-        Files.delete(place);
     }
 
     private Outcome measure(

@@ -7,6 +7,7 @@ import io.github.roost.index.disk.DiskTable;
 import io.github.roost.index.disk.MutableDiskTable;
 import io.github.roost.io.BlockIo;
 import io.github.roost.testkit.Mixture;
+import io.github.roost.testkit.TemporaryFolder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -281,8 +282,8 @@ public final class UpdateWorkersBench {
     }
 
     private <R> R with(Use<R> use) throws IOException, InterruptedException {
-        Path place = Files.createTempDirectory(plan.folder.path(), "roost-stalls-");
-        try (Orchestrator orchestrator =
+        try (TemporaryFolder place = new TemporaryFolder(plan.folder.path(), "roost-stalls-");
+                Orchestrator orchestrator =
                         Orchestrator.builder().topology(plan.level.machine()).build();
                 BlockIo io = BlockIo.builder(orchestrator).build()) {
             SplittableRandom random = new SplittableRandom(1);
@@ -319,8 +320,6 @@ public final class UpdateWorkersBench {
             } finally {
                 tables.forEach(DiskTable::close);
             }
-        } finally {
-            StallsBench.delete(place);
         }
     }
 }

@@ -8,6 +8,7 @@ import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.simulator.options.JsonOutput;
 import io.github.roost.simulator.options.NumberOption;
+import io.github.roost.testkit.TemporaryFolder;
 import io.github.roost.topology.Topology;
 import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
@@ -24,7 +25,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -77,29 +77,12 @@ public final class FirstSecondsBench implements Callable<Integer> {
                     Duration.ofSeconds(seconds.value()))));
             return 0;
         }
-        Path folder = Files.createTempDirectory("roost-first-seconds-");
-        Thread remover = new Thread(() -> remove(folder));
-        Runtime.getRuntime().addShutdownHook(remover);
-        try {
+        try (TemporaryFolder folder = new TemporaryFolder("roost-first-seconds-")) {
             output.progress("build");
             FirstSeconds.save(folder.resolve(SAVED), cores, rows.value(), dimension.value());
-            print(measured(folder));
-        } finally {
-            ChildJvm.removeHook(remover);
-            remove(folder);
+            print(measured(folder.path()));
         }
         return 0;
-    }
-
-    private static void remove(Path folder) {
-        try (Stream<Path> files = Files.list(folder)) {
-            for (Path file : files.toList()) {
-                Files.deleteIfExists(file);
-            }
-            Files.deleteIfExists(folder);
-        } catch (IOException left) {
-            // A file in the temporary folder stays behind; the measurement is not affected.
-        }
     }
 
     private Map<String, List<FirstSeconds>> measured(Path folder) throws IOException, InterruptedException {

@@ -8,6 +8,7 @@ import io.github.roost.lucene.RoostVectorsFormat;
 import io.github.roost.lucene.SearchEffort;
 import io.github.roost.simulator.measure.Samples;
 import io.github.roost.testkit.ExactSearch;
+import io.github.roost.testkit.TemporaryFolder;
 import io.github.roost.vector.SearchResult;
 import java.io.Closeable;
 import java.io.IOException;

@@ -5,6 +5,7 @@ import io.github.roost.bench.ClosedLoop;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.lucene.SegmentHomes;
 import io.github.roost.simulator.measure.Samples;
+import io.github.roost.testkit.TemporaryFolder;
 import io.github.roost.testkit.lucene.PackageIndex;
 import io.github.roost.testkit.packages.DebianPackages;
 import io.github.roost.topology.Topology;

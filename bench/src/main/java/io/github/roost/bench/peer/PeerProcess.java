@@ -1,6 +1,7 @@
 package io.github.roost.bench.peer;
 
 import io.github.roost.simulator.measure.Workload;
+import io.github.roost.testkit.TemporaryFolder;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
@@ -17,7 +18,6 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.stream.Stream;
 
 /**
  * A Python process that is given a workload and executes commands: one line on its standard input per command, one number on its standard output as
@@ -30,7 +30,7 @@ public final class PeerProcess implements AutoCloseable {
 
     private final String name;
     private final Workload workload;
-    private final Path folder;
+    private final TemporaryFolder folder;
     private final Process process;
     private final BufferedReader answers;
     private final BufferedWriter orders;
@@ -47,7 +47,7 @@ public final class PeerProcess implements AutoCloseable {
             throws IOException {
         this.name = name;
         this.workload = workload;
-        this.folder = Files.createTempDirectory("roost-" + name + "-");
+        this.folder = new TemporaryFolder("roost-" + name + "-");
         Path program = folder.resolve("peer.py");
         try (InputStream source = owner.getResourceAsStream(script)) {
             Files.copy(Objects.requireNonNull(source), program);
@@ -55,7 +55,7 @@ public final class PeerProcess implements AutoCloseable {
         write(folder.resolve("rows"), workload.rows());
         write(folder.resolve("queries"), workload.queries());
         List<String> command = new ArrayList<>(List.of(
-                python.toString(), program.toString(), folder.toString(), String.valueOf(workload.dimension())));
+                python.toString(), program.toString(), folder.path().toString(), String.valueOf(workload.dimension())));
         command.addAll(arguments);
         ProcessBuilder starting = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
         starting.environment().merge(TUNABLES, HUGE_PAGES, (requested, huge) -> huge + ":" + requested);
@@ -110,11 +110,6 @@ public final class PeerProcess implements AutoCloseable {
     @Override
     public void close() throws IOException {
         process.destroy();
-        try (Stream<Path> files = Files.list(folder)) {
-            for (Path file : files.toList()) {
-                Files.delete(file);
-            }
-        }
-        Files.delete(folder);
+        folder.close();
     }
 }

@@ -2,15 +2,14 @@ package io.github.roost.bench.table;
 
 import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.testkit.TemporaryFolder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -160,8 +159,8 @@ public final class BatchBench implements Callable<Integer> {
         BatchWorkload workload = BatchWorkload.of(rows);
         long[] keys = workload.keys();
         int max = batches.getLast();
-        Path folder = Files.createTempDirectory("roost-batch-");
-        try (BatchStore.OfTable table =
+        try (TemporaryFolder folder = new TemporaryFolder("roost-batch-");
+                BatchStore.OfTable table =
                         new BatchStore.OfTable(Files.createDirectory(folder.resolve("table")), keys, VALUE_BYTES, max);
                 BatchStore rocks = new BatchStore.OfRocks(
                         "RocksDB, as much memory",
@@ -199,12 +198,10 @@ public final class BatchBench implements Callable<Integer> {
                     redis != null,
                     results,
                     growth(results, contenders.size()));
-        } finally {
-            delete(folder);
         }
     }
 
-    private static @Nullable BatchStore redis(Path folder, long[] keys, int max) throws IOException {
+    private static @Nullable BatchStore redis(TemporaryFolder folder, long[] keys, int max) throws IOException {
         Path program = LocalRedis.program().orElse(null);
         return program == null ? null : new RedisStore(program, folder.resolve("redis"), keys, VALUE_BYTES, max);
     }
@@ -243,13 +240,5 @@ public final class BatchBench implements Callable<Integer> {
             results.add(new Result(stores.get(i).name(), batch, Samples.of(micros.get(i)), Samples.of(ratios.get(i))));
         }
         return results;
-    }
-
-    static void delete(Path folder) throws IOException {
-        try (Stream<Path> files = Files.walk(folder)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
-            }
-        }
     }
 }

@@ -4,9 +4,9 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.io.BlockIo;
 import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.workload.Zipf;
+import io.github.roost.testkit.TemporaryFolder;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -87,8 +87,8 @@ public final class ColdBench {
         Arrays.sort(sorted);
         int max = batches.stream().mapToInt(Integer::intValue).max().orElseThrow();
         long valueMemory = rows * (long) VALUE_BYTES / 10;
-        Path folder = Files.createTempDirectory("roost-cold-");
-        try (Orchestrator orchestrator = Orchestrator.builder().build();
+        try (TemporaryFolder folder = new TemporaryFolder("roost-cold-");
+                Orchestrator orchestrator = Orchestrator.builder().build();
                 BlockIo io = BlockIo.builder(orchestrator).build();
                 ColdStore search = new ColdStore.OfSearch(
                         Files.createDirectory(folder.resolve("search")),
@@ -116,8 +116,6 @@ public final class ColdBench {
                 results.addAll(inTurns(stores, zipf, keys, batch, rounds, wanted, random));
             }
             return new Report(rows, valueMemory, io.stats().backend(), results);
-        } finally {
-            BatchBench.delete(folder);
         }
     }
 

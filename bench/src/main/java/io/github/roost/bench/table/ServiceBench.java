@@ -2,17 +2,16 @@ package io.github.roost.bench.table;
 
 import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.testkit.TemporaryFolder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -88,8 +87,8 @@ public final class ServiceBench implements Callable<Integer> {
     static List<Result> measure(int rows, List<Integer> batches, int keysPerTurn, int rounds) throws IOException {
         SplittableRandom random = new SplittableRandom(28);
         long[] keys = random.longs().distinct().limit(rows).toArray();
-        Path folder = Files.createTempDirectory("roost-service-");
-        try (ServedStore.OfTableService table = new ServedStore.OfTableService(
+        try (TemporaryFolder folder = new TemporaryFolder("roost-service-");
+                ServedStore.OfTableService table = new ServedStore.OfTableService(
                         Files.createDirectory(folder.resolve("table")), keys, VALUE_BYTES, SHARDS);
                 BatchStore compressed = table.compressed();
                 BatchStore rocks = new ServedStore.OfRocksService(
@@ -112,12 +111,10 @@ public final class ServiceBench implements Callable<Integer> {
                 results.addAll(inTurns(stores, wanted, batch, rounds));
             }
             return results;
-        } finally {
-            delete(folder);
         }
     }
 
-    private static @Nullable BatchStore redis(Path folder, long[] keys, int max) throws IOException {
+    private static @Nullable BatchStore redis(TemporaryFolder folder, long[] keys, int max) throws IOException {
         Path program = LocalRedis.program().orElse(null);
         return program == null ? null : new RedisStore(program, folder.resolve("redis"), keys, VALUE_BYTES, max);
     }
@@ -185,13 +182,5 @@ public final class ServiceBench implements Callable<Integer> {
         double seconds = (System.nanoTime() - start) / 1e9;
         Arrays.sort(micros);
         return new Turn(micros.length / seconds, micros[micros.length / 2], micros[micros.length * 99 / 100]);
-    }
-
-    private static void delete(Path folder) throws IOException {
-        try (Stream<Path> files = Files.walk(folder)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
-            }
-        }
     }
 }

@@ -9,34 +9,32 @@ import io.github.roost.rows.RowWriter;
 import io.github.roost.rows.Schema;
 import io.github.roost.rows.VersionBuilder;
 import io.github.roost.rows.VersionedRows;
+import io.github.roost.testkit.TemporaryFolder;
 import io.github.roost.testkit.packages.DebianPackages;
 import io.github.roost.testkit.packages.DebianPackages.Package;
 import io.github.roost.vector.SearchResult;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 /** The displayed attributes of packages, in a table by their ordinals in a temporary folder that is deleted on close. For one thread. */
 final class DemoAttributes implements AutoCloseable {
     private static final Schema SCHEMA =
             Schema.of(Column.ofText("name"), Column.ofText("section"), Column.ofText("synopsis"));
 
-    private final Path folder;
+    private final TemporaryFolder folder;
     private final VersionedRows table;
     private final VersionedRows.Reader reader;
 
-    private DemoAttributes(Path folder, VersionedRows table) {
+    private DemoAttributes(TemporaryFolder folder, VersionedRows table) {
         this.folder = folder;
         this.table = table;
         this.reader = table.reader();
     }
 
     static DemoAttributes of(DebianPackages data) throws IOException {
-        Path folder = Files.createTempDirectory("roost-demo-");
-        DemoAttributes made = new DemoAttributes(folder, VersionedRows.open(folder));
+        TemporaryFolder folder = new TemporaryFolder("roost-demo-");
+        DemoAttributes made = new DemoAttributes(folder, VersionedRows.open(folder.path()));
         boolean done = false;
         try {
             made.load(data.packages());
@@ -90,11 +88,6 @@ final class DemoAttributes implements AutoCloseable {
     public void close() throws IOException {
         reader.close();
         table.close();
-        try (Stream<Path> files = Files.list(folder)) {
-            for (Path file : files.toList()) {
-                Files.delete(file);
-            }
-        }
-        Files.delete(folder);
+        folder.close();
     }
 }

@@ -6,18 +6,15 @@ import io.github.roost.rows.service.RowsClient;
 import io.github.roost.rows.service.RowsServer;
 import io.github.roost.rows.service.etcd.EtcdRegistry;
 import io.github.roost.rows.service.etcd.local.LocalEtcd;
+import io.github.roost.testkit.TemporaryFolder;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,7 +30,7 @@ public final class RollingService implements AutoCloseable {
 
     private final Settings settings;
     private final Consumer<String> log;
-    private final Path folder;
+    private final TemporaryFolder folder;
     private final List<NodeProcess> processes = new ArrayList<>();
     private final List<ServiceNode> nodes = new ArrayList<>();
     private @Nullable LocalEtcd etcd;
@@ -90,7 +87,7 @@ public final class RollingService implements AutoCloseable {
     public RollingService(Settings settings, Consumer<String> log) throws IOException {
         this.settings = settings;
         this.log = log;
-        this.folder = Files.createTempDirectory("roost-table-service-");
+        this.folder = new TemporaryFolder("roost-table-service-");
     }
 
     /** Starts servers, rolls out versions, and kills processes as configured. */
@@ -148,7 +145,7 @@ public final class RollingService implements AutoCloseable {
                         "server" + i,
                         RowsServer.Seat.whole(i),
                         local.endpoint(),
-                        folder,
+                        folder.path(),
                         settings.rows);
                 own(() -> processes.add(process), process);
             }
@@ -263,14 +260,6 @@ public final class RollingService implements AutoCloseable {
         if (etcd != null) {
             etcd.close();
         }
-        delete(folder);
-    }
-
-    private static void delete(Path folder) throws IOException {
-        try (Stream<Path> files = Files.walk(folder)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(file);
-            }
-        }
+        folder.close();
     }
 }

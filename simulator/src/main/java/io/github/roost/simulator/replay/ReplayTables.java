@@ -11,11 +11,11 @@ import io.github.roost.simulator.workload.WorkloadSpec;
 import io.github.roost.simulator.workload.WorkloadSpec.Index;
 import io.github.roost.simulator.workload.WorkloadTables;
 import io.github.roost.testkit.ExactSearch;
+import io.github.roost.testkit.TemporaryFolder;
 import io.github.roost.topology.Topology;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.VectorTable;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -34,14 +34,14 @@ final class ReplayTables implements AutoCloseable {
     private final List<SearchFunction<float[], SearchResult>> searches = new ArrayList<>();
     private final List<Path> files = new ArrayList<>();
     private final Orchestrator builder;
-    private final Path folder;
+    private final TemporaryFolder folder;
 
     /** @param built receives the number of built tables after each one */
     ReplayTables(WorkloadSpec workload, List<TableSpec> specs, Topology topology, IntConsumer built)
             throws IOException {
         this.workload = workload;
         this.specs = specs;
-        this.folder = Files.createTempDirectory("roost-replay");
+        this.folder = new TemporaryFolder("roost-replay");
         this.builder = Orchestrator.builder().topology(topology).build();
         for (int table = 0; table < specs.size(); table++) {
             build(specs.get(table));
@@ -137,10 +137,7 @@ final class ReplayTables implements AutoCloseable {
     @Override
     public void close() throws IOException {
         builder.close();
-        for (Path file : files) {
-            Files.deleteIfExists(file);
-        }
-        Files.deleteIfExists(folder);
+        folder.close();
     }
 
     /** The numbers of all tables. */

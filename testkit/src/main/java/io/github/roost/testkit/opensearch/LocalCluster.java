@@ -1,5 +1,6 @@
 package io.github.roost.testkit.opensearch;
 
+import io.github.roost.testkit.TemporaryFolder;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -8,14 +9,12 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 /** A cluster of local processes in a temporary folder, which is deleted on close. Not thread-safe. */
 public final class LocalCluster implements AutoCloseable {
@@ -144,10 +143,8 @@ public final class LocalCluster implements AutoCloseable {
     private synchronized void end() {
         nodes.forEach(LocalNode::close);
         nodes.clear();
-        try (Stream<Path> all = Files.walk(folder)) {
-            for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(path);
-            }
+        try {
+            TemporaryFolder.delete(folder);
         } catch (IOException left) {
             // It is a temporary folder; the system deletes it.
         }
