@@ -8,7 +8,6 @@ import io.github.jbellis.jvector.graph.ImmutableGraphIndex;
 import io.github.jbellis.jvector.graph.ListRandomAccessVectorValues;
 import io.github.jbellis.jvector.graph.SearchResult;
 import io.github.jbellis.jvector.graph.disk.OnDiskGraphIndex;
-import io.github.jbellis.jvector.graph.similarity.BuildScoreProvider;
 import io.github.jbellis.jvector.graph.similarity.DefaultSearchScoreProvider;
 import io.github.jbellis.jvector.quantization.PQVectors;
 import io.github.jbellis.jvector.quantization.ProductQuantization;
@@ -16,17 +15,14 @@ import io.github.jbellis.jvector.util.Bits;
 import io.github.jbellis.jvector.vector.VectorSimilarityFunction;
 import io.github.jbellis.jvector.vector.types.VectorFloat;
 import io.github.roost.bench.JvectorVectors;
+import io.github.roost.bench.rivals.SearchThreads;
 import io.github.roost.simulator.measure.Workload;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
-import java.util.concurrent.Future;
 
 /**
  * jvector's {@link OnDiskGraphIndex} with vectors in its nodes and product-quantized codes in memory, as in its examples: the codes guide the
@@ -34,8 +30,6 @@ import java.util.concurrent.Future;
  */
 final class JvectorDisk implements DiskEngine {
     private static final VectorSimilarityFunction SIMILARITY = VectorSimilarityFunction.EUCLIDEAN;
-    private static final float NEIGHBOR_OVERFLOW = 1.2f;
-    private static final float ALPHA = 1.2f;
     private static final int CENTROIDS = 256;
     private static final int DIMENSIONS_PER_CODE = 4;
 
@@ -43,7 +37,7 @@ final class JvectorDisk implements DiskEngine {
     private final PQVectors codes;
     private final OnDiskGraphIndex index;
     private final GraphSearcher[] searchers;
-    private final ExecutorService threads;
+    private final SearchThreads threads;
     private final Duration buildTime;
     private final long memoryBytes;
 
@@ -56,16 +50,8 @@ final class JvectorDisk implements DiskEngine {
         Path file = folder.resolve("jvector");
         long began = System.nanoTime();
         try (ForkJoinPool pool = new ForkJoinPool();
-                GraphIndexBuilder builder = GraphIndexBuilder.builder(
-                                BuildScoreProvider.randomAccessScoreProvider(rows, SIMILARITY),
-                                workload.dimension(),
-                                degree)
-                        .withBeamWidth(buildWidth)
-                        .withNeighborOverflow(NEIGHBOR_OVERFLOW)
-                        .withAlpha(ALPHA)
-                        .withSimdExecutor(pool)
-                        .withParallelExecutor(pool)
-                        .build();
+                GraphIndexBuilder builder =
+                        JvectorVectors.builder(rows, SIMILARITY, List.of(degree), buildWidth, pool);
                 ImmutableGraphIndex graph = builder.build(rows)) {
             OnDiskGraphIndex.write(graph, rows, file);
             ProductQuantization quantization = ProductQuantization.compute(
@@ -84,7 +70,7 @@ final class JvectorDisk implements DiskEngine {
         });
         this.searchers = new GraphSearcher[inFlight];
         Arrays.setAll(searchers, same -> new GraphSearcher(index));
-        this.threads = Executors.newFixedThreadPool(inFlight);
+        this.threads = new SearchThreads(inFlight, queries.size());
     }
 
     @Override
@@ -116,53 +102,16 @@ final class JvectorDisk implements DiskEngine {
                 Bits.ALL);
     }
 
-    /** The share of one thread. */
-    private interface Share {
-        double run(int thread);
-    }
-
-    private double onEach(Share share) throws Exception {
-        List<Future<Double>> shares = new ArrayList<>();
-        for (int i = 0; i < searchers.length; i++) {
-            int thread = i;
-            shares.add(threads.submit(() -> share.run(thread)));
-        }
-        double sum = 0;
-        for (Future<Double> done : shares) {
-            sum += done.get();
-        }
-        return sum;
-    }
-
     @Override
     public int[][] search(int k, int width) throws Exception {
         int[][] found = new int[queries.size()][];
-        onEach(thread -> {
-            for (int query = thread; query < found.length; query += searchers.length) {
-                found[query] = Arrays.stream(search(thread, query, k, width).getNodes())
-                        .mapToInt(node -> node.node)
-                        .toArray();
-            }
-            return 0;
-        });
+        threads.once((thread, query) -> found[query] = JvectorVectors.rows(search(thread, query, k, width)));
         return found;
     }
 
     @Override
     public double rate(int k, int width, Duration time) throws Exception {
-        return onEach(thread -> {
-            long began = System.nanoTime();
-            long elapsed;
-            long searches = 0;
-            int query = thread;
-            do {
-                search(thread, query, k, width);
-                searches++;
-                query = (query + searchers.length) % queries.size();
-                elapsed = System.nanoTime() - began;
-            } while (elapsed < time.toNanos());
-            return searches * 1e9 / elapsed;
-        });
+        return threads.rate(time, (thread, query) -> search(thread, query, k, width));
     }
 
     @Override

@@ -5,7 +5,6 @@ import io.github.jbellis.jvector.graph.GraphSearcher;
 import io.github.jbellis.jvector.graph.ImmutableGraphIndex;
 import io.github.jbellis.jvector.graph.ListRandomAccessVectorValues;
 import io.github.jbellis.jvector.graph.SearchResult;
-import io.github.jbellis.jvector.graph.similarity.BuildScoreProvider;
 import io.github.jbellis.jvector.graph.similarity.DefaultSearchScoreProvider;
 import io.github.jbellis.jvector.util.Bits;
 import io.github.jbellis.jvector.vector.VectorSimilarityFunction;
@@ -15,7 +14,6 @@ import io.github.roost.simulator.measure.Workload;
 import io.github.roost.vector.Metric;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ForkJoinPool;
 
@@ -24,9 +22,6 @@ import java.util.concurrent.ForkJoinPool;
  * has the same degrees as Roost's: twice M in layer 0.
  */
 public final class JvectorEngine implements Engine {
-    private static final float NEIGHBOR_OVERFLOW = 1.2f;
-    private static final float ALPHA = 1.2f;
-
     private final VectorSimilarityFunction similarity;
     private final List<VectorFloat<?>> queries;
     private final ListRandomAccessVectorValues rows;
@@ -44,16 +39,8 @@ public final class JvectorEngine implements Engine {
         this.rows = new ListRandomAccessVectorValues(JvectorVectors.of(workload.rows()), workload.dimension());
         long began = System.nanoTime();
         try (ForkJoinPool pool = new ForkJoinPool(THREADS);
-                GraphIndexBuilder builder = GraphIndexBuilder.builder(
-                                BuildScoreProvider.randomAccessScoreProvider(rows, similarity),
-                                workload.dimension(),
-                                List.of(2 * settings.m(), settings.m()))
-                        .withBeamWidth(settings.efConstruction())
-                        .withNeighborOverflow(NEIGHBOR_OVERFLOW)
-                        .withAlpha(ALPHA)
-                        .withSimdExecutor(pool)
-                        .withParallelExecutor(pool)
-                        .build()) {
+                GraphIndexBuilder builder = JvectorVectors.builder(
+                        rows, similarity, List.of(2 * settings.m(), settings.m()), settings.efConstruction(), pool)) {
             this.graph = builder.build(rows);
         }
         this.buildTime = Duration.ofNanos(System.nanoTime() - began);
@@ -88,10 +75,7 @@ public final class JvectorEngine implements Engine {
     @Override
     public int[][] search(int k, int ef) throws Exception {
         int[][] found = new int[queries.size()][];
-        threads.once((thread, query) ->
-                found[query] = Arrays.stream(search(thread, query, k, ef).getNodes())
-                        .mapToInt(node -> node.node)
-                        .toArray());
+        threads.once((thread, query) -> found[query] = JvectorVectors.rows(search(thread, query, k, ef)));
         return found;
     }
 

@@ -11,23 +11,29 @@ import java.util.concurrent.Future;
  * Runs an engine's searches on a fixed number of threads; thread i gets the queries i, i + threads, and so on. Not
  * thread-safe.
  */
-final class SearchThreads implements AutoCloseable {
+public final class SearchThreads implements AutoCloseable {
     private final ExecutorService pool;
     private final int threads;
     private final int queries;
 
-    SearchThreads(int threads, int queries) {
+    /**
+     * Starts the threads.
+     *
+     * @param queries the number of queries
+     */
+    public SearchThreads(int threads, int queries) {
         this.pool = Executors.newFixedThreadPool(threads);
         this.threads = threads;
         this.queries = queries;
     }
 
     /** Searches for one query on the thread of the given number. */
-    interface Search {
+    public interface Search {
         void run(int thread, int query) throws Exception;
     }
 
-    void once(Search search) throws Exception {
+    /** Runs the search of every query once. */
+    public void once(Search search) throws Exception {
         onEach(thread -> {
             for (int query = thread; query < queries; query += threads) {
                 search.run(thread, query);
@@ -39,7 +45,7 @@ final class SearchThreads implements AutoCloseable {
     /**
      * Searches per second. Each thread is timed on its own, so that no thread's rate includes a wait for another's end.
      */
-    double rate(Duration time, Search search) throws Exception {
+    public double rate(Duration time, Search search) throws Exception {
         return onEach(thread -> {
             long began = System.nanoTime();
             long searches = 0;
