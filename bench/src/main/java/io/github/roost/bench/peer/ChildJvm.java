@@ -2,6 +2,7 @@ package io.github.roost.bench.peer;
 
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -27,6 +28,19 @@ public final class ChildJvm {
             Runtime.getRuntime().removeShutdownHook(ender);
         } catch (IllegalStateException shuttingDown) {
             // Then the hook runs too and finds no process.
+        }
+    }
+
+    /** Ends a process, by force after a timeout. */
+    public static void end(Process process, Duration timeout) {
+        process.destroy();
+        try {
+            if (!process.waitFor(timeout)) {
+                process.destroyForcibly().waitFor();
+            }
+        } catch (InterruptedException e) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
         }
     }
 }

@@ -1,11 +1,13 @@
 package io.github.roost.bench.table;
 
+import io.github.roost.bench.peer.ChildJvm;
 import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -19,7 +21,7 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
 final class LocalRedis implements AutoCloseable {
     private static final long START_NANOS = TimeUnit.SECONDS.toNanos(20);
     private static final long POLL_MILLIS = 20;
-    private static final long STOP_SECONDS = 10;
+    private static final Duration STOP = Duration.ofSeconds(10);
     private static final int MAX_ATTEMPTS = 5;
     /** Generous: an answer has some megabytes at most. */
     private static final int TIMEOUT_MILLIS = 30_000;
@@ -141,19 +143,7 @@ final class LocalRedis implements AutoCloseable {
 
     @Override
     public void close() {
-        try {
-            Runtime.getRuntime().removeShutdownHook(atExit);
-        } catch (IllegalStateException shuttingDown) {
-            // The shutdown hook also ends the process.
-        }
-        process.destroy();
-        try {
-            if (!process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
-                process.destroyForcibly().waitFor();
-            }
-        } catch (InterruptedException e) {
-            process.destroyForcibly();
-            Thread.currentThread().interrupt();
-        }
+        ChildJvm.removeHook(atExit);
+        ChildJvm.end(process, STOP);
     }
 }

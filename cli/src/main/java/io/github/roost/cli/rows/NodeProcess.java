@@ -1,18 +1,19 @@
 package io.github.roost.cli.rows;
 
+import io.github.roost.bench.peer.ChildJvm;
 import io.github.roost.rows.service.RowsServer;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 
 /** A server in its own process. It ends with this process, since it reads its standard input to the end. For one thread at a time. */
 final class NodeProcess implements AutoCloseable {
-    private static final long STOP_SECONDS = 20;
+    private static final Duration STOP = Duration.ofSeconds(20);
 
     private final String name;
     private final List<String> command;
@@ -82,14 +83,6 @@ final class NodeProcess implements AutoCloseable {
     /** Ends it, by force after a timeout. */
     @Override
     public void close() {
-        process.destroy();
-        try {
-            if (!process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
-                process.destroyForcibly().waitFor();
-            }
-        } catch (InterruptedException e) {
-            process.destroyForcibly();
-            Thread.currentThread().interrupt();
-        }
+        ChildJvm.end(process, STOP);
     }
 }
