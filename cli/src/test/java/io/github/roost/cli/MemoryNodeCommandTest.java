@@ -4,7 +4,6 @@ import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.github.roost.bench.FloatVectors;
 import io.github.roost.bench.OrdinalRows;
 import io.github.roost.testkit.ExactSearch;
 import java.io.IOException;

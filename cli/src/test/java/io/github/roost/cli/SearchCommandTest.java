@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.github.roost.bench.FloatVectors;
 import io.github.roost.bench.OrdinalRows;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.LiveTable;
