@@ -152,11 +152,6 @@ public final class FilterBench implements Callable<Integer> {
         return table;
     }
 
-    /** Parts of the live table that have a graph. */
-    int graphParts() {
-        return live.graphParts();
-    }
-
     /**
      * Measures one kind of filter.
      *

@@ -1,7 +1,6 @@
 package io.github.roost.bench.remote;
 
 import io.github.roost.index.remote.RemoteMemory;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Objects;
 
@@ -13,12 +12,6 @@ import java.util.Objects;
  * @param end stops exposing the file
  */
 public record PoolAccess(RemoteMemory memory, String region, Runnable end) implements AutoCloseable {
-    /** Makes an existing file accessible. */
-    public interface Opener {
-        /** Begins to expose a file, until the access is closed. */
-        PoolAccess open(Path file) throws IOException;
-    }
-
     /** Access by mapping the file itself. */
     public static PoolAccess mapped(Path file) {
         Path folder = Objects.requireNonNull(file.toAbsolutePath().getParent(), "the file must have a folder");

@@ -17,6 +17,8 @@ import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.VectorTable;
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -486,7 +488,22 @@ public final class RemoteBench implements Callable<Integer> {
                 queryBytes,
                 (double) counts.naive() / counts.union(),
                 (double) pool.largestBytes() / queryBytes,
-                OneSidedFetch.gigabytesPerSecond(reached, image, pieces),
+                oneSided(reached, image, pieces),
                 twoSided);
+    }
+
+    /** Reads a pool through its provider, one read after the other. */
+    private static double oneSided(PoolAccess pool, int bytes, int pieces) throws IOException {
+        try (RemoteMemory.Region region = pool.memory().open(pool.region());
+                Arena arena = Arena.ofConfined()) {
+            MemorySegment into = arena.allocate(bytes, 64);
+            region.get(List.of(new RemoteMemory.Region.Transfer(0, into))).join();
+            long began = System.nanoTime();
+            for (int piece = 0; piece < pieces; piece++) {
+                region.get(List.of(new RemoteMemory.Region.Transfer(piece * (long) bytes, into)))
+                        .join();
+            }
+            return pieces * (double) bytes / (System.nanoTime() - began);
+        }
     }
 }

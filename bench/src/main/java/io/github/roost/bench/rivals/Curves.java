@@ -70,11 +70,6 @@ public record Curves(String workload, int k, int tables, List<Curve> curves) {
      * @param rates searches per second, one per round
      */
     public record Point(int ef, double recall, List<Double> rates) {
-        /** The median over the rounds. */
-        public double median() {
-            return Samples.of(rates).median();
-        }
-
         private Series.Point drawn() {
             Samples samples = Samples.of(rates);
             return new Series.Point(recall, samples.median(), (samples.most() - samples.least()) / 2);

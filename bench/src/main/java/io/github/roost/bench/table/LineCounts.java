@@ -56,4 +56,53 @@ public final class LineCounts {
         }
         return counts;
     }
+
+    /** Lodgers go to any free slot, as in a cellar that always has the right size. */
+    private static final class PerfectCellar extends LodgerRelocation {
+        PerfectCellar(int bits) {
+            super(bits);
+        }
+
+        @Override
+        int freeFor(int before) {
+            return lastFree();
+        }
+    }
+
+    /** Linear probing: a key whose slot is taken goes to the next free slot to the right. */
+    private static final class LinearProbing extends Placement {
+        LinearProbing(int bits) {
+            super(bits);
+        }
+
+        @Override
+        void add(long key) {
+            int slot = bucket(key);
+            while (!isFree(slot)) {
+                slot = after(slot);
+            }
+            slots[slot] = key;
+        }
+
+        @Override
+        int after(int slot) {
+            return slot + 1 & mask();
+        }
+    }
+
+    /** Lodgers go to the next free slot to the right. */
+    private static final class OneDirection extends LodgerRelocation {
+        OneDirection(int bits) {
+            super(bits);
+        }
+
+        @Override
+        int freeFor(int before) {
+            int slot = before;
+            while (!isFree(slot)) {
+                slot = slot + 1 & mask();
+            }
+            return slot;
+        }
+    }
 }
