@@ -234,16 +234,6 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
     }
 
     @Override
-    public int minEffort(int k) {
-        return k;
-    }
-
-    @Override
-    public int maxEffort() {
-        return Vectors.MAX_EF;
-    }
-
-    @Override
     protected String effortName() {
         return "width";
     }

@@ -51,21 +51,6 @@ abstract sealed class GraphTable extends AbstractVectorTable implements MemoryLi
     }
 
     @Override
-    public int minEffort(int k) {
-        return k;
-    }
-
-    @Override
-    public int maxEffort() {
-        return Vectors.MAX_EF;
-    }
-
-    @Override
-    protected String effortName() {
-        return "ef";
-    }
-
-    @Override
     protected CompletableFuture<SearchResult> submit(SearchRequest request) {
         return orchestrator().submit(search, request, mappingId(request.query()), request.options());
     }

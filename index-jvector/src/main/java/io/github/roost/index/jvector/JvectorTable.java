@@ -145,21 +145,6 @@ public final class JvectorTable extends AbstractVectorTable {
     }
 
     @Override
-    public int minEffort(int k) {
-        return k;
-    }
-
-    @Override
-    public int maxEffort() {
-        return Vectors.MAX_EF;
-    }
-
-    @Override
-    protected String effortName() {
-        return "ef";
-    }
-
-    @Override
     protected int measureEffort(double recall, int k, float[][] sample) {
         RecallSample measured =
                 new RecallSample(sample, query -> inBatch(query, searcher -> searcher.scan(query, k, rows, UNCOUNTED)));

@@ -73,8 +73,22 @@ public abstract class AbstractVectorTable implements VectorTable {
      */
     protected abstract int defaultEffort(int k);
 
-    /** {@return what the effort of this index is called in messages, such as {@code nprobe}} */
-    protected abstract String effortName();
+    /** {@return the smallest effort, here that of a graph search, which keeps as many rows as it returns} */
+    @Override
+    public int minEffort(int k) {
+        return k;
+    }
+
+    /** {@return the largest effort, here that of a graph search} */
+    @Override
+    public int maxEffort() {
+        return Vectors.MAX_EF;
+    }
+
+    /** {@return what the effort of this index is called in messages, such as {@code nprobe}; here {@code ef}} */
+    protected String effortName() {
+        return "ef";
+    }
 
     /**
      * Measures the smallest effort whose searches reach a recall on average.
