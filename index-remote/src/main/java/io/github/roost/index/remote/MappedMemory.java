@@ -28,16 +28,6 @@ final class MappedMemory implements RemoteMemory {
     }
 
     @Override
-    public String name() {
-        return "mapped";
-    }
-
-    @Override
-    public Capabilities capabilities() {
-        return new Capabilities(true, false);
-    }
-
-    @Override
     public RemoteMemory.Region open(String region) throws IOException {
         Path file = folder.resolve(region);
         boolean writable = Files.isWritable(file);

@@ -24,12 +24,6 @@ public interface RemoteMemory extends AutoCloseable {
         return new MappedMemory(Objects.requireNonNull(folder, "folder must not be null"));
     }
 
-    /** {@return the provider's name, such as {@code mapped}} */
-    String name();
-
-    /** {@return the provider's properties} */
-    Capabilities capabilities();
-
     /**
      * Opens a region.
      *
@@ -42,14 +36,6 @@ public interface RemoteMemory extends AutoCloseable {
     /** Closes the provider; its regions must be closed first. */
     @Override
     void close();
-
-    /**
-     * Properties of a provider.
-     *
-     * @param oneSided whether reads and writes need no processor of the owner: they succeed while the owner's process is stopped
-     * @param noticesFailure whether transfers fail after the owner's process has ended; if not, only the heartbeat in the region shows it
-     */
-    record Capabilities(boolean oneSided, boolean noticesFailure) {}
 
     /**
      * A region of remote memory. Numbers in it are little-endian. Thread-safe: transfers of several threads run concurrently and in no order. A

@@ -1,19 +1,17 @@
 package io.github.roost.index.remote;
 
-import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.LongAdder;
 
 /** A provider that delegates to another one and counts the transfers. Thread-safe. */
-final class CountingMemory implements RemoteMemory {
-    private final RemoteMemory memory;
+final class CountingMemory extends DelegatingMemory {
     private final LongAdder doorbells = new LongAdder();
     private final LongAdder pieces = new LongAdder();
     private final LongAdder bytes = new LongAdder();
 
     CountingMemory(RemoteMemory memory) {
-        this.memory = memory;
+        super(memory);
     }
 
     /**
@@ -30,23 +28,8 @@ final class CountingMemory implements RemoteMemory {
     }
 
     @Override
-    public String name() {
-        return "counted " + memory.name();
-    }
-
-    @Override
-    public Capabilities capabilities() {
-        return memory.capabilities();
-    }
-
-    @Override
-    public RemoteMemory.Region open(String region) throws IOException {
-        return new Counted(memory.open(region));
-    }
-
-    @Override
-    public void close() {
-        memory.close();
+    RemoteMemory.Region changed(RemoteMemory.Region region) {
+        return new Counted(region);
     }
 
     private void count(int piecesNow, long bytesNow) {
@@ -63,26 +46,9 @@ final class CountingMemory implements RemoteMemory {
                         .sum());
     }
 
-    private final class Counted implements RemoteMemory.Region {
-        private final RemoteMemory.Region region;
-
+    private final class Counted extends Delegating {
         Counted(RemoteMemory.Region region) {
-            this.region = region;
-        }
-
-        @Override
-        public String name() {
-            return region.name();
-        }
-
-        @Override
-        public long bytes() {
-            return region.bytes();
-        }
-
-        @Override
-        public boolean isWritable() {
-            return region.isWritable();
+            super(region);
         }
 
         @Override
@@ -101,11 +67,6 @@ final class CountingMemory implements RemoteMemory {
         public CompletableFuture<Long> compareAndSet(long offset, long expected, long next) {
             count(1, Long.BYTES);
             return region.compareAndSet(offset, expected, next);
-        }
-
-        @Override
-        public void close() {
-            region.close();
         }
     }
 }

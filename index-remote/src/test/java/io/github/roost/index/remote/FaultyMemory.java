@@ -1,6 +1,5 @@
 package io.github.roost.index.remote;
 
-import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
@@ -10,8 +9,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /** A provider whose transfers can be counted, held up, failed, and damaged on their way. */
-public final class FaultyMemory implements RemoteMemory {
-    private final RemoteMemory memory;
+public final class FaultyMemory extends DelegatingMemory {
     /** Gets of more than so many bytes are those of partitions. */
     private static final int LARGE = 4_096;
 
@@ -28,7 +26,7 @@ public final class FaultyMemory implements RemoteMemory {
     private final List<Runnable> held = new ArrayList<>();
 
     public FaultyMemory(RemoteMemory memory) {
-        this.memory = memory;
+        super(memory);
     }
 
     /** Counts from now on, and not what opening reads. */
@@ -65,46 +63,14 @@ public final class FaultyMemory implements RemoteMemory {
     }
 
     @Override
-    public String name() {
-        return "faulty";
+    RemoteMemory.Region changed(RemoteMemory.Region region) {
+        return new Faulty(region);
     }
 
-    @Override
-    public Capabilities capabilities() {
-        return memory.capabilities();
-    }
-
-    @Override
-    public RemoteMemory.Region open(String region) throws IOException {
-        return new Faulty(memory.open(region));
-    }
-
-    @Override
-    public void close() {
-        memory.close();
-    }
-
-    private final class Faulty implements RemoteMemory.Region {
-        private final RemoteMemory.Region region;
-
+    private final class Faulty extends Delegating {
         Faulty(RemoteMemory.Region region) {
-            this.region = region;
+            super(region);
             open.incrementAndGet();
-        }
-
-        @Override
-        public String name() {
-            return region.name();
-        }
-
-        @Override
-        public long bytes() {
-            return region.bytes();
-        }
-
-        @Override
-        public boolean isWritable() {
-            return region.isWritable();
         }
 
         @Override
@@ -143,16 +109,6 @@ public final class FaultyMemory implements RemoteMemory {
                 }
             }
             return done;
-        }
-
-        @Override
-        public CompletableFuture<Void> put(List<Transfer> transfers) {
-            return region.put(transfers);
-        }
-
-        @Override
-        public CompletableFuture<Long> compareAndSet(long offset, long expected, long next) {
-            return region.compareAndSet(offset, expected, next);
         }
 
         @Override

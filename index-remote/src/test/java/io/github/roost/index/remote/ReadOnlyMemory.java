@@ -1,50 +1,27 @@
 package io.github.roost.index.remote;
 
-import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /** Regions of another provider that may only be read. */
-record ReadOnlyMemory(RemoteMemory memory) implements RemoteMemory {
-    @Override
-    public String name() {
-        return memory.name();
+final class ReadOnlyMemory extends DelegatingMemory {
+    ReadOnlyMemory(RemoteMemory memory) {
+        super(memory);
     }
 
     @Override
-    public Capabilities capabilities() {
-        return memory.capabilities();
+    RemoteMemory.Region changed(RemoteMemory.Region region) {
+        return new ReadOnly(region);
     }
 
-    @Override
-    public RemoteMemory.Region open(String region) throws IOException {
-        return new ReadOnly(memory.open(region));
-    }
-
-    @Override
-    public void close() {
-        memory.close();
-    }
-
-    private record ReadOnly(RemoteMemory.Region region) implements RemoteMemory.Region {
-        @Override
-        public String name() {
-            return region.name();
-        }
-
-        @Override
-        public long bytes() {
-            return region.bytes();
+    private static final class ReadOnly extends Delegating {
+        ReadOnly(RemoteMemory.Region region) {
+            super(region);
         }
 
         @Override
         public boolean isWritable() {
             return false;
-        }
-
-        @Override
-        public CompletableFuture<Void> get(List<Transfer> transfers) {
-            return region.get(transfers);
         }
 
         @Override
@@ -55,11 +32,6 @@ record ReadOnlyMemory(RemoteMemory memory) implements RemoteMemory {
         @Override
         public CompletableFuture<Long> compareAndSet(long offset, long expected, long next) {
             throw new AssertionError("nothing is written to what may only be read");
-        }
-
-        @Override
-        public void close() {
-            region.close();
         }
     }
 }

@@ -1,7 +1,6 @@
 package io.github.roost.index.remote;
 
 import io.github.roost.index.remote.format.PoolHead;
-import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
@@ -13,8 +12,7 @@ import java.util.function.Supplier;
  * A provider that counts the writes of its writer, and has something happen before one of them: so writers die or are stopped there. Reads
  * may be held up too.
  */
-public final class SteppedMemory implements RemoteMemory {
-    private final RemoteMemory memory;
+public final class SteppedMemory extends DelegatingMemory {
     private volatile int step;
     private volatile IntConsumer before = number -> {};
     private volatile LongConsumer beforeSwap = offset -> {};
@@ -22,7 +20,7 @@ public final class SteppedMemory implements RemoteMemory {
             transfers -> CompletableFuture.completedFuture(null);
 
     public SteppedMemory(RemoteMemory memory) {
-        this.memory = memory;
+        super(memory);
     }
 
     /** From now on writes are counted from 1, and this is told of each before it is done; what it throws fails the write. */
@@ -56,30 +54,13 @@ public final class SteppedMemory implements RemoteMemory {
     }
 
     @Override
-    public String name() {
-        return memory.name();
+    RemoteMemory.Region changed(RemoteMemory.Region region) {
+        return new Stepped(region);
     }
 
-    @Override
-    public Capabilities capabilities() {
-        return memory.capabilities();
-    }
-
-    @Override
-    public RemoteMemory.Region open(String region) throws IOException {
-        return new Stepped(memory.open(region));
-    }
-
-    @Override
-    public void close() {
-        memory.close();
-    }
-
-    private final class Stepped implements RemoteMemory.Region {
-        private final RemoteMemory.Region region;
-
+    private final class Stepped extends Delegating {
         Stepped(RemoteMemory.Region region) {
-            this.region = region;
+            super(region);
         }
 
         private <T> CompletableFuture<T> step(Supplier<CompletableFuture<T>> write) {
@@ -93,21 +74,6 @@ public final class SteppedMemory implements RemoteMemory {
                 return CompletableFuture.failedFuture(dead);
             }
             return write.get();
-        }
-
-        @Override
-        public String name() {
-            return region.name();
-        }
-
-        @Override
-        public long bytes() {
-            return region.bytes();
-        }
-
-        @Override
-        public boolean isWritable() {
-            return region.isWritable();
         }
 
         @Override
@@ -128,11 +94,6 @@ public final class SteppedMemory implements RemoteMemory {
             return offset >= PoolHead.READERS_AT && offset < PoolHead.PAIRS_AT
                     ? region.compareAndSet(offset, expected, next)
                     : step(() -> region.compareAndSet(offset, expected, next));
-        }
-
-        @Override
-        public void close() {
-            region.close();
         }
     }
 }

@@ -510,11 +510,6 @@ public final class PartitionCache {
         }
     }
 
-    /** Whether a partition is cached, for reports and tests. */
-    synchronized boolean holds(int partition) {
-        return entries.values().stream().anyMatch(entry -> entry.loaded && entry.key.partition() == partition);
-    }
-
     /** Closes the cache and fails all requested partitions; reads in progress end by themselves. Only the first reason is kept. */
     public void close(RemoteMemoryException why) {
         synchronized (this) {

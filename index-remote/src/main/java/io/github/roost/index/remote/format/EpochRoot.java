@@ -10,7 +10,6 @@ package io.github.roost.index.remote.format;
 public record EpochRoot(long epoch, int fence, long page) {
     public static final long PAGE = 4_096;
     private static final int BITS = 28;
-    static final long MAX_EPOCH = (1L << BITS) - 1;
     public static final long MAX_PAGE = (1L << BITS) - 1;
     private static final int FENCE = 0xff;
 

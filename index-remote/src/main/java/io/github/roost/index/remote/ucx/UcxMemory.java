@@ -41,16 +41,6 @@ public final class UcxMemory implements RemoteMemory {
         return Optional.ofNullable(UcxLibrary.unavailable());
     }
 
-    @Override
-    public String name() {
-        return "ucx";
-    }
-
-    @Override
-    public Capabilities capabilities() {
-        return new Capabilities(false, true);
-    }
-
     /**
      * {@inheritDoc}
      *
