@@ -4,6 +4,7 @@ import io.github.roost.index.hnsw.graph.CodedRows;
 import io.github.roost.index.hnsw.graph.Graph;
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.lucene.codecs.CodecUtil;
@@ -233,5 +234,20 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
     @Override
     public void close() throws IOException {
         IOUtils.close(meta, graphs, flatReader, flatClosed ? null : flatWriter);
+    }
+
+    /** Appends off-heap buffers to a Lucene file, which accepts only arrays, through an array. */
+    private record ByteOutput(IndexOutput output, byte[] room) {
+        ByteOutput(IndexOutput output) {
+            this(output, new byte[1 << 16]);
+        }
+
+        void write(ByteBuffer piece) throws IOException {
+            while (piece.hasRemaining()) {
+                int count = Math.min(room.length, piece.remaining());
+                piece.get(room, 0, count);
+                output.writeBytes(room, count);
+            }
+        }
     }
 }

@@ -6,6 +6,8 @@ import io.github.roost.core.Registration;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.topology.Topology;
 import java.io.IOException;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -33,6 +35,8 @@ import org.apache.lucene.util.ThreadInterruptedException;
  * <p>A segment keeps its id across reopened readers; the id is released when the last reader closes the segment. Thread-safe.
  */
 public final class SegmentHomes {
+    private static final int LAST_LEVEL = 3;
+
     private final Orchestrator orchestrator;
     private final String name;
     private final ConcurrentMap<IndexReader.CacheKey, Registration> registrations = new ConcurrentHashMap<>();
@@ -66,13 +70,24 @@ public final class SegmentHomes {
     }
 
     /**
-     * Whether homes can pay for the hop to another thread: if the domains do not all share one last-level cache.
+     * Whether homes can pay for the hop to another thread: if the domains do not all share one last-level cache. Domains under one L3,
+     * such as the L2 of each core, all find a segment there, so a home saves less than the hop to it costs.
      *
      * @param topology the topology of an orchestrator
      * @return whether a segment in the cache of one domain is not in the cache of some other
      */
     public static boolean pay(Topology topology) {
-        return HomesPay.on(topology);
+        return topology.domains().size() > 1 && lastLevelCaches(topology) != 1;
+    }
+
+    /** The number of L3 caches of the usable PUs; 0 also if the caches are unknown. */
+    private static long lastLevelCaches(Topology topology) {
+        Set<Integer> usable = new HashSet<>();
+        topology.domains().forEach(domain -> usable.addAll(domain.pus()));
+        return topology.machine().caches().stream()
+                .filter(cache ->
+                        cache.level() == LAST_LEVEL && cache.pus().stream().anyMatch(usable::contains))
+                .count();
     }
 
     /** Whether searches are routed to a segment's home. */

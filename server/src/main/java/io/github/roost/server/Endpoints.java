@@ -1,5 +1,7 @@
 package io.github.roost.server;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats;
 import io.github.roost.core.Registration;
@@ -216,9 +218,13 @@ final class Endpoints {
         return Reply.json(new RemoveAnswer(id));
     }
 
+    /** The OpenAPI description, with the dimension of the tables filled in. */
     Reply description(ServerRequest request) {
-        return new Reply(
-                200, "application/json", ApiDescription.of(served().tables().dimension()), Map.of());
+        int dimension = served().tables().dimension();
+        JsonNode description = Json.tree(Resources.bytes("openapi.json"));
+        ObjectNode vector = (ObjectNode) description.at("/components/schemas/Vector");
+        vector.put("minItems", dimension).put("maxItems", dimension);
+        return new Reply(200, "application/json", Json.write(description), Map.of());
     }
 
     Reply mapping(ServerRequest request) {

@@ -1,9 +1,12 @@
 package io.github.roost.server;
 
+import com.fasterxml.jackson.core.JsonParseException;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.core.json.JsonReadFeature;
+import com.fasterxml.jackson.core.util.JsonParserDelegate;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -16,6 +19,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.type.LogicalType;
 import java.io.IOException;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** Converts JSON bodies to records and back. Parsing is strict: mistakes are reported, not guessed at. */
 final class Json {
@@ -95,5 +99,21 @@ final class Json {
                 .replaceAll("(value )?of type `[^`]*`", "the value")
                 .replaceAll("Cannot construct instance of `[^`]*`", "it must be an object");
         return sentence.length() > 200 ? sentence.substring(0, 200) + "..." : sentence;
+    }
+
+    /** Rejects every null: an absent field has its default, and no field accepts null. */
+    private static final class NoNulls extends JsonParserDelegate {
+        NoNulls(JsonParser parser) {
+            super(parser);
+        }
+
+        @Override
+        public @Nullable JsonToken nextToken() throws IOException {
+            JsonToken token = super.nextToken();
+            if (token == JsonToken.VALUE_NULL) {
+                throw new JsonParseException(this, "null is not allowed, leave the field out");
+            }
+            return token;
+        }
     }
 }
