@@ -4,7 +4,9 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * One run of the command line in this JVM, with what it printed.
@@ -17,6 +19,12 @@ public record CommandRun(int status, String out, String err) {
     /** Runs {@code roost} with these arguments and nothing on standard input. */
     public static CommandRun of(Object... arguments) {
         return withInput("", arguments);
+    }
+
+    /** Runs {@code roost} with the words of a line and more arguments. */
+    static CommandRun ofLine(String line, Object... more) {
+        return of(Stream.concat(Arrays.stream(line.split(" ", -1)), Arrays.stream(more))
+                .toArray());
     }
 
     /** Runs {@code roost} with these arguments and this standard input. */

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.nio.file.Path;
-import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -13,29 +12,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class RivalsCommandTest {
-    private static final Object[] SMALL = {
-        "bench",
-        "rivals",
-        "--rows",
-        2_000,
-        "--dimension",
-        8,
-        "--m",
-        4,
-        "--ef-construction",
-        30,
-        "--peer",
-        "none",
-        "--rounds",
-        2,
-        "--slice-millis",
-        2
-    };
+    private static final String SMALL = "bench rivals --rows 2000 --dimension 8 --m 4"
+            + " --ef-construction 30 --peer none --rounds 2 --slice-millis 2";
 
     private static CommandRun small(Object... more) {
-        Object[] all = Arrays.copyOf(SMALL, SMALL.length + more.length);
-        System.arraycopy(more, 0, all, SMALL.length, more.length);
-        return CommandRun.of(all);
+        return CommandRun.ofLine(SMALL, more);
     }
 
     @Test

@@ -16,20 +16,23 @@ public class MoveStress {
     /** Belong into slot 5. */
     private static final long[] HOSTS = CollidingKeys.of(5, 2);
 
-    /** A table of sixteen slots, with a chain of three, and what a reader holds of it. */
-    abstract static class Chain implements AutoCloseable {
+    /** A table of sixteen slots, and what a reader holds of it. */
+    abstract static class Shared implements AutoCloseable {
         final NeighborHashMap table = NeighborHashMap.builder(0).build();
         final NeighborHashMap.Reader reader = table.reader();
-
-        Chain() {
-            for (int i = 0; i < LODGERS.length; i++) {
-                table.put(LODGERS[i], 10 + i);
-            }
-        }
 
         @Override
         public void close() {
             table.close();
+        }
+    }
+
+    /** A table with a chain of three. */
+    abstract static class Chain extends Shared {
+        Chain() {
+            for (int i = 0; i < LODGERS.length; i++) {
+                table.put(LODGERS[i], 10 + i);
+            }
         }
     }
 
@@ -87,13 +90,10 @@ public class MoveStress {
         }
     }
 
-    /** A table of sixteen slots: slots 8 to 11 have hosts, and 4 to 6; the second key of slot 8 lodges in slot 7. */
-    abstract static class FullLines implements AutoCloseable {
+    /** A table whose slots 8 to 11 have hosts, and 4 to 6; the second key of slot 8 lodges in slot 7. */
+    abstract static class FullLines extends Shared {
         static final long[] LODGER = CollidingKeys.of(8, 2);
         static final long[] NEXT = CollidingKeys.of(4, 2);
-
-        final NeighborHashMap table = NeighborHashMap.builder(0).build();
-        final NeighborHashMap.Reader reader = table.reader();
 
         FullLines() {
             for (int slot = 9; slot < 12; slot++) {
@@ -105,11 +105,6 @@ public class MoveStress {
             for (int slot = 5; slot < 7; slot++) {
                 table.put(CollidingKeys.of(slot, 1)[0], slot);
             }
-        }
-
-        @Override
-        public void close() {
-            table.close();
         }
     }
 
