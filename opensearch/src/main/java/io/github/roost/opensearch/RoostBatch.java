@@ -94,10 +94,6 @@ final class RoostBatch {
             return query;
         }
 
-        boolean source() {
-            return source;
-        }
-
         @Override
         public void writeTo(StreamOutput out) throws IOException {
             super.writeTo(out);

@@ -37,10 +37,6 @@ final class RoostVectorType extends MappedFieldType {
         this.attributes = attributes;
     }
 
-    VectorShape shape() {
-        return shape;
-    }
-
     KnnVectorsFormat writing() {
         return writing;
     }

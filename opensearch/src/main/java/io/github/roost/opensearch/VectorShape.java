@@ -17,19 +17,8 @@ record VectorShape(int dimension, Elements elements, VectorSimilarityFunction si
 
     /** The type of a component. */
     enum Elements {
-        FLOAT(Float.BYTES),
-        BYTE(1);
-
-        private final int bytes;
-
-        Elements(int bytes) {
-            this.bytes = bytes;
-        }
-    }
-
-    /** Bytes per vector. */
-    int bytes() {
-        return dimension * elements.bytes;
+        FLOAT,
+        BYTE
     }
 
     /**

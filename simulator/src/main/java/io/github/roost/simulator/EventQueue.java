@@ -29,10 +29,6 @@ final class EventQueue {
         put(at, time, number, event);
     }
 
-    boolean isEmpty() {
-        return size == 0;
-    }
-
     /** The time of the next event. */
     double time() {
         return times[0];

@@ -25,29 +25,16 @@ public record Study(
         Traces traces, Parameters.Tasks tasks, long searches, WindowLength windowLength, long known, int sample) {
     /** Creates a simulation of a machine of the given parameters. */
     public Callable<SimResult> on(Parameters.Machine machine, DomainLevel level, Policy policy) {
-        return () -> new Simulation(
-                        traces,
-                        SimulatedMachine.of(machine, level),
-                        tasks,
-                        policy,
-                        searches,
-                        windowLength,
-                        known,
-                        new Sampling(sample))
-                .run();
+        return on(SimulatedMachine.of(machine, level), policy);
     }
 
     /** Creates a simulation of the cores and caches of a topology with the speeds of a machine's parameters. */
     public Callable<SimResult> on(Topology topology, Parameters.Machine speeds, Policy policy) {
-        return () -> new Simulation(
-                        traces,
-                        SimulatedMachine.of(topology, speeds),
-                        tasks,
-                        policy,
-                        searches,
-                        windowLength,
-                        known,
-                        new Sampling(sample))
+        return on(SimulatedMachine.of(topology, speeds), policy);
+    }
+
+    private Callable<SimResult> on(SimulatedMachine machine, Policy policy) {
+        return () -> new Simulation(traces, machine, tasks, policy, searches, windowLength, known, new Sampling(sample))
                 .run();
     }
 

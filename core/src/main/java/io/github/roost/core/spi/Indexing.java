@@ -149,15 +149,6 @@ public interface Indexing {
     void awaitClosed(Registration table);
 
     /**
-     * Checks that the orchestrator is open, before an index submits several searches.
-     *
-     * @throws io.github.roost.core.OrchestratorClosedException if it is closed
-     */
-    default void requireOpen() {
-        requireOpen("a search");
-    }
-
-    /**
      * Checks that the orchestrator is open, before an index begins work that needs it.
      *
      * @param what the work, for the message

@@ -56,15 +56,6 @@ public final class BatchLookups {
         return isBesideWriter ? JAVA : JAVA_ALONE;
     }
 
-    /**
-     * The lookup with a name.
-     *
-     * @throws IllegalArgumentException if it is none of {@link #available()}
-     */
-    public static BatchLookup named(String name) {
-        return KERNELS.named(name);
-    }
-
     private static List<BatchLookup> find() {
         List<BatchLookup> lookups = new ArrayList<>();
         // C reads a slot's words in the machine's byte order, as Java does; this is tested on little-endian machines

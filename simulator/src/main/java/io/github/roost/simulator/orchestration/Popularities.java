@@ -59,12 +59,4 @@ final class Popularities {
         }
         return new Curve(table.name(), parts, accesses);
     }
-
-    /** Bytes that searches read per table, descending. */
-    static long[] traffic(Traces traces) {
-        AccessCounts counts = AccessCounts.of(traces, SEARCHES);
-        return IntStream.range(0, traces.tables().size())
-                .mapToLong(rank -> counts.table(rank).bytes())
-                .toArray();
-    }
 }

@@ -143,10 +143,6 @@ public final class LocalNode implements AutoCloseable {
         return folder.resolve("node.log");
     }
 
-    Path folder() {
-        return folder;
-    }
-
     /** The node's HTTP client. */
     public SearchClient client() {
         return client;

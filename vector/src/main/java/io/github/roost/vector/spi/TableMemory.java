@@ -117,19 +117,7 @@ public final class TableMemory {
      * @param orchestrator the orchestrator that places the table
      * @param table the table
      * @param segments supplies the table's memory; referenced until the table is closed
-     * @return receives reports of new memory
-     */
-    public static TableMemory keepAtHome(Orchestrator orchestrator, Registration table, Segments segments) {
-        return keepAtHome(orchestrator, table, segments, DomainMemory::migrate);
-    }
-
-    /**
-     * Like {@link #keepAtHome(Orchestrator, Registration, Segments)} with another mover, for tests and studies.
-     *
-     * @param orchestrator the orchestrator that places the table
-     * @param table the table
-     * @param segments supplies the table's memory; referenced until the table is closed
-     * @param mover moves pieces of the memory
+     * @param mover moves pieces of the memory, such as {@link DomainMemory#migrate}
      * @return receives reports of new memory
      */
     public static TableMemory keepAtHome(

@@ -26,10 +26,6 @@ final class NodeMarks {
         return true;
     }
 
-    int size() {
-        return size;
-    }
-
     private boolean put(int node) {
         int mask = slots.length - 1;
         int at = ((node * 0x9E3779B9) >>> 7) & mask;

@@ -594,10 +594,6 @@ public final class DiskUpdates {
         return writer;
     }
 
-    Superblock newest() {
-        return newest;
-    }
-
     public long checkpoints() {
         return checkpoints.get();
     }

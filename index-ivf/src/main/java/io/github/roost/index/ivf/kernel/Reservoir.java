@@ -48,12 +48,6 @@ public final class Reservoir {
         return wanted;
     }
 
-    /** Removes all rows. */
-    public void clear() {
-        size = 0;
-        bound = Float.POSITIVE_INFINITY;
-    }
-
     /** The max distance of a row that still gets in; infinite until the wanted number of rows has been seen. */
     public float bound() {
         return bound;
