@@ -13,6 +13,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -205,6 +207,9 @@ public final class TopologyReader {
     }
 
     private record Synthetic(String description) implements Source {
+        private static final Pattern ATTRIBUTES = Pattern.compile("\\([^)]*\\)|\\[[^\\]]*\\]");
+        private static final Pattern LEVEL = Pattern.compile("(?:[^:]*:)?(\\d{1,18})");
+
         @Override
         public String name() {
             return "synthetic:" + description;
@@ -212,12 +217,28 @@ public final class TopologyReader {
 
         @Override
         public HwlocTopology load() {
-            long pus = SyntheticSize.pus(description);
+            long pus = pus();
             if (pus > MAX_SYNTHETIC_PUS) {
                 throw new TopologyException(
                         name() + ": it must have at most " + MAX_SYNTHETIC_PUS + " PUs, and has " + pus);
             }
             return HwlocTopology.synthetic(description);
+        }
+
+        /**
+         * The product of all levels' counts, before hwloc builds them, rounded if it exceeds 2^53. Tokens that are no level are ignored:
+         * hwloc refuses them anyway.
+         */
+        private long pus() {
+            long pus = 1;
+            for (String level :
+                    ATTRIBUTES.matcher(description).replaceAll(" ").strip().split("\\s+", -1)) {
+                Matcher count = LEVEL.matcher(level);
+                if (count.matches()) {
+                    pus = (long) ((double) pus * Long.parseLong(count.group(1)));
+                }
+            }
+            return pus;
         }
     }
 

@@ -11,14 +11,11 @@ import java.util.Optional;
  *
  * @param tid the thread's id in the operating system
  * @param allowedCpus OS numbers of the CPUs that it may run on, ascending
- * @param lastCpu the CPU that it last ran on
  */
-public record ThreadPlacement(long tid, List<Integer> allowedCpus, int lastCpu) {
+public record ThreadPlacement(long tid, List<Integer> allowedCpus) {
     private static final Path SELF = Path.of("/proc/thread-self");
     private static final Path TASKS = Path.of("/proc/self/task");
     private static final String ALLOWED = "Cpus_allowed_list:";
-    /** In {@code /proc/self/task/TID/stat}, counted from the field after the command's closing parenthesis. */
-    private static final int LAST_CPU_FIELD = 36;
 
     /** Copies the list. */
     public ThreadPlacement {
@@ -48,14 +45,12 @@ public record ThreadPlacement(long tid, List<Integer> allowedCpus, int lastCpu) 
         try {
             String stat = Files.readString(task.resolve("stat"));
             long tid = Long.parseLong(stat.substring(0, stat.indexOf(' ')));
-            String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
             String allowed = Files.readAllLines(task.resolve("status")).stream()
                     .filter(line -> line.startsWith(ALLOWED))
                     .findFirst()
                     .orElseThrow(() -> new IOException("no " + ALLOWED + " in " + task))
                     .substring(ALLOWED.length());
-            int lastCpu = Integer.parseInt(fields[LAST_CPU_FIELD]);
-            return Optional.of(new ThreadPlacement(tid, CpuSet.list(CpuSet.parse(allowed)), lastCpu));
+            return Optional.of(new ThreadPlacement(tid, CpuSet.list(CpuSet.parse(allowed))));
         } catch (IOException gone) {
             return Optional.empty();
         }
