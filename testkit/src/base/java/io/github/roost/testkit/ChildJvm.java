@@ -1,10 +1,14 @@
 package io.github.roost.testkit;
 
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** A second JVM on the tests' class path, for what cannot be undone or repeated in one. */
 public final class ChildJvm {
@@ -33,12 +37,29 @@ public final class ChildJvm {
     }
 
     public Process start(String... arguments) throws IOException {
+        return command(arguments).redirectErrorStream(true).start();
+    }
+
+    /** Starts it; what it says on its standard error is thrown away. */
+    public Process startQuietly(String... arguments) throws IOException {
+        return command(arguments)
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+    }
+
+    private ProcessBuilder command(String... arguments) {
         List<String> command = new ArrayList<>(before);
         command.add(ProcessHandle.current().info().command().orElse("java"));
         command.addAll(options);
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+        String here = Stream.of(
+                        System.getProperty("jdk.module.path", ""),
+                        System.getProperty("java.class.path"),
+                        Path.of("target", "test-classes").toAbsolutePath().toString())
+                .filter(path -> !path.isEmpty())
+                .collect(Collectors.joining(File.pathSeparator));
+        command.addAll(List.of("-cp", here, main.getName()));
         command.addAll(List.of(arguments));
-        return new ProcessBuilder(command).redirectErrorStream(true).start();
+        return new ProcessBuilder(command);
     }
 
     /** Runs it to its end; the lines it wrote to either stream. */

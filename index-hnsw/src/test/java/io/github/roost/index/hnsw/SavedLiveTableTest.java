@@ -8,8 +8,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.graph.GraphOptions;
 import io.github.roost.index.hnsw.search.GraphImage;
+import io.github.roost.testkit.ChildJvm;
 import io.github.roost.testkit.Effort;
-import io.github.roost.testkit.OtherJvm;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.Metric;
@@ -321,7 +321,9 @@ class SavedLiveTableTest {
     void aKillAtAnyPointOfASaveLeavesAWholeTable() throws Exception {
         Random random = new Random(76);
         for (int trial = 0; trial < Effort.times(3); trial++) {
-            Process process = OtherJvm.start(SavesForever.class, file.toString());
+            Process process = new ChildJvm(SavesForever.class)
+                    .with("--add-modules=jdk.incubator.vector", "-XX:TieredStopAtLevel=1")
+                    .startQuietly(file.toString());
             try (BufferedReader lines =
                     new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
                 assertThat(lines.readLine()).isEqualTo("saved");

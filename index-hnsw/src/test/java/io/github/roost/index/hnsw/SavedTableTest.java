@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.testkit.ChildJvm;
 import io.github.roost.testkit.Effort;
-import io.github.roost.testkit.OtherJvm;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
 import java.io.BufferedReader;
@@ -268,7 +268,9 @@ class SavedTableTest {
     void aKillAtAnyPointOfASaveLeavesAWholeTable() throws Exception {
         Random random = new Random(56);
         for (int trial = 0; trial < Effort.times(3); trial++) {
-            Process process = OtherJvm.start(SavesForever.class, file.toString());
+            Process process = new ChildJvm(SavesForever.class)
+                    .with("--add-modules=jdk.incubator.vector", "-XX:TieredStopAtLevel=1")
+                    .startQuietly(file.toString());
             try (BufferedReader lines =
                     new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
                 assertThat(lines.readLine()).isEqualTo("saved");

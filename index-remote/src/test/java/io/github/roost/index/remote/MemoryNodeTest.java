@@ -7,7 +7,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.index.remote.format.PoolHead;
 import io.github.roost.index.remote.pool.OpenPool;
 import io.github.roost.testkit.Await;
-import io.github.roost.testkit.OtherJvm;
+import io.github.roost.testkit.ChildJvm;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
 import java.io.IOException;
@@ -57,7 +57,9 @@ class MemoryNodeTest {
     }
 
     private static Process node() throws IOException {
-        Process node = OtherJvm.start(Node.class, folder.resolve("served.pool").toString());
+        Process node = new ChildJvm(Node.class)
+                .with("--add-modules=jdk.incubator.vector", "-XX:TieredStopAtLevel=1")
+                .startQuietly(folder.resolve("served.pool").toString());
         assertThat(node.inputReader().readLine()).isEqualTo("serving 6");
         return node;
     }

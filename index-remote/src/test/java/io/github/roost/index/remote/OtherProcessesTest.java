@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.testkit.OtherJvm;
+import io.github.roost.testkit.ChildJvm;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -78,7 +78,9 @@ class OtherProcessesTest {
     }
 
     private Process start(Class<?> main, String... arguments) throws IOException {
-        Process process = OtherJvm.start(main, arguments);
+        Process process = new ChildJvm(main)
+                .with("--add-modules=jdk.incubator.vector", "-XX:TieredStopAtLevel=1")
+                .startQuietly(arguments);
         processes.add(process);
         return process;
     }

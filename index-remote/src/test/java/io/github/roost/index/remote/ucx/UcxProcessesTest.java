@@ -14,7 +14,7 @@ import io.github.roost.index.remote.RemoteMemoryException;
 import io.github.roost.index.remote.RemoteTable;
 import io.github.roost.index.remote.format.Bytes;
 import io.github.roost.index.remote.format.PoolHead;
-import io.github.roost.testkit.OtherJvm;
+import io.github.roost.testkit.ChildJvm;
 import io.github.roost.vector.SearchResult;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -100,7 +100,9 @@ class UcxProcessesTest {
     }
 
     private Running start(String transports, Path file) throws IOException {
-        Process process = OtherJvm.start(Node.class, file.toString(), transports);
+        Process process = new ChildJvm(Node.class)
+                .with("--add-modules=jdk.incubator.vector", "-XX:TieredStopAtLevel=1")
+                .startQuietly(file.toString(), transports);
         processes.add(process);
         String said = process.inputReader().readLine();
         assertThat(said).startsWith("ucx://127.0.0.1:");
