@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.github.roost.testkit.opensearch.LocalCluster;
 import io.github.roost.testkit.opensearch.LocalNode;
-import io.github.roost.testkit.opensearch.RankFusion;
 import io.github.roost.testkit.opensearch.SearchClient;
 import io.github.roost.testkit.opensearch.SearchClient.Reply;
 import java.io.IOException;
@@ -16,8 +15,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -194,7 +195,7 @@ class ClusterTest {
         List<String> nearest = corpus.nearest(vector, 50, id -> present.contains(Integer.toString(id)));
         assertThat(distances(vector, rankings.get(1))).isEqualTo(distances(vector, nearest));
         assertThat(rankings.get(0)).hasSize(50).allMatch(id -> words.contains(Corpus.word(Integer.parseInt(id))));
-        List<String> fused = RankFusion.fuse(rankings, 100);
+        List<String> fused = fuse(rankings, 100);
         assertThat(fused)
                 .containsAll(rankings.get(0))
                 .containsAll(rankings.get(1))
@@ -462,5 +463,23 @@ class ClusterTest {
             }
             LockSupport.parkNanos(20_000_000);
         }
+    }
+
+    /**
+     * Reciprocal rank fusion (Cormack, Clarke and Buettcher, 2009) of searches whose scores have no common scale: at most {@code max} ids
+     * by descending sum of 1 / (60 + rank), ties in the order of the rankings.
+     */
+    private static List<String> fuse(List<List<String>> rankings, int max) {
+        Map<String, Double> scores = new LinkedHashMap<>();
+        for (List<String> ranking : rankings) {
+            for (int i = 0; i < ranking.size(); i++) {
+                scores.merge(ranking.get(i), 1 / (60. + i + 1), Double::sum);
+            }
+        }
+        return scores.entrySet().stream()
+                .sorted(Comparator.comparingDouble(entry -> -entry.getValue()))
+                .limit(max)
+                .map(Map.Entry::getKey)
+                .toList();
     }
 }
