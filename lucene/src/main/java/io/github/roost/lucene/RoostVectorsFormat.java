@@ -93,18 +93,12 @@ public final class RoostVectorsFormat extends KnnVectorsFormat {
     /** @param minForGraph min number of vectors for a graph */
     RoostVectorsFormat(int maxConn, int beamWidth, int minForGraph, GraphBuilds builds) {
         super(NAME);
-        requireRange("maxConn", maxConn, MAX_MAX_CONN);
-        requireRange("beamWidth", beamWidth, MAX_BEAM_WIDTH);
+        Vectors.requireRange("maxConn", maxConn, 1, MAX_MAX_CONN);
+        Vectors.requireRange("beamWidth", beamWidth, 1, MAX_BEAM_WIDTH);
         this.maxConn = maxConn;
         this.beamWidth = beamWidth;
         this.minForGraph = minForGraph;
         this.builds = Objects.requireNonNull(builds, "builds must not be null");
-    }
-
-    private static void requireRange(String name, int value, int max) {
-        if (value < 1 || value > max) {
-            throw new IllegalArgumentException(name + " must be between 1 and " + max + ", got " + value);
-        }
     }
 
     @Override

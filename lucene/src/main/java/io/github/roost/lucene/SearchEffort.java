@@ -26,9 +26,7 @@ public final class SearchEffort extends KnnSearchStrategy {
      * @throws IllegalArgumentException if the width is out of range
      */
     public SearchEffort(int width) {
-        if (width < 1 || width > MAX_WIDTH) {
-            throw new IllegalArgumentException("width must be between 1 and " + MAX_WIDTH + ", got " + width);
-        }
+        Vectors.requireRange("width", width, 1, MAX_WIDTH);
         this.width = width;
     }
 

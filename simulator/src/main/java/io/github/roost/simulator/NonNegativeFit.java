@@ -94,14 +94,6 @@ final class NonNegativeFit {
         return lines;
     }
 
-    /** The root mean square of the relative errors. */
-    double error(double[] costs) {
-        return Math.sqrt(rows.stream()
-                .mapToDouble(row -> Math.pow(explained(row, costs) - 1, 2))
-                .average()
-                .orElse(0));
-    }
-
     private double explained(double[] row, double[] costs) {
         double sum = 0;
         for (int i = 0; i < unknowns; i++) {

@@ -1,5 +1,6 @@
 package io.github.roost.simulator;
 
+import io.github.roost.vector.Vectors;
 import java.util.Arrays;
 
 /**
@@ -10,9 +11,7 @@ import java.util.Arrays;
  */
 record Sampling(int every) {
     Sampling {
-        if (every < 1 || every > 64) {
-            throw new IllegalArgumentException("sample must be between 1 and 64, got " + every);
-        }
+        Vectors.requireRange("sample", every, 1, 64);
     }
 
     /** The simulated nodes of a table, at least one unless {@code nodes} is empty. {@code ~n} also denotes node n. */

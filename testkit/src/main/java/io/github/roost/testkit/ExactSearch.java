@@ -2,6 +2,7 @@ package io.github.roost.testkit;
 
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchResult;
+import io.github.roost.vector.Vectors;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -49,9 +50,7 @@ public final class ExactSearch {
      * @param k from 1 to the size of the base
      */
     public SearchResult search(float[] query, int k) {
-        if (k < 1 || k > base.length) {
-            throw new IllegalArgumentException("k must be between 1 and " + base.length + ", got " + k);
-        }
+        Vectors.requireRange("k", k, 1, base.length);
         return exact(base, query, k, metric);
     }
 

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.MapperFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.github.roost.core.MappingId;
+import io.github.roost.vector.Vectors;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -114,12 +115,12 @@ public record WorkloadSpec(
             int mostLists,
             double recall) {
         public FullSize {
-            require("leastRows", leastRows, 1, mostRows);
-            require("mostRows", mostRows, leastRows, 100_000_000);
-            require("recordedRows", recordedRows, 1, 10_000_000);
+            Vectors.requireRange("leastRows", leastRows, 1, mostRows);
+            Vectors.requireRange("mostRows", mostRows, leastRows, 100_000_000);
+            Vectors.requireRange("recordedRows", recordedRows, 1, 10_000_000);
             requireAtLeast("copyExponent", copyExponent, 0);
-            require("leastLists", leastLists, 1, mostLists);
-            require("mostLists", mostLists, leastLists, MappingId.MAX_PER_ORCHESTRATOR);
+            Vectors.requireRange("leastLists", leastLists, 1, mostLists);
+            Vectors.requireRange("mostLists", mostLists, leastLists, MappingId.MAX_PER_ORCHESTRATOR);
             if (!(recall > 0 && recall < 1)) {
                 throw new IllegalArgumentException("recall must be over 0 and below 1, got " + recall);
             }
@@ -138,29 +139,23 @@ public record WorkloadSpec(
 
     public WorkloadSpec {
         dimensions = List.copyOf(dimensions);
-        require("tables", tables, 1, 1_000);
-        require("budgetMib", budgetMib, 1, 65_536);
-        dimensions.forEach(dimension -> require("dimensions", dimension, 1, 4_096));
-        require("targets", targets, 1, 100_000);
-        require("driftEvery", driftEvery, 0, Integer.MAX_VALUE);
-        require("driftSwaps", driftSwaps, 0, tables);
-        require("leastK", leastK, 1, mostK);
-        require("mostK", mostK, leastK, 10_000);
-        require("rowsPerList", rowsPerList, 1, 1_000_000);
-        require("nprobe", nprobe, 1, MappingId.MAX_PER_ORCHESTRATOR);
-        require("inFlight", inFlight, 1, 100_000);
+        Vectors.requireRange("tables", tables, 1, 1_000);
+        Vectors.requireRange("budgetMib", budgetMib, 1, 65_536);
+        dimensions.forEach(dimension -> Vectors.requireRange("dimensions", dimension, 1, 4_096));
+        Vectors.requireRange("targets", targets, 1, 100_000);
+        Vectors.requireRange("driftEvery", driftEvery, 0, Integer.MAX_VALUE);
+        Vectors.requireRange("driftSwaps", driftSwaps, 0, tables);
+        Vectors.requireRange("leastK", leastK, 1, mostK);
+        Vectors.requireRange("mostK", mostK, leastK, 10_000);
+        Vectors.requireRange("rowsPerList", rowsPerList, 1, 1_000_000);
+        Vectors.requireRange("nprobe", nprobe, 1, MappingId.MAX_PER_ORCHESTRATOR);
+        Vectors.requireRange("inFlight", inFlight, 1, 100_000);
         requireAtLeast("trafficSpan", trafficSpan, 1);
         requireAtLeast("targetExponent", targetExponent, 0);
         requireAtLeast("efPerK", efPerK, 1);
         requireAtLeast("perSecond", perSecond, 0);
         if (dimensions.isEmpty()) {
             throw new IllegalArgumentException("dimensions must have at least one value, got none");
-        }
-    }
-
-    private static void require(String what, int value, int min, int max) {
-        if (value < min || value > max) {
-            throw new IllegalArgumentException(what + " must be between " + min + " and " + max + ", got " + value);
         }
     }
 

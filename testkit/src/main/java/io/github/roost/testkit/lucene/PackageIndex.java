@@ -1,6 +1,7 @@
 package io.github.roost.testkit.lucene;
 
 import io.github.roost.testkit.packages.DebianPackages;
+import io.github.roost.vector.Vectors;
 import java.io.IOException;
 import java.util.List;
 import org.apache.lucene.analysis.standard.StandardAnalyzer;
@@ -57,9 +58,7 @@ public final class PackageIndex {
      */
     public static void write(DebianPackages packages, int segments, Directory directory) throws IOException {
         int rows = packages.packages().size();
-        if (segments < 1 || segments > rows) {
-            throw new IllegalArgumentException("segments must be between 1 and " + rows + ", got " + segments);
-        }
+        Vectors.requireRange("segments", segments, 1, rows);
         IndexWriterConfig config = new IndexWriterConfig(new StandardAnalyzer())
                 .setMergePolicy(NoMergePolicy.INSTANCE)
                 .setUseCompoundFile(false);
