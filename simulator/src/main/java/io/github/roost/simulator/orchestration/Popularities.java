@@ -21,13 +21,7 @@ final class Popularities {
      * @param parts fractions of all nodes or lists, ascending
      * @param accesses the share of accesses of each part
      */
-    record Curve(String table, double[] parts, double[] accesses) {
-        /** The share of accesses of the hottest {@code part} of the nodes or lists. */
-        double of(double part) {
-            int at = Arrays.binarySearch(parts, part);
-            return accesses[Math.min(accesses.length - 1, at < 0 ? -at - 1 : at)];
-        }
-    }
+    record Curve(String table, double[] parts, double[] accesses) {}
 
     /**
      * The curves of the table with the most traffic, and of the tables at a quarter and a half of the ranking by
