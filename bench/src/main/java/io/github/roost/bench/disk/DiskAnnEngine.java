@@ -31,7 +31,7 @@ final class DiskAnnEngine implements DiskEngine {
                         String.valueOf(buildWidth),
                         String.valueOf(threads),
                         String.valueOf(memoryBytes)));
-        this.buildTime = Duration.ofNanos((long) (1e9 * process.answer()));
+        this.buildTime = process.buildTime();
     }
 
     @Override

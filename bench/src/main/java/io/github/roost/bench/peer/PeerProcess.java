@@ -15,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -84,6 +85,16 @@ public final class PeerProcess implements AutoCloseable {
             throw new IOException("the " + name + " process ended, see its message above");
         }
         return Double.parseDouble(line);
+    }
+
+    /** The first answer, a build's time in seconds; closes the process if there is none. */
+    public Duration buildTime() throws IOException {
+        try {
+            return Duration.ofNanos((long) (1e9 * answer()));
+        } catch (IOException e) {
+            close();
+            throw e;
+        }
     }
 
     /** Sends a command and waits for its answer. */

@@ -50,16 +50,7 @@ public final class RivalEngine implements Engine {
             arguments.add(kept.toString());
         }
         this.process = new PeerProcess(name, python, RivalEngine.class, "rival_peer.py", workload, arguments);
-        this.buildTime = firstAnswer();
-    }
-
-    private Duration firstAnswer() throws IOException {
-        try {
-            return Duration.ofNanos((long) (1e9 * process.answer()));
-        } catch (IOException e) {
-            process.close();
-            throw e;
-        }
+        this.buildTime = process.buildTime();
     }
 
     @Override

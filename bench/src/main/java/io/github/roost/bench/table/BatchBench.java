@@ -5,12 +5,10 @@ import io.github.roost.simulator.options.JsonOutput;
 import io.github.roost.testkit.TemporaryFolder;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -178,7 +176,7 @@ public final class BatchBench implements Callable<Integer> {
                         2 * table.memoryBytes());
                 BatchStore heap = new BatchStore.OfHeap(keys, VALUE_BYTES, max);
                 ChroniclePeer chronicle = new ChroniclePeer(rows, max);
-                BatchStore redis = redis(folder, keys, max)) {
+                BatchStore redis = RedisStore.ofInstalled(folder, keys, VALUE_BYTES, max)) {
             List<Contender> contenders = new ArrayList<>();
             for (BatchStore store : List.of(table, rocks, rocksTwice, heap)) {
                 contenders.add(Contender.of(store, workload));
@@ -199,11 +197,6 @@ public final class BatchBench implements Callable<Integer> {
                     results,
                     growth(results, contenders.size()));
         }
-    }
-
-    private static @Nullable BatchStore redis(TemporaryFolder folder, long[] keys, int max) throws IOException {
-        Path program = LocalRedis.program().orElse(null);
-        return program == null ? null : new RedisStore(program, folder.resolve("redis"), keys, VALUE_BYTES, max);
     }
 
     private static List<Growth> growth(List<Result> results, int stores) {

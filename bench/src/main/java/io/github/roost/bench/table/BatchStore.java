@@ -54,6 +54,18 @@ interface BatchStore extends AutoCloseable {
         return value.array();
     }
 
+    /** Publishes a version with the values of some keys. */
+    static void load(VersionedRows table, long[] keys, int valueBytes) throws IOException {
+        try (VersionBuilder loading = table.begin(1, Schema.of(Column.ofBytes("value")), keys.length)) {
+            RowWriter row = loading.writer();
+            for (long key : keys) {
+                loading.put(key, row.setBytes(0, value(key, valueBytes)));
+            }
+            loading.seal();
+        }
+        table.publish(1);
+    }
+
     /** Roost's table. */
     final class OfTable implements BatchStore {
         private static final List<String> COLUMNS = List.of("value");
@@ -70,14 +82,7 @@ interface BatchStore extends AutoCloseable {
             this.keys = arena.allocate(ValueLayout.JAVA_LONG, maxKeys);
             this.rows = RowBatch.in(arena.allocate((valueBytes + 16L) * maxKeys));
             this.table = VersionedRows.open(folder);
-            try (VersionBuilder loading = table.begin(1, Schema.of(Column.ofBytes("value")), all.length)) {
-                RowWriter row = loading.writer();
-                for (long key : all) {
-                    loading.put(key, row.setBytes(0, value(key, valueBytes)));
-                }
-                loading.seal();
-            }
-            table.publish(1);
+            load(table, all, valueBytes);
             this.reader = table.reader();
         }
 

@@ -5,11 +5,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.SubmitOptions;
 import io.github.roost.core.spi.Search;
 import io.github.roost.io.BlockIo;
-import io.github.roost.rows.Column;
 import io.github.roost.rows.RowBatch;
-import io.github.roost.rows.RowWriter;
-import io.github.roost.rows.Schema;
-import io.github.roost.rows.VersionBuilder;
 import io.github.roost.rows.VersionedRows;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -46,14 +42,7 @@ interface ColdStore extends AutoCloseable {
             this.table = VersionedRows.builder(folder)
                     .valueMemory(valueMemory, orchestrator, io)
                     .open();
-            try (VersionBuilder loading = table.begin(1, Schema.of(Column.ofBytes("value")), keys.length)) {
-                RowWriter row = loading.writer();
-                for (long key : keys) {
-                    loading.put(key, row.setBytes(0, BatchStore.value(key, valueBytes)));
-                }
-                loading.seal();
-            }
-            table.publish(1);
+            BatchStore.load(table, keys, valueBytes);
         }
 
         static long sum(RowBatch rows) {

@@ -1,5 +1,6 @@
 package io.github.roost.bench.table;
 
+import io.github.roost.testkit.TemporaryFolder;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -7,6 +8,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.Pipeline;
 
@@ -20,7 +22,14 @@ final class RedisStore implements ServedStore {
     private final Arena arena = Arena.ofShared();
     private final MemorySegment room;
 
-    RedisStore(Path program, Path folder, long[] all, int valueBytes, int maxKeys) throws IOException {
+    /** The store of the installed Redis; null if there is none. */
+    static @Nullable RedisStore ofInstalled(TemporaryFolder folder, long[] all, int valueBytes, int maxKeys)
+            throws IOException {
+        Path program = LocalRedis.program().orElse(null);
+        return program == null ? null : new RedisStore(program, folder.resolve("redis"), all, valueBytes, maxKeys);
+    }
+
+    private RedisStore(Path program, Path folder, long[] all, int valueBytes, int maxKeys) throws IOException {
         this.room = arena.allocate((long) valueBytes * maxKeys);
         this.server = LocalRedis.start(program, folder);
         this.client = server.connect();

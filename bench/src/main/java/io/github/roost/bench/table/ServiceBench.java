@@ -5,14 +5,12 @@ import io.github.roost.simulator.options.JsonOutput;
 import io.github.roost.testkit.TemporaryFolder;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
@@ -100,7 +98,7 @@ public final class ServiceBench implements Callable<Integer> {
                                 batches.getLast(),
                                 4L * rows * VALUE_BYTES),
                         VALUE_BYTES);
-                BatchStore redis = redis(folder, keys, batches.getLast())) {
+                BatchStore redis = RedisStore.ofInstalled(folder, keys, VALUE_BYTES, batches.getLast())) {
             List<BatchStore> stores =
                     redis == null ? List.of(table, compressed, rocks) : List.of(table, compressed, rocks, redis);
             requireSame(stores, keys, batches.getFirst());
@@ -112,11 +110,6 @@ public final class ServiceBench implements Callable<Integer> {
             }
             return results;
         }
-    }
-
-    private static @Nullable BatchStore redis(TemporaryFolder folder, long[] keys, int max) throws IOException {
-        Path program = LocalRedis.program().orElse(null);
-        return program == null ? null : new RedisStore(program, folder.resolve("redis"), keys, VALUE_BYTES, max);
     }
 
     /** Whether Redis is installed. */
