@@ -62,14 +62,4 @@ final class DiskPlan extends IndexPlan {
             io.close();
         }
     }
-
-    @Override
-    List<Integer> efforts(VectorTable table, int k) {
-        return candidates(table, k);
-    }
-
-    @Override
-    int widest(VectorTable table) {
-        return Math.min(table.size(), Vectors.MAX_EF);
-    }
 }

@@ -56,14 +56,4 @@ final class HnswPlan extends IndexPlan {
         }
         return HnswTable.open(orchestrator, "base", file);
     }
-
-    @Override
-    List<Integer> efforts(VectorTable table, int k) {
-        return candidates(table, k);
-    }
-
-    @Override
-    int widest(VectorTable table) {
-        return Math.min(table.size(), Vectors.MAX_EF);
-    }
 }

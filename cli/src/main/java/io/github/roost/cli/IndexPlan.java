@@ -6,6 +6,7 @@ import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableBuild;
 import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.VectorTable;
+import io.github.roost.vector.Vectors;
 import java.io.IOException;
 import java.util.List;
 
@@ -35,23 +36,22 @@ abstract class IndexPlan {
     /** Opens a table by its file, or another value of {@code --table}. */
     abstract VectorTable open(Orchestrator orchestrator, String table) throws IOException;
 
-    /** The efforts to search with, each at most {@link #widest}. */
-    abstract List<Integer> efforts(VectorTable table, int k);
-
-    /** The effort that searches the whole table. */
-    abstract int widest(VectorTable table);
-
-    /** Closes what {@link #open} has opened besides the table. */
-    void close() {}
-
-    /** The numbers of candidates that searches for k neighbors keep. */
-    final List<Integer> candidates(VectorTable table, int k) {
+    /** The efforts to search with, each at most {@link #widest}: here numbers of candidates. */
+    List<Integer> efforts(VectorTable table, int k) {
         List<Integer> wanted = requested.isEmpty() ? List.of(Math.max(MIN_DEFAULT_CANDIDATES, 2 * k)) : requested;
         return wanted.stream()
                 .map(candidates -> Math.min(Math.max(candidates, k), widest(table)))
                 .distinct()
                 .toList();
     }
+
+    /** The effort that searches the whole table. */
+    int widest(VectorTable table) {
+        return Math.min(table.size(), Vectors.MAX_EF);
+    }
+
+    /** Closes what {@link #open} has opened besides the table. */
+    void close() {}
 
     /** Rejects efforts beyond the parts of a table. */
     final void requireAtMost(String parts, int count) {
