@@ -1,6 +1,13 @@
 package io.github.roost.core.stall;
 
 import io.github.roost.core.policy.StallPolicy;
+import jdk.jfr.Category;
+import jdk.jfr.Enabled;
+import jdk.jfr.Event;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.StackTrace;
+import jdk.jfr.Timespan;
 
 /**
  * Decides how one worker fills its stalls under a {@link StallPolicy}: receives the begin, the end and the maintenance of each stall, and
@@ -115,7 +122,7 @@ public final class StallFilling {
 
     private void countCycle(long now) {
         tuner.add(empty, ended - began, overrun, now - ended);
-        StallEvents.StallEvent event = new StallEvents.StallEvent();
+        StallEvent event = new StallEvent();
         if (event.isEnabled()) {
             event.readsUnderWay = reads;
             event.length = ended - began;
@@ -191,7 +198,7 @@ public final class StallFilling {
         if (policy.isBudgeted() && known.isKnown()) {
             used += known.goesOn(0, from - began) * known.expectedOverrun(from - began, to - from);
         }
-        StallEvents.StepEvent event = new StallEvents.StepEvent();
+        StepEvent event = new StepEvent();
         if (event.isEnabled()) {
             event.allowed = allowed;
             event.took = to - from;
@@ -252,5 +259,50 @@ public final class StallFilling {
     /** {@return statistics of the stalls, updated every 64 stalls} */
     public StallPolicy.Stats stats() {
         return stats;
+    }
+
+    /** JFR events of a worker's stalls are disabled by default, since there are about ten thousand per second. */
+    @Name("io.github.roost.Stall")
+    @Label("Stall")
+    @Category("Roost")
+    @StackTrace(false)
+    @Enabled(false)
+    static final class StallEvent extends Event {
+        @Label("Reads Under Way")
+        int readsUnderWay;
+
+        @Label("Length")
+        @Timespan(Timespan.NANOSECONDS)
+        long length;
+
+        @Label("Filled")
+        @Timespan(Timespan.NANOSECONDS)
+        long filled;
+
+        @Label("Overrun")
+        @Timespan(Timespan.NANOSECONDS)
+        long overrun;
+
+        @Label("Until the Next Stall")
+        @Timespan(Timespan.NANOSECONDS)
+        long computed;
+
+        @Label("Left Empty")
+        boolean isEmpty;
+    }
+
+    @Name("io.github.roost.StallStep")
+    @Label("Step of Maintenance in a Stall")
+    @Category("Roost")
+    @StackTrace(false)
+    @Enabled(false)
+    static final class StepEvent extends Event {
+        @Label("Allowed")
+        @Timespan(Timespan.NANOSECONDS)
+        long allowed;
+
+        @Label("Took")
+        @Timespan(Timespan.NANOSECONDS)
+        long took;
     }
 }

@@ -1,6 +1,9 @@
 package io.github.roost.neighborhash.kernel;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
 import io.github.roost.vector.kernel.Kernels;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
@@ -70,5 +73,34 @@ public final class BatchLookups {
     private static List<BatchLookup> natively() {
         return Kernels.orNone(
                 "The native batch lookup cannot be loaded, keys are looked up in Java", NativeLookup::all);
+    }
+
+    /** Looks up one key after the other in Java: the reference for the native lookups, and the fallback without them. */
+    private static final class JavaLookup implements BatchLookup {
+        private final boolean isBesideWriter;
+
+        /** @param isBesideWriter whether a writer may run concurrently; false is faster */
+        JavaLookup(boolean isBesideWriter) {
+            this.isBesideWriter = isBesideWriter;
+        }
+
+        @Override
+        public String name() {
+            return "java";
+        }
+
+        @Override
+        public int find(Slots slots, MemorySegment keys, int count, MemorySegment payloads) {
+            BatchLookup.requireFits(keys, count, payloads);
+            int found = 0;
+            for (int i = 0; i < count; i++) {
+                long at = (long) i * Long.BYTES;
+                long key = keys.get(JAVA_LONG_UNALIGNED, at);
+                long payload = isBesideWriter ? slots.findBesideWriter(key) : slots.find(key);
+                payloads.set(JAVA_LONG_UNALIGNED, at, payload);
+                found += payload == Slots.ABSENT ? 0 : 1;
+            }
+            return found;
+        }
     }
 }

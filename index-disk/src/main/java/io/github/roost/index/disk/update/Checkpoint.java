@@ -25,6 +25,9 @@ import java.util.TreeMap;
  * Until that is durable the previous checkpoint is intact, since none of its blocks is overwritten.
  */
 final class Checkpoint {
+    /** Max blocks of one write. */
+    private static final int MAX_RUN = 256;
+
     private final Superblock before;
     private final int nodes;
     private final int entry;
@@ -82,7 +85,7 @@ final class Checkpoint {
             for (int i = 0; i < mapBlocks; i++) {
                 blocks.put(mapAt + i, map.asSlice((long) i * BLOCK_BYTES, BLOCK_BYTES));
             }
-            BlockRuns.write(file, blocks, arena);
+            write(file, blocks, arena);
             file.sync();
             return new Superblock(
                     before.sequence() + 1,
@@ -122,5 +125,26 @@ final class Checkpoint {
         });
         old.removeIf(block -> block == BlockMap.NOWHERE);
         return old;
+    }
+
+    /** Writes blocks by their numbers, ascending, consecutive ones in one write. */
+    private static void write(BlockFile file, Map<Integer, MemorySegment> blocks, Arena arena) throws IOException {
+        MemorySegment run = arena.allocate((long) MAX_RUN * BLOCK_BYTES, BLOCK_BYTES);
+        int first = 0;
+        int count = 0;
+        for (Map.Entry<Integer, MemorySegment> block : blocks.entrySet()) {
+            if (count == MAX_RUN || (count > 0 && block.getKey() != first + count)) {
+                file.write(first, run.asSlice(0, (long) count * BLOCK_BYTES));
+                count = 0;
+            }
+            if (count == 0) {
+                first = block.getKey();
+            }
+            MemorySegment.copy(block.getValue(), 0, run, (long) count * BLOCK_BYTES, BLOCK_BYTES);
+            count++;
+        }
+        if (count > 0) {
+            file.write(first, run.asSlice(0, (long) count * BLOCK_BYTES));
+        }
     }
 }

@@ -297,4 +297,78 @@ final class JavaScan implements ScanKernel {
         Arrays.sort(tied);
         return tied[wanted - nearer - 1];
     }
+
+    /** Sums in plain Java, used if neither the native library nor the Vector API is available. */
+    static final class ScalarPairSum implements PairSum {
+        @Override
+        public float squaredL2(MemorySegment queries, long queryAt, MemorySegment rows, long rowAt, int stride) {
+            float[] sums = new float[RowRun.LANES];
+            for (int i = 0; i < stride; i++) {
+                float difference = get(queries, queryAt, i) - get(rows, rowAt, i);
+                int lane = i % RowRun.LANES;
+                sums[lane] = Math.fma(difference, difference, sums[lane]);
+            }
+            return fold(sums);
+        }
+
+        @Override
+        public float innerProduct(MemorySegment queries, long queryAt, MemorySegment rows, long rowAt, int stride) {
+            float[] sums = new float[RowRun.LANES];
+            for (int i = 0; i < stride; i++) {
+                int lane = i % RowRun.LANES;
+                sums[lane] = Math.fma(get(queries, queryAt, i), get(rows, rowAt, i), sums[lane]);
+            }
+            return fold(sums);
+        }
+
+        private static float get(MemorySegment segment, long at, int index) {
+            return segment.get(ValueLayout.JAVA_FLOAT, at + (long) index * Float.BYTES);
+        }
+
+        private static float fold(float[] sums) {
+            for (int half = RowRun.LANES / 2; half > 0; half /= 2) {
+                for (int i = 0; i < half; i++) {
+                    sums[i] += sums[i + half];
+                }
+            }
+            return sums[0];
+        }
+    }
+
+    /** Scores without the Vector API. */
+    static final class ScalarTileScores implements TileScores {
+        @Override
+        public boolean fasterThanFloats() {
+            return false;
+        }
+
+        @Override
+        public boolean anyWithin(
+                float bound,
+                CodeRun run,
+                int first,
+                int[] weights,
+                int weightsAt,
+                int start,
+                float slope,
+                float[] scores) {
+            byte[] tile = new byte[CodeRun.TILE * run.stride()];
+            MemorySegment.copy(run.codes(), ValueLayout.JAVA_BYTE, (long) first * run.stride(), tile, 0, tile.length);
+            int[] sums = new int[CodeRun.TILE];
+            Arrays.fill(sums, start);
+            for (int i = 0; i < run.stride(); i++) {
+                int weight = weights[weightsAt + i];
+                int at = (i & ~3) * CodeRun.TILE + (i & 3);
+                for (int row = 0; row < CodeRun.TILE; row++) {
+                    sums[row] += Byte.toUnsignedInt(tile[at + row * 4]) * weight;
+                }
+            }
+            boolean any = false;
+            for (int row = 0; row < CodeRun.TILE; row++) {
+                scores[row] = run.term(first + row) + slope * (float) sums[row];
+                any |= scores[row] <= bound;
+            }
+            return any;
+        }
+    }
 }

@@ -36,7 +36,7 @@ public final class ScanKernels {
             kernels.add(new JavaScan("vector", new VectorPairSum(), new VectorTileScores()));
         }
         natively.stream().filter(kernel -> kernel.name().equals("portable")).forEach(kernels::add);
-        kernels.add(new JavaScan("java", new ScalarPairSum(), new ScalarTileScores()));
+        kernels.add(new JavaScan("java", new JavaScan.ScalarPairSum(), new JavaScan.ScalarTileScores()));
         return List.copyOf(kernels);
     }
 
