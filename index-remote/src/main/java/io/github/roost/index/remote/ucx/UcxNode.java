@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Exposes the file of a pool to other processes over UCX; they open it by {@link UcxMemory}. The file is mapped, so processes of this host may
- * read and change it by {@link RemoteMemory#mapped} at the same time; a {@link io.github.roost.index.remote.MemoryNode} for
+ * read and change it by {@link io.github.roost.index.remote.RemoteMemory#mapped} at the same time; a {@link io.github.roost.index.remote.MemoryNode} for
  * the same file gives it a heartbeat. Over RDMA other processes read it without this process; over TCP and shared memory a thread of this object
  * answers. Thread-safe.
  *
