@@ -267,7 +267,7 @@ class FormatSearchTest {
     @Test
     void sizesOutOfRangeAreRefused() {
         assertThatThrownBy(() -> new RoostVectorsFormat(0, 100)).hasMessageContaining("between 1 and 256, got 0");
-        assertThatThrownBy(() -> new RoostVectorsFormat(16, 3_201)).hasMessageContaining("3200, got 3201");
+        assertThatThrownBy(() -> new RoostVectorsFormat(16, 3_201)).hasMessageContaining("3,200, got 3,201");
         assertThatThrownBy(() -> new SearchEffort(0)).hasMessageContaining("got 0");
     }
 
