@@ -13,6 +13,7 @@ import io.github.roost.core.DeadlineExceededException;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.TableClosedException;
+import io.github.roost.testkit.Effort;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
@@ -545,7 +546,7 @@ class LiveTableTest {
                 int first = thread;
                 running.add(threads.submit(() -> {
                     try {
-                        for (int change = 0; change < 100_000; change++) {
+                        for (int change = 0; change < Effort.times(50_000); change++) {
                             int id = 2 * own.nextInt(ids / 2) + first;
                             float[] row = own.nextInt(3) == 0 ? new float[0] : place(own);
                             changes.incrementAndGet(id);
@@ -625,7 +626,7 @@ class LiveTableTest {
                 .mergeAfter(256)
                 .build(ORCHESTRATOR, LongStream.range(0, 4_000).toArray(), first)) {
             List<CompletableFuture<SearchResult>> searches = new ArrayList<>();
-            for (int operation = 0; operation < 30_000; operation++) {
+            for (int operation = 0; operation < Effort.times(15_000); operation++) {
                 if (operation % 10 == 0) {
                     long id = random.nextInt(6_000);
                     if (random.nextInt(4) == 0) {

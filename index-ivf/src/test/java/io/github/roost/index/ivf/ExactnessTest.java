@@ -83,7 +83,7 @@ class ExactnessTest {
     @EnumSource(Metric.class)
     void whatBytesTellLittleOfIsFoundToo(Metric metric) {
         Random random = new Random(29);
-        for (int trial = 0; trial < Effort.times(30); trial++) {
+        for (int trial = 0; trial < Effort.times(20); trial++) {
             int dimension = 1 + random.nextInt(40);
             int kind = trial % 10;
             float[][] rows = vectors(900, dimension, () -> component(kind, random));

@@ -11,6 +11,7 @@ import io.github.roost.core.TableClosedException;
 import io.github.roost.index.remote.format.Directory;
 import io.github.roost.index.remote.format.PoolHead;
 import io.github.roost.index.remote.pool.OpenPool;
+import io.github.roost.testkit.Effort;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchRequest;
@@ -498,7 +499,7 @@ class RemoteTableTest {
         try (RemoteTable table = open(RemoteTable.builder().cacheBytes(room));
                 RemoteTable large = open(RemoteTable.builder())) {
             List<CompletableFuture<SearchResult>> answers = new ArrayList<>();
-            for (int i = 0; i < 600; i++) {
+            for (int i = 0; i < Effort.times(300); i++) {
                 SearchRequest request =
                         SearchRequest.of(queries[i % queries.length], K).effort(3);
                 CompletableFuture<SearchResult> answer =
