@@ -42,6 +42,7 @@ public final class ProductCodes implements AutoCloseable {
     public static final byte DEAD = 2;
 
     private final DiskLayout layout;
+    /** Of mapped memory, which goes back to the system as soon as the table is closed; that of malloc may not. */
     private final Arena arena = Arena.ofShared();
     private final MemorySegment centroids;
     /** {@link DiskLayout#partBegin} of each part and of the end; cached, as it takes two divisions and inner loops need it. */
@@ -56,7 +57,7 @@ public final class ProductCodes implements AutoCloseable {
     /** No nodes yet; the centroids must be written before the first code. */
     public ProductCodes(DiskLayout layout) {
         this.layout = layout;
-        this.centroids = arena.allocate((long) layout.centroidBlocks() * PAGE_BYTES, PAGE_BYTES);
+        this.centroids = DomainMemory.allocateUncounted((long) layout.centroidBlocks() * PAGE_BYTES, arena);
         this.partBegins = IntStream.rangeClosed(0, layout.codeBytes())
                 .map(layout::partBegin)
                 .toArray();
@@ -81,7 +82,6 @@ public final class ProductCodes implements AutoCloseable {
         if (chunk > before.length) {
             MemorySegment[] after = Arrays.copyOf(before, chunk);
             for (int i = before.length; i < chunk; i++) {
-                // Mapped, so that the memory goes back to the system as soon as the table is closed.
                 after[i] = DomainMemory.allocateUncounted((long) CHUNK_BLOCKS * PAGE_BYTES, arena);
             }
             chunks = after;
