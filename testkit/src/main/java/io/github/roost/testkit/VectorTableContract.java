@@ -283,7 +283,8 @@ public abstract class VectorTableContract<T extends VectorTable> extends SearchC
         long bytes = tables.stream().mapToLong(VectorTable::bytes).sum();
         long before = residentBytes();
         tables.forEach(VectorTable::close);
-        // Not all of it: some pages were never touched, and AddressSanitizer's shadow takes an eighth of what is unmapped.
+        // Not all of it: some pages were never touched, and AddressSanitizer's shadow takes an eighth of what is
+        // unmapped.
         assertThat(before - residentBytes()).isGreaterThan(bytes / 2);
     }
 

@@ -44,6 +44,7 @@ public final class ProductCodes implements AutoCloseable {
     private final DiskLayout layout;
     /** Of mapped memory, which goes back to the system as soon as the table is closed; that of malloc may not. */
     private final Arena arena = Arena.ofShared();
+
     private final MemorySegment centroids;
     /** {@link DiskLayout#partBegin} of each part and of the end; cached, as it takes two divisions and inner loops need it. */
     private final int[] partBegins;
