@@ -76,7 +76,10 @@ final class StallCalibration {
         }
         double bytes = DIMENSION * Float.BYTES;
         return List.of(
-                inFlight("walks", graphSearches, visits * (bytes + TraceRecorder.LINK_BYTES) / Memory.LINE_BYTES),
+                inFlight(
+                        "graph searches",
+                        graphSearches,
+                        visits * (bytes + TraceRecorder.LINK_BYTES) / Memory.LINE_BYTES),
                 inFlight("searches of all rows", exact, ROWS * bytes / Memory.LINE_BYTES));
     }
 

@@ -96,7 +96,7 @@ final class VisitCalibration {
             double replaced = found.look(visits, 0);
             fit.add(
                     "%s of %d rows of %d floats, width %d"
-                            .formatted(extraBytes == 0 ? "scan" : "walk", rows, dimension, width),
+                            .formatted(extraBytes == 0 ? "scan" : "graph search", rows, dimension, width),
                     new double[] {1, visits, visits * lines, found.held(), replaced},
                     nanos);
         }

@@ -17,10 +17,10 @@ import java.util.stream.LongStream;
  * the rows are in a cache is not controlled.
  *
  * @param rows of the partition
- * @param walkMicros per query, with an ef of 64 or k if that is larger
+ * @param graphSearchMicros per query, with an ef of 64 or k if that is larger
  * @param scans one per group size
  */
-public record PartitionCosts(int rows, double walkMicros, List<Scan> scans) {
+public record PartitionCosts(int rows, double graphSearchMicros, List<Scan> scans) {
     private static final int[] GROUPS = {1, 4, 16, 64, 256};
     private static final int EF = 64;
     private static final int QUERIES = 256;

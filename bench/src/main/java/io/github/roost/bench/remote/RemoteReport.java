@@ -67,7 +67,7 @@ record RemoteReport(RemoteOptions options, RemoteBench.Results results, JsonOutp
         output.format(
                 "a query of %,d rows in memory: %.1f us by graph search; by a scan for a group of %s",
                 costs.rows(),
-                costs.walkMicros(),
+                costs.graphSearchMicros(),
                 costs.scans().stream()
                         .map(scan -> "%d %.1f us".formatted(scan.queries(), scan.micros()))
                         .collect(Collectors.joining(", ")));
