@@ -16,7 +16,7 @@ public final class Meters {
 
     private Meters() {}
 
-    public static void main(String[] args) {
+    public static void main(String[] args) throws InterruptedException {
         MeterRegistry registry = new SimpleMeterRegistry();
         try (Orchestrator orchestrator = Orchestrator.builder().build();
                 HnswTable table = HnswTable.builder().build(orchestrator, randomRows(500))) {
@@ -28,15 +28,20 @@ public final class Meters {
             Set<String> names = new TreeSet<>();
             registry.forEachMeter(meter -> names.add(meter.getId().getName()));
             System.out.println(names);
-            double completed = completed(registry) - before;
-            double bytes = registry.get("roost.traffic").functionCounters().stream()
-                    .mapToDouble(counter -> counter.count())
-                    .sum();
-            System.out.printf("%.0f tasks completed, %.0f bytes read%n", completed, bytes);
 
             // Workers publish their counts with a short delay: the last task of each may be missing.
             int min = SEARCHES - orchestrator.workers();
             long minBytes = (long) min * DIMENSION * Float.BYTES;
+            // Meters show a snapshot that is up to 200 ms old.
+            double completed = completed(registry) - before;
+            for (int wait = 0; completed < min && wait < 100; wait++) {
+                Thread.sleep(100);
+                completed = completed(registry) - before;
+            }
+            double bytes = registry.get("roost.traffic").functionCounters().stream()
+                    .mapToDouble(counter -> counter.count())
+                    .sum();
+            System.out.printf("%.0f tasks completed, %.0f bytes read%n", completed, bytes);
             if (completed < min || bytes < minBytes) {
                 throw new IllegalStateException("expected at least " + min + " tasks and " + minBytes + " bytes");
             }
