@@ -179,12 +179,6 @@ abstract sealed class Batch<V> permits AnyBatch, StrongBatch {
         return byShard;
     }
 
-    static long[] keysAt(long[] keys, int[] positions) {
-        long[] at = new long[positions.length];
-        Arrays.setAll(at, i -> keys[positions[i]]);
-        return at;
-    }
-
     /** Whether requests are in flight that the batch waits for; if not, and it is not done, call {@link #begin} after a pause. */
     final boolean isWaiting() {
         return !waiting.isEmpty();
