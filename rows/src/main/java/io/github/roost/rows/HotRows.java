@@ -93,7 +93,7 @@ final class HotRows implements AutoCloseable {
         this.enough = Math.min(capacity, Math.max(2 * capacity / MIN_FREE, 2 * taken(maxRowBytes)));
         this.memory = capacity < HUGE_FROM_BYTES
                 ? arena.allocate(capacity, Long.BYTES)
-                : DomainMemory.allocate(capacity, arena).segment();
+                : DomainMemory.allocate(capacity, arena);
     }
 
     /** The ring bytes that a row takes. */

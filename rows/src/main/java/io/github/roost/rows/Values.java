@@ -82,9 +82,7 @@ final class Values implements AutoCloseable {
     }
 
     static MemorySegment allocate(long bytes, Arena arena) {
-        return bytes < HUGE_FROM_BYTES
-                ? arena.allocate(bytes, Long.BYTES)
-                : DomainMemory.allocate(bytes, arena).segment();
+        return bytes < HUGE_FROM_BYTES ? arena.allocate(bytes, Long.BYTES) : DomainMemory.allocate(bytes, arena);
     }
 
     /** Bytes in use. */

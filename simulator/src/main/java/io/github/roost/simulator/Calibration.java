@@ -146,7 +146,7 @@ public final class Calibration {
             order[i] = other;
         }
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment memory = DomainMemory.allocate(bytes, arena).segment();
+            MemorySegment memory = DomainMemory.allocate(bytes, arena);
             for (int i = 0; i < lines; i++) {
                 memory.set(LONG, (long) order[i] * LINE, (long) order[(i + 1) % lines] * LINE);
             }

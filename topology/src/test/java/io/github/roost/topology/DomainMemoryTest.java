@@ -68,13 +68,12 @@ class DomainMemoryTest {
     @Test
     void allocatedMemoryStandsOnHugePagesOnceItIsTouched() throws Exception {
         try (Arena arena = Arena.ofConfined()) {
-            DomainMemory.HugeSegment huge = DomainMemory.allocate(BYTES + 1, arena);
-            assertThat(huge.segment().byteSize()).isEqualTo(BYTES + 1);
-            assertThat(huge.segment().get(ValueLayout.JAVA_BYTE, BYTES)).isZero();
-            Assumptions.assumeTrue(huge.hugePages().done(), huge.hugePages().reason());
+            MemorySegment huge = DomainMemory.allocate(BYTES + 1, arena);
+            assertThat(huge.byteSize()).isEqualTo(BYTES + 1);
+            assertThat(huge.get(ValueLayout.JAVA_BYTE, BYTES)).isZero();
             assumeHugePages();
-            huge.segment().fill((byte) 1);
-            assertThat(hugeBytes(huge.segment())).isGreaterThanOrEqualTo(BYTES);
+            huge.fill((byte) 1);
+            assertThat(hugeBytes(huge)).isGreaterThanOrEqualTo(BYTES);
         }
     }
 
@@ -82,7 +81,7 @@ class DomainMemoryTest {
     void closingTheArenaGivesTheMemoryBack() throws Exception {
         long address;
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment segment = DomainMemory.allocate(BYTES, arena).segment();
+            MemorySegment segment = DomainMemory.allocate(BYTES, arena);
             address = segment.address();
             assertThat(mapped(address)).isTrue();
         }
@@ -181,7 +180,7 @@ class DomainMemoryTest {
 
     @Test
     void releasedMemoryIsGivenBackWhileItsSegmentStaysAndReadsAsZeros() throws IOException {
-        MemorySegment pages = DomainMemory.allocate(BYTES, Arena.ofAuto()).segment();
+        MemorySegment pages = DomainMemory.allocate(BYTES, Arena.ofAuto());
         MemorySegment heap = Arena.ofAuto().allocate(BYTES + 100, 8).asSlice(50, BYTES);
         for (MemorySegment memory : List.of(pages, heap)) {
             memory.fill((byte) 7);

@@ -104,7 +104,7 @@ public final class Slots implements AutoCloseable {
         }
         return bytes < HUGE_FROM_BYTES
                 ? DomainMemory.allocateUncounted(bytes, arena)
-                : DomainMemory.allocate(bytes, arena).segment();
+                : DomainMemory.allocate(bytes, arena);
     }
 
     /** The number of slots. */

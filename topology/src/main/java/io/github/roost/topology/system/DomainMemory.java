@@ -5,6 +5,7 @@ import io.github.roost.topology.hwloc.LinuxMemory;
 import io.github.roost.topology.hwloc.NativeUnavailableException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Places off-heap memory on the NUMA nodes of a cache domain, and on huge pages. Thread-safe.
@@ -47,23 +48,30 @@ public final class DomainMemory {
      *
      * @param bytes the size, 1 or more; the memory is rounded up to whole huge pages, so this suits segments of many megabytes
      * @param arena frees the memory when it closes
-     * @return the memory, and whether the kernel accepted the request for huge pages
+     * @return the memory; the kernel assigns as many huge pages as it has
      * @throws IllegalArgumentException if {@code bytes} is less than 1
      * @throws OutOfMemoryError if the kernel has not enough address space
      */
-    public static HugeSegment allocate(long bytes, Arena arena) {
+    public static MemorySegment allocate(long bytes, Arena arena) {
+        LinuxMemory memory = memoryFor(bytes);
+        if (memory == null) {
+            return arena.allocate(bytes, Long.BYTES);
+        }
+        MemorySegment segment = memory.map(bytes, arena);
+        var _ = memory.adviseHugePages(segment);
+        return segment;
+    }
+
+    /** What maps memory; null where the arena must allocate it. */
+    private static @Nullable LinuxMemory memoryFor(long bytes) {
         if (bytes < 1) {
             throw new IllegalArgumentException("bytes must be 1 or more, got " + bytes);
         }
-        LinuxMemory memory;
         try {
-            memory = LinuxMemory.open();
+            return LinuxMemory.open();
         } catch (NativeUnavailableException notHere) {
-            MemoryResult refused = MemoryResult.refused(String.valueOf(notHere.getMessage()));
-            return new HugeSegment(arena.allocate(bytes, Long.BYTES), refused);
+            return null;
         }
-        MemorySegment segment = memory.map(bytes, arena);
-        return new HugeSegment(segment, result(memory.adviseHugePages(segment), "huge pages"));
     }
 
     /**
@@ -78,16 +86,8 @@ public final class DomainMemory {
      * @throws OutOfMemoryError if the kernel has not enough address space
      */
     public static MemorySegment allocateUncounted(long bytes, Arena arena) {
-        if (bytes < 1) {
-            throw new IllegalArgumentException("bytes must be 1 or more, got " + bytes);
-        }
-        LinuxMemory memory;
-        try {
-            memory = LinuxMemory.open();
-        } catch (NativeUnavailableException notHere) {
-            return arena.allocate(bytes, CACHE_LINE);
-        }
-        return memory.mapPages(bytes, arena);
+        LinuxMemory memory = memoryFor(bytes);
+        return memory == null ? arena.allocate(bytes, CACHE_LINE) : memory.mapPages(bytes, arena);
     }
 
     /**
@@ -115,12 +115,4 @@ public final class DomainMemory {
                 ? MemoryResult.accepted()
                 : MemoryResult.refused("the kernel refused " + what + ", errno " + errno);
     }
-
-    /**
-     * An allocation for which huge pages were requested.
-     *
-     * @param segment the memory, zeroed, of exactly the requested size
-     * @param hugePages whether the kernel accepted the request for huge pages; it assigns as many as it has
-     */
-    public record HugeSegment(MemorySegment segment, MemoryResult hugePages) {}
 }

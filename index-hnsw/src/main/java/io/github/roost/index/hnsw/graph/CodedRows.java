@@ -30,7 +30,7 @@ public final class CodedRows implements AutoCloseable {
         this.rows = rows;
         this.stride = (quantizer.dimension() + LANES - 1L) / LANES * LANES;
         this.terms = new float[rows];
-        this.memory = DomainMemory.allocate(rows * stride, arena).segment();
+        this.memory = DomainMemory.allocate(rows * stride, arena);
     }
 
     /** A source of vectors, numbered from 0. */

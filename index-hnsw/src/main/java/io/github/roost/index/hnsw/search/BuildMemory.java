@@ -13,7 +13,7 @@ public final class BuildMemory implements AutoCloseable {
 
     /** Allocates zeroed memory, on huge pages if available. */
     public MemorySegment allocate(long bytes) {
-        return DomainMemory.allocate(Math.max(1, bytes), arena).segment();
+        return DomainMemory.allocate(Math.max(1, bytes), arena);
     }
 
     Arena arena() {

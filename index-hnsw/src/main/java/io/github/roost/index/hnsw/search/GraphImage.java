@@ -300,8 +300,7 @@ public final class GraphImage {
             throw new IllegalArgumentException(
                     "a graph must have at most " + MAX_LEVELS + " upper layers, got " + shape.levelCounts().length);
         }
-        GraphImage image =
-                new GraphImage(DomainMemory.allocate(shape.bytes(), arena).segment(), shape);
+        GraphImage image = new GraphImage(DomainMemory.allocate(shape.bytes(), arena), shape);
         image.writeHead();
         return image;
     }

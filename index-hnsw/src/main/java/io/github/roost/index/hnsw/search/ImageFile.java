@@ -75,8 +75,7 @@ public final class ImageFile {
      */
     public static GraphImage load(Path file) throws IOException {
         GraphImage mapped = open(file);
-        MemorySegment memory =
-                DomainMemory.allocate(mapped.bytes(), Arena.ofAuto()).segment();
+        MemorySegment memory = DomainMemory.allocate(mapped.bytes(), Arena.ofAuto());
         memory.copyFrom(mapped.memory());
         return new GraphImage(memory.asReadOnly(), mapped.shape());
     }

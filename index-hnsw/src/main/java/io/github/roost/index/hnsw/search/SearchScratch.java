@@ -176,7 +176,7 @@ public final class SearchScratch implements GraphSearcher.Found, GraphSearcher.Q
 
     /** On huge pages, unlike {@link ScratchMemory}: searches access it at random. */
     static MemorySegment zeroes(long bytes) {
-        return DomainMemory.allocate(bytes, Arena.ofAuto()).segment();
+        return DomainMemory.allocate(bytes, Arena.ofAuto());
     }
 
     @Override
