@@ -189,7 +189,8 @@ class FaultDeviceTest {
 
     @Test
     void aSearchThatIsCancelledWhileItsReadsAreSlowFreesTheirBuffersWhenTheyEnd() throws Exception {
-        try (BlockIo io = io(new FaultDevice(5).slow(20_000_000));
+        FaultDevice device = new FaultDevice(5).slow(20_000_000).paused(true);
+        try (BlockIo io = io(device);
                 BlockFile file = io.openForUpdate(FILE)) {
             file.write(0, Disk.content(arena, 30));
             List<CompletableFuture<Disk.Found>> answers = new ArrayList<>();
@@ -201,6 +202,7 @@ class FaultDeviceTest {
             }
             answers.forEach(answer -> answer.cancel(false));
             assertThat(io.stats().buffersInUse()).as("not before they end").isPositive();
+            device.paused(false);
             while (io.stats().buffersInUse() > 0) {
                 Thread.onSpinWait();
             }

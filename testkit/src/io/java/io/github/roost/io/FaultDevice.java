@@ -61,6 +61,7 @@ public final class FaultDevice implements BlockDevice {
     private boolean holds;
     private boolean syncFails;
     private long slowestNanos;
+    private boolean isPaused;
     private int queuesLeft = -1;
     private boolean off;
     private boolean closed;
@@ -150,6 +151,13 @@ public final class FaultDevice implements BlockDevice {
     /** Has searches' reads end after up to so long, in whatever order that gives. */
     public synchronized FaultDevice slow(long nanos) {
         slowestNanos = nanos;
+        return this;
+    }
+
+    /** Has searches' reads end only once it is false again. */
+    public synchronized FaultDevice paused(boolean value) {
+        isPaused = value;
+        notifyAll();
         return this;
     }
 
@@ -391,7 +399,7 @@ public final class FaultDevice implements BlockDevice {
                 if (closed && next == null) {
                     return;
                 }
-                long wait = next == null ? 10_000_000 : next.nanos - System.nanoTime();
+                long wait = next == null || isPaused ? 10_000_000 : next.nanos - System.nanoTime();
                 if (wait > 0) {
                     try {
                         wait(wait / 1_000_000, (int) (wait % 1_000_000));
