@@ -9,6 +9,10 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandleProxies;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Linux's anonymous mappings, huge page advice and page migration between NUMA nodes. Thread-safe. */
@@ -34,7 +38,7 @@ public final class LinuxMemory {
     private static @Nullable LinuxMemory memory;
 
     private final MethodHandle mmap;
-    private final MethodHandle munmap;
+    private final Consumer<MemorySegment> unmap;
     private final MethodHandle madvise;
     private final long pageBytes;
     final @Nullable MovePages movePages;
@@ -42,11 +46,31 @@ public final class LinuxMemory {
     LinuxMemory(NativeFunctions c) {
         mmap = c.link(
                 "mmap", FunctionDescriptor.of(ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
-        munmap = c.link("munmap", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG));
+        unmap = unmapper(c.link("munmap", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG)));
         madvise = c.link(
                 "madvise", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT), CapturedErrno.CAPTURED);
         movePages = MovePages.of(c);
         pageBytes = pageBytes(c.link("getpagesize", FunctionDescriptor.of(JAVA_INT)));
+    }
+
+    /**
+     * Makes the cleanup of a mapping. The JDK's cleaner keeps it until the mapping is unreachable, so it must not refer to a class of Roost: it
+     * would keep the class loader, that its static pools of mappings, and these would stay mapped after a reload.
+     */
+    @SuppressWarnings("unchecked")
+    private static Consumer<MemorySegment> unmapper(MethodHandle munmap) {
+        try {
+            MethodHandle byteSize = MethodHandles.publicLookup()
+                    .findVirtual(MemorySegment.class, "byteSize", MethodType.methodType(long.class));
+            MethodHandle ofWhole = MethodHandles.permuteArguments(
+                    MethodHandles.filterArguments(munmap, 1, byteSize),
+                    MethodType.methodType(int.class, MemorySegment.class),
+                    0,
+                    0);
+            return MethodHandleProxies.asInterfaceInstance(Consumer.class, ofWhole);
+        } catch (ReflectiveOperationException never) {
+            throw new ExceptionInInitializerError(never);
+        }
     }
 
     private static long pageBytes(MethodHandle getpagesize) {
@@ -124,15 +148,7 @@ public final class LinuxMemory {
             if (start.address() == -1) {
                 throw new OutOfMemoryError("the kernel has no " + mapped + " bytes of address space");
             }
-            return start.reinterpret(mapped, arena, this::unmap);
-        } catch (Throwable thrown) {
-            throw NativeFunctions.unexpected(thrown);
-        }
-    }
-
-    private void unmap(MemorySegment mapping) {
-        try {
-            int ignored = (int) munmap.invokeExact(mapping, mapping.byteSize());
+            return start.reinterpret(mapped, arena, unmap);
         } catch (Throwable thrown) {
             throw NativeFunctions.unexpected(thrown);
         }
