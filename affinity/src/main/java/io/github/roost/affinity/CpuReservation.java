@@ -57,7 +57,7 @@ public final class CpuReservation implements AutoCloseable {
     /**
      * Reserves free cores: of one cache domain if possible, of the domain with the fewest that suffice; else of as few domains as possible.
      *
-     * @param topology this machine, read live through hwloc
+     * @param topology this machine, read live through hwloc, under a CPU quota with {@code withinQuota(false)}
      * @param cores number of cores, 1 or more
      * @return the reservation, held until it is closed or the process ends
      * @throws IllegalArgumentException if {@code cores} is less than 1, or the topology is not of this machine
@@ -82,7 +82,7 @@ public final class CpuReservation implements AutoCloseable {
     /**
      * Reserves all cores of one cache domain that this process may use.
      *
-     * @param topology this machine, read live through hwloc
+     * @param topology this machine, read live through hwloc, under a CPU quota with {@code withinQuota(false)}
      * @return the reservation, held until it is closed or the process ends
      * @throws IllegalArgumentException if the topology is not of this machine
      * @throws RefusedException if every domain has a reserved core, or a lock file cannot be written; then nothing is reserved
@@ -109,7 +109,8 @@ public final class CpuReservation implements AutoCloseable {
     private static CpuReservation reserve(Topology topology, Function<List<List<Core>>, List<Core>> choice) {
         if (!topology.source().equals("live") || !topology.bindable()) {
             throw new IllegalArgumentException(
-                    "only cores of this machine, read live through hwloc, can be reserved, got " + topology.source());
+                    "only cores of this machine, read live through hwloc and not narrowed to a CPU quota, can be reserved, got "
+                            + topology.source() + (topology.bindable() ? "" : ", to which threads cannot be pinned"));
         }
         return oneAtATime(() -> {
             List<Core> unused = new ArrayList<>();

@@ -34,7 +34,7 @@ final class ReserveCoresOption {
         if (simulated != null) {
             throw new CommandFailure("--reserve-cores or --topology may be given, got both");
         }
-        Topology machine = TopologyReader.live().read();
+        Topology machine = TopologyReader.live().withinQuota(false).read();
         CpuReservation reserved =
                 cores.equals(DOMAIN) ? CpuReservation.ofDomain(machine) : CpuReservation.of(machine, count(cores));
         ProcessCpus.confineTo(reserved.topology().machine().usablePus());

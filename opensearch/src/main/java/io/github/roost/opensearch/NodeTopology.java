@@ -9,18 +9,19 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 /**
- * The topology that a node's workers use. If the machine's topology cannot be read, or threads cannot be pinned, it is a single cache
- * domain with one unpinned worker per processor of the node: slower, but the node always starts.
+ * The topology that a node's workers use. If the node has fewer processors than the machine has cores, it has that many unpinned workers. If
+ * the machine's topology cannot be read, or threads cannot be pinned, it is a single cache domain with one unpinned worker per processor of
+ * the node: slower, but the node always starts.
  *
  * @param topology the topology
- * @param reason why it is a single domain without pinning; empty if it is the machine's own topology
+ * @param reason why its workers are not pinned; empty if it is the machine's own topology
  */
 record NodeTopology(Topology topology, String reason) {
     /**
      * Chooses the topology.
      *
-     * @param machine reads the live machine's topology; an exception it throws becomes the reason
-     * @param processors number of processors that the node may use, at least 1; less than the number of the process's CPUs if a
+     * @param machine reads the live machine's topology, not narrowed to a quota; an exception it throws becomes the reason
+     * @param processors number of processors that the node may use, at least 1; fewer than the process's CPUs if a
      *     container's CPU quota or {@code node.processors} limits it
      * @param pinning whether workers may be pinned
      */
@@ -34,12 +35,12 @@ record NodeTopology(Topology topology, String reason) {
         } catch (RuntimeException | LinkageError unreadable) {
             return oneDomain(processors, "the machine cannot be read: " + unreadable);
         }
-        long cpus = live.cores().mapToLong(core -> core.pus().size()).sum();
-        if (processors < cpus) {
-            // A CPU quota does not come with CPUs of its own: workers pinned to the first few CPUs would compete there
-            // with the
-            // workers of other nodes.
-            return oneDomain(processors, "the node has " + processors + " processors of " + cpus + " CPUs");
+        Topology narrowed = live.withinQuota(processors);
+        if (!narrowed.equals(live)) {
+            return new NodeTopology(
+                    narrowed,
+                    "the node has " + processors + " processors of "
+                            + live.cores().count() + " cores");
         }
         return live.bindable() ? new NodeTopology(live, "") : oneDomain(processors, "threads cannot be pinned here");
     }

@@ -76,7 +76,7 @@ final class RoostNode implements Closeable {
         NodeTopology machine = AccessController.doPrivileged(() -> NodeTopology.choose(
                 () -> live(RoostSettings.DOMAINS.get(settings)), processors, RoostSettings.PINNING.get(settings)));
         if (!machine.reason().isEmpty()) {
-            LOG.warn("one cache domain of {} workers, none of them pinned: {}", processors, machine.reason());
+            LOG.warn("no worker is pinned: {}", machine.reason());
         }
         Orchestrator orchestrator = Orchestrator.builder()
                 .topology(machine.topology())
@@ -97,7 +97,7 @@ final class RoostNode implements Closeable {
 
     private static Topology live(String level) {
         DomainLevel forced = level.isEmpty() ? null : RoostSettings.constant("roost.domains", level, DomainLevel.class);
-        return TopologyReader.live().level(forced).read();
+        return TopologyReader.live().level(forced).withinQuota(false).read();
     }
 
     Orchestrator orchestrator() {

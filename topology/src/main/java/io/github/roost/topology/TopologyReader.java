@@ -4,6 +4,7 @@ import io.github.roost.topology.hwloc.HwlocException;
 import io.github.roost.topology.hwloc.HwlocTopology;
 import io.github.roost.topology.hwloc.LinuxScheduler;
 import io.github.roost.topology.hwloc.NativeUnavailableException;
+import io.github.roost.topology.system.CpuQuota;
 import io.github.roost.topology.system.CpuSet;
 import io.github.roost.topology.system.Warnings;
 import java.io.IOException;
@@ -13,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>The live machine is narrowed to the CPUs that the process may use: its cgroup's cpuset and the affinity mask it was
- * started with (the process's mask, so a pinned thread reads the same topology). If hwloc 2.x is missing, the live machine
+ * started with (the process's mask, so a pinned thread reads the same topology), and {@linkplain Topology#withinQuota to its CPU quota}. If hwloc 2.x is missing, the live machine
  * is one flat domain of the process's CPUs, and one WARN names the command that installs it.
  *
  * <p>Immutable and thread-safe: each setting returns a new reader.
@@ -39,16 +41,18 @@ public final class TopologyReader {
     private final Source source;
     private final @Nullable DomainLevel level;
     private final boolean onThisSystem;
+    private final boolean withinQuota;
 
-    private TopologyReader(Source source, @Nullable DomainLevel level, boolean onThisSystem) {
+    private TopologyReader(Source source, @Nullable DomainLevel level, boolean onThisSystem, boolean withinQuota) {
         this.source = source;
         this.level = level;
         this.onThisSystem = onThisSystem;
+        this.withinQuota = withinQuota;
     }
 
     /** {@return a reader of the machine that this process runs on} */
     public static TopologyReader live() {
-        return new TopologyReader(new Live(), null, false);
+        return new TopologyReader(new Live(), null, false, true);
     }
 
     /**
@@ -58,7 +62,7 @@ public final class TopologyReader {
      * @return the reader
      */
     public static TopologyReader xml(Path file) {
-        return new TopologyReader(new Xml(file), null, false);
+        return new TopologyReader(new Xml(file), null, false, false);
     }
 
     /**
@@ -68,7 +72,7 @@ public final class TopologyReader {
      * @return the reader
      */
     public static TopologyReader synthetic(String description) {
-        return new TopologyReader(new Synthetic(description), null, false);
+        return new TopologyReader(new Synthetic(description), null, false, false);
     }
 
     /**
@@ -78,7 +82,7 @@ public final class TopologyReader {
      * @return another reader
      */
     public TopologyReader level(@Nullable DomainLevel forced) {
-        return new TopologyReader(source, forced, onThisSystem);
+        return new TopologyReader(source, forced, onThisSystem, withinQuota);
     }
 
     /**
@@ -89,7 +93,17 @@ public final class TopologyReader {
      * @return another reader
      */
     public TopologyReader onThisSystem(boolean pretend) {
-        return new TopologyReader(source, level, pretend);
+        return new TopologyReader(source, level, pretend, withinQuota);
+    }
+
+    /**
+     * Sets whether the live machine is narrowed to the process's CPU quota. Files and descriptions never are.
+     *
+     * @param narrows default true; false for {@code CpuReservation}, which chooses among all cores
+     * @return another reader
+     */
+    public TopologyReader withinQuota(boolean narrows) {
+        return new TopologyReader(source, level, onThisSystem, narrows && source instanceof Live);
     }
 
     /**
@@ -100,6 +114,20 @@ public final class TopologyReader {
      *     or hwloc 2.x is missing and the source is not the live machine
      */
     public Topology read() {
+        Topology whole = whole();
+        OptionalInt quota = withinQuota ? CpuQuota.cpus() : OptionalInt.empty();
+        Topology narrowed = quota.isPresent() ? whole.withinQuota(quota.getAsInt()) : whole;
+        if (!narrowed.equals(whole)) {
+            Warnings.informOnce(
+                    "quota",
+                    "the CPU quota is " + quota.getAsInt() + ", so of "
+                            + whole.cores().count()
+                            + " cores only as many are used, and threads are not pinned; for pinned threads give the process a cpuset");
+        }
+        return narrowed;
+    }
+
+    private Topology whole() {
         try (HwlocTopology hwloc = source.load()) {
             return topology(hwloc);
         } catch (HwlocException refused) {

@@ -5,7 +5,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Logs one WARN per cause in the lifetime of the JVM. Thread-safe. */
+/** Logs one message per cause in the lifetime of the JVM. Thread-safe. */
 public final class Warnings {
     private static final Logger LOG = LoggerFactory.getLogger("io.github.roost.topology");
     private static final Set<String> SEEN = ConcurrentHashMap.newKeySet();
@@ -15,6 +15,12 @@ public final class Warnings {
     public static void once(String cause, String message) {
         if (SEEN.add(cause)) {
             LOG.warn(message);
+        }
+    }
+
+    public static void informOnce(String cause, String message) {
+        if (SEEN.add(cause)) {
+            LOG.info(message);
         }
     }
 }
