@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -121,6 +122,9 @@ public final class Orchestrator implements AutoCloseable {
         events.nameSlotsBy(mapper::nameOf);
         boolean pins = builder.pinner == null && topology.bindable();
         this.startedThreads = new StartedThreads(topology, pins);
+        if (builder.pinner != null || topology.bindable()) {
+            sizeSharedPools();
+        }
         try {
             pool.start();
             mapper.start();
@@ -132,6 +136,16 @@ public final class Orchestrator implements AutoCloseable {
             throw e;
         }
         this.pinned = PinnedCores.of(topology, pins);
+    }
+
+    /**
+     * Makes the JVM's scheduler of virtual threads and the common pool count the CPUs now. Each counts those of the thread that first uses it,
+     * and keeps that number: first used by a callback on a pinned worker, it would have one thread until the JVM ends.
+     */
+    @SuppressWarnings("ReturnValueIgnored")
+    private static void sizeSharedPools() {
+        Thread.ofVirtual().unstarted(() -> {});
+        ForkJoinPool.getCommonPoolParallelism();
     }
 
     /** {@return a builder with every option at its default} */
