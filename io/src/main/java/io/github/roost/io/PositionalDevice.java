@@ -40,6 +40,7 @@ final class PositionalDevice implements BlockDevice {
                 new LinkedBlockingQueue<>(),
                 work -> Thread.ofPlatform()
                         .daemon()
+                        .inheritInheritableThreadLocals(false)
                         .name("roost-read-" + number.getAndIncrement())
                         .unstarted(work));
         threads.allowCoreThreadTimeOut(true);

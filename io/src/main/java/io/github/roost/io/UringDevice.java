@@ -38,7 +38,11 @@ final class UringDevice implements BlockDevice {
         // Fails now if the kernel refuses rings.
         IoUring.open(depth).close();
         this.event = EventDescriptor.open();
-        this.watch = Thread.ofPlatform().daemon().name("roost-ring-watch").start(this::watch);
+        this.watch = Thread.ofPlatform()
+                .daemon()
+                .inheritInheritableThreadLocals(false)
+                .name("roost-ring-watch")
+                .start(this::watch);
     }
 
     @Override

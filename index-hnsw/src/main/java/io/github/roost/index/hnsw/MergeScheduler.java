@@ -61,8 +61,11 @@ final class MergeScheduler<T extends VectorTable> implements AutoCloseable {
         this.name = name;
         this.works = works;
         this.step = step;
-        this.threads = new ProcessMaskThreadFactory(
-                Thread.ofPlatform().daemon().name("roost-merge-" + name).factory());
+        this.threads = new ProcessMaskThreadFactory(Thread.ofPlatform()
+                .daemon()
+                .inheritInheritableThreadLocals(false)
+                .name("roost-merge-" + name)
+                .factory());
     }
 
     private final class Run {

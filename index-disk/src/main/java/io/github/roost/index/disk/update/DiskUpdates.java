@@ -253,6 +253,7 @@ public final class DiskUpdates {
     private void start() {
         committer = Thread.ofPlatform()
                 .daemon()
+                .inheritInheritableThreadLocals(false)
                 .name("roost-disk-log-" + table.name())
                 .start(this::commitAll);
     }
@@ -501,6 +502,7 @@ public final class DiskUpdates {
         try {
             Thread.ofPlatform()
                     .daemon()
+                    .inheritInheritableThreadLocals(false)
                     .name("roost-disk-checkpoint-" + table.name())
                     .start(() -> run(begun));
         } catch (Throwable failed) {

@@ -22,8 +22,11 @@ final class WriterThread implements AutoCloseable {
     WriterThread(String table, DiskWriter writer, boolean idle) {
         this.writer = writer;
         this.idle = idle;
-        this.thread =
-                Thread.ofPlatform().daemon().name("roost-disk-updates-" + table).unstarted(this::run);
+        this.thread = Thread.ofPlatform()
+                .daemon()
+                .inheritInheritableThreadLocals(false)
+                .name("roost-disk-updates-" + table)
+                .unstarted(this::run);
         thread.start();
     }
 

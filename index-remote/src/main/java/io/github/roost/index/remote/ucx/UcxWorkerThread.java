@@ -53,7 +53,11 @@ final class UcxWorkerThread implements Runnable {
         this.address = address;
         this.transports = transports;
         this.work = work;
-        this.thread = Thread.ofPlatform().daemon().name("roost-" + region).unstarted(this);
+        this.thread = Thread.ofPlatform()
+                .daemon()
+                .inheritInheritableThreadLocals(false)
+                .name("roost-" + region)
+                .unstarted(this);
     }
 
     /**
