@@ -130,11 +130,11 @@ final class PoolIndexing implements Indexing {
     }
 
     @Override
-    public void addCompletionSource(CompletionSource.Factory factory) {
+    public CompletionSource.Handle addCompletionSource(CompletionSource.Factory factory) {
         if (factory == null) {
             throw new NullPointerException("factory must not be null");
         }
-        pool.addSource(factory);
+        return pool.addSource(factory);
     }
 
     @Override

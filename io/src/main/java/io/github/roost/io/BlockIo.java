@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,8 +21,7 @@ import org.slf4j.LoggerFactory;
  * parks, and resumes when they have ended, which its worker sees in memory between two slices. If the kernel refuses rings, as in many
  * containers, a small pool of threads makes positional reads instead; the log and {@link #stats} report this.
  *
- * <p>Create one per orchestrator, for all its tables and its lifetime: each registers completion sources that the orchestrator keeps even
- * after close. Thread-safe.
+ * <p>One serves all tables of an orchestrator, whose workers poll it until it is closed. Thread-safe.
  */
 public final class BlockIo implements AutoCloseable {
     /** Bytes of a block, the unit of reads and writes and of their alignment. */
@@ -65,7 +65,12 @@ public final class BlockIo implements AutoCloseable {
     private final List<Lane> workers = new ArrayList<>();
     private final Lane outside;
     private final LongAdder resubmitted = new LongAdder();
+    /** The completion sources of the workers; set once, before anything is read. */
+    private volatile CompletionSource.@Nullable Handle polled;
+
     private volatile boolean closed;
+    /** Guarded by this. */
+    private boolean freed;
 
     /**
      * Creates the lanes.
@@ -181,8 +186,12 @@ public final class BlockIo implements AutoCloseable {
         return worker < 0 ? outside : workers.get(worker);
     }
 
+    private void poll(Orchestrator orchestrator) {
+        polled = orchestrator.indexing().addCompletionSource(this::source);
+    }
+
     /** Returns the source of a worker's completions. */
-    CompletionSource source(int worker, CompletionSource.Waker waker) {
+    private CompletionSource source(int worker, CompletionSource.Waker waker) {
         BlockDevice.Queue queue = workers.get(worker).queue();
         queue.wakes(waker);
         return queue;
@@ -207,15 +216,25 @@ public final class BlockIo implements AutoCloseable {
     }
 
     /**
-     * Refuses further reads, waits for reads in flight, and frees rings and buffers. Rings and buffers of reads that are still in flight
-     * after the timeout are never freed, since the kernel may write into them at any time; this is logged.
+     * Refuses further reads, waits for reads in flight, removes them from the workers, and frees them. Rings and buffers of reads
+     * that are still in flight after the timeout are never freed, since the kernel may write into them at any time; this is logged.
      *
      * @param timeout the maximum time to wait for reads in flight
      * @return whether all resources were freed
      */
-    public synchronized boolean close(Duration timeout) {
+    public boolean close(Duration timeout) {
+        boolean all = closeLanes(timeout);
+        CompletionSource.Handle sources = polled;
+        if (all && sources != null) {
+            // Outside the lock: this waits for polls, which may run code that closes this too.
+            sources.close();
+        }
+        return all;
+    }
+
+    private synchronized boolean closeLanes(Duration timeout) {
         if (closed) {
-            return true;
+            return freed;
         }
         closed = true;
         long end = System.nanoTime() + timeout.toNanos();
@@ -226,6 +245,7 @@ public final class BlockIo implements AutoCloseable {
         if (all) {
             device.close();
             outsideDevice.close();
+            freed = true;
         } else {
             LOG.error("reads did not end within {}: the rings and buffers of their workers are never freed", timeout);
         }
@@ -341,7 +361,7 @@ public final class BlockIo implements AutoCloseable {
                 case POSITIONAL -> on(PositionalDevice.ofThreads(threads), "");
                 case BLOCKING -> on(PositionalDevice.blocking(), "");
             };
-            orchestrator.indexing().addCompletionSource(io::source);
+            io.poll(orchestrator);
             return io;
         }
 

@@ -17,6 +17,7 @@ import io.github.roost.testkit.Machines;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
+import java.lang.ref.WeakReference;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -90,6 +91,30 @@ class BlockIoTest {
             assertThat(io.stats().buffersInUse()).isZero();
             assertThat(io.stats().inFlight()).isZero();
             assertThat(io.stats().reads()).isGreaterThan(1000);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void openedAndClosedAgainAndAgainItLeavesNothing(Backend backend) throws Exception {
+        List<WeakReference<BlockIo>> closed = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            closed.add(usedAndClosed(backend));
+        }
+        while (closed.stream().anyMatch(io -> io.get() != null)) {
+            System.gc();
+            Thread.sleep(10);
+        }
+    }
+
+    private WeakReference<BlockIo> usedAndClosed(Backend backend) throws Exception {
+        try (BlockIo io = on(backend).build();
+                BlockFile file = open(io)) {
+            assertThat(Disk.readAll(io, orchestrator, id, SubmitOptions.DEFAULT, file, 1, 2)
+                            .get()
+                            .right())
+                    .containsExactlyInAnyOrder(1L, 2L);
+            return new WeakReference<>(io);
         }
     }
 

@@ -38,7 +38,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class WorkerPool {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerPool.class);
-    private static final CompletionSource.Factory[] NO_SOURCES = {};
+    private static final WorkerSources.Added[] NO_SOURCES = {};
     /** Maximum wait of termination for reserved places to be filled: a submitter needs well below a microsecond. */
     private static final long FILLING_NANOS = 100_000_000;
 
@@ -73,8 +73,8 @@ public final class WorkerPool {
     private final AtomicLong restarts = new AtomicLong();
     /** Runners that were replaced while blocked, until they end. */
     private final Set<Runner> blocked = ConcurrentHashMap.newKeySet();
-    /** Grown under the lock of this object. */
-    private volatile CompletionSource.Factory[] sources = NO_SOURCES;
+    /** Replaced under the lock of this object. */
+    private volatile WorkerSources.Added[] sources = NO_SOURCES;
 
     private volatile StallPolicy stalls = StallPolicy.POLLED;
     /** Written once by {@link #terminate}. */
@@ -494,17 +494,35 @@ public final class WorkerPool {
         };
     }
 
-    /** Adds a completion source; each worker opens its own instance at its next look. */
-    public synchronized void addSource(CompletionSource.Factory factory) {
-        CompletionSource.Factory[] more = Arrays.copyOf(sources, sources.length + 1);
-        more[sources.length] = factory;
+    /** Adds a completion source; each worker opens its own instance at its next look. Closing the result removes it. */
+    public synchronized CompletionSource.Handle addSource(CompletionSource.Factory factory) {
+        WorkerSources.Added added = new WorkerSources.Added(factory, this::removeSource);
+        WorkerSources.Added[] more = Arrays.copyOf(sources, sources.length + 1);
+        more[sources.length] = added;
         sources = more;
         for (Worker worker : workers) {
             worker.wake();
         }
+        return added;
     }
 
-    CompletionSource.Factory[] sources() {
+    private void removeSource(WorkerSources.Added removed) {
+        synchronized (this) {
+            sources = Arrays.stream(sources).filter(one -> one != removed).toArray(WorkerSources.Added[]::new);
+        }
+        // A poll may run dependents of a future, so a worker's thread may hold the lock of its sources already, and
+        // would wait for another's.
+        boolean waits = !(Thread.currentThread() instanceof WorkerThread);
+        for (Worker worker : workers) {
+            if (waits) {
+                worker.sources.drop(removed);
+            } else {
+                worker.wake();
+            }
+        }
+    }
+
+    WorkerSources.Added[] sources() {
         return sources;
     }
 

@@ -2,6 +2,8 @@ package io.github.roost.core.pool;
 
 import io.github.roost.core.spi.CompletionSource;
 import java.util.Arrays;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A worker's completion sources. They belong to the worker, not to its thread: if a fresh thread replaces a blocked one, only the
@@ -11,9 +13,32 @@ import java.util.Arrays;
  * again at the next look; after a failed arm the worker sleeps only for a short time.
  */
 final class WorkerSources {
-    private static final CompletionSource[] NONE = {};
+    private static final Added[] NONE = {};
 
-    /** Replaces a source that cannot be opened. */
+    /** A source that was added to the pool; each is another, even if factories are equal. */
+    static final class Added implements CompletionSource.Handle {
+        private final Consumer<Added> remove;
+        /** Null once closed: a handle that is kept keeps nothing else. */
+        private volatile CompletionSource.@Nullable Factory factory;
+
+        Added(CompletionSource.Factory factory, Consumer<Added> remove) {
+            this.factory = factory;
+            this.remove = remove;
+        }
+
+        CompletionSource open(int worker, CompletionSource.Waker waker) {
+            CompletionSource.Factory opens = factory;
+            return opens == null ? FAILED : opens.open(worker, waker);
+        }
+
+        @Override
+        public void close() {
+            factory = null;
+            remove.accept(this);
+        }
+    }
+
+    /** Replaces a source that cannot be opened, or is removed before. */
     private static final CompletionSource FAILED = new CompletionSource() {
         @Override
         public int poll() {
@@ -28,8 +53,10 @@ final class WorkerSources {
 
     private final Worker worker;
     private final WorkerPool pool;
-    /** Guarded by this. */
-    private CompletionSource[] sources = NONE;
+    /** The pool's sources at the last look; changed under the lock of this, as {@link #sources}. */
+    private volatile Added[] seen = NONE;
+    /** The source of each that was seen. */
+    private CompletionSource[] sources = {};
 
     private boolean told;
     /** Whether a source failed to arm at the last attempt; used only by the thread that runs the worker. */
@@ -42,14 +69,14 @@ final class WorkerSources {
 
     /** Polls all sources if {@code caller} runs the worker. */
     void poll(Runner caller) {
-        if (pool.sources().length == 0) {
+        if (pool.sources().length + seen.length == 0) {
             return;
         }
         synchronized (this) {
             if (!worker.isRunBy(caller)) {
                 return;
             }
-            open();
+            follow();
             for (CompletionSource source : sources) {
                 try {
                     source.poll();
@@ -60,35 +87,55 @@ final class WorkerSources {
         }
     }
 
-    private void open() {
-        CompletionSource.Factory[] factories = pool.sources();
-        if (factories.length == sources.length) {
+    /** Opens the sources that were added since the last look, and drops those that were removed. */
+    private void follow() {
+        Added[] before = seen;
+        Added[] now = pool.sources();
+        if (now == before) {
             return;
         }
-        CompletionSource[] opened = Arrays.copyOf(sources, factories.length);
-        for (int i = sources.length; i < opened.length; i++) {
-            opened[i] = FAILED;
+        CompletionSource[] following = new CompletionSource[now.length];
+        for (int i = 0; i < now.length; i++) {
+            int at = Arrays.asList(before).indexOf(now[i]);
+            following[i] = at < 0 ? FAILED : sources[at];
         }
-        int before = sources.length;
-        sources = opened;
-        for (int i = before; i < opened.length; i++) {
-            try {
-                opened[i] = factories[i].open(worker.index, worker::wake);
-            } catch (Throwable failed) {
-                tell(failed);
+        sources = following;
+        seen = now;
+        for (int i = 0; i < now.length; i++) {
+            if (!Arrays.asList(before).contains(now[i])) {
+                try {
+                    following[i] = now[i].open(worker.index, worker::wake);
+                } catch (Throwable failed) {
+                    tell(failed);
+                }
             }
         }
     }
 
+    /** Drops a removed source, at once, from any thread that is not a worker's: a worker that sleeps or has ended does not look. */
+    synchronized void drop(Added removed) {
+        int at = Arrays.asList(seen).indexOf(removed);
+        if (at >= 0) {
+            seen = without(seen, at);
+            sources = without(sources, at);
+        }
+    }
+
+    private static <T> T[] without(T[] all, int at) {
+        T[] left = Arrays.copyOf(all, all.length - 1);
+        System.arraycopy(all, at + 1, left, at, left.length - at);
+        return left;
+    }
+
     /** Arms all sources; whether the worker may sleep. If a source failed, it may only sleep briefly: see {@link #unarmed}. */
     boolean armed(Runner caller) {
-        CompletionSource.Factory[] factories = pool.sources();
+        Added[] now = pool.sources();
         unarmed = false;
-        if (factories.length == 0) {
+        if (now.length + seen.length == 0) {
             return true;
         }
         synchronized (this) {
-            if (!worker.isRunBy(caller) || factories.length != sources.length) {
+            if (!worker.isRunBy(caller) || now != seen) {
                 return false;
             }
             boolean armed = true;

@@ -49,4 +49,16 @@ public interface CompletionSource {
          */
         CompletionSource open(int worker, Waker waker);
     }
+
+    /** Ends the polling of a factory's sources; see {@link Indexing#addCompletionSource}. Thread-safe. */
+    @FunctionalInterface
+    interface Handle extends AutoCloseable {
+        /**
+         * Removes the sources from all workers. When it returns, no worker polls them and the orchestrator does not refer to them; inside a
+         * search it does not wait for that, and a poll that has begun may still run. It may be called before or after the orchestrator is
+         * closed; a second call does nothing.
+         */
+        @Override
+        void close();
+    }
 }

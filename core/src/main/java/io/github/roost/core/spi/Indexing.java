@@ -127,8 +127,9 @@ public interface Indexing {
      * Gives each worker a source of completions, which it polls between slices and before it sleeps.
      *
      * @param factory creates the source of each worker, in the worker's thread, before its next poll
+     * @return its {@code close} removes the sources; until then the orchestrator keeps them, even after its own close
      */
-    void addCompletionSource(CompletionSource.Factory factory);
+    CompletionSource.Handle addCompletionSource(CompletionSource.Factory factory);
 
     /**
      * Closes a table and frees its memory: refuses later calls, waits for accepted tasks and for threads that
