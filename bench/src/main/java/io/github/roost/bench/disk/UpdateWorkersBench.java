@@ -213,7 +213,6 @@ public final class UpdateWorkersBench {
     /** Deletes rows, but not enough that the tables remove them from their graphs. Inserts need no preparation. */
     private static void prepare(Tables tables, Kind kind) throws InterruptedException {
         if (kind == Kind.DELETES) {
-            tables.orchestrator.stalls(StallPolicy.POLLED);
             for (MutableDiskTable table : tables.tables) {
                 StallsBench.awaitRest(table);
             }
