@@ -4,10 +4,12 @@ module io.github.roost.index.disk {
     requires io.github.roost.neighborhash;
     requires transitive io.github.roost.io;
     requires static jdk.incubator.vector;
+    requires jdk.jfr;
     requires jvector;
     requires org.slf4j;
 
     exports io.github.roost.index.disk;
+    exports io.github.roost.index.disk.stall;
 
     provides io.github.roost.vector.file.TableFormats with
             io.github.roost.index.disk.format.DiskFormats;

@@ -10,7 +10,6 @@ import io.github.roost.core.placement.Mapper;
 import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.core.policy.IdleStrategy;
 import io.github.roost.core.policy.SchedulingPolicy;
-import io.github.roost.core.policy.StallPolicy;
 import io.github.roost.core.pool.CallerRunner;
 import io.github.roost.core.pool.Request.Kind;
 import io.github.roost.core.pool.WorkerPool;
@@ -151,21 +150,6 @@ public final class Orchestrator implements AutoCloseable {
     /** {@return a builder with every option at its default} */
     public static Builder builder() {
         return new Builder();
-    }
-
-    /**
-     * Sets what workers do in a stall, when their searches wait for bytes and there is nothing else to run.
-     *
-     * @param policy default {@link StallPolicy#POLLED}; each worker applies it from its next stall on, and resets its measurements if the
-     *     policy changed
-     */
-    public void stalls(StallPolicy policy) {
-        pool.stalls(Objects.requireNonNull(policy, "stall policy must not be null"));
-    }
-
-    /** {@return statistics of the workers' stalls since the policy was set; empty if the policy measures none} */
-    public StallPolicy.Stats stallStats() {
-        return pool.stallStats();
     }
 
     /**

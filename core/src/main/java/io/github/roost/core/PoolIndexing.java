@@ -23,6 +23,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -135,6 +136,16 @@ final class PoolIndexing implements Indexing {
             throw new NullPointerException("factory must not be null");
         }
         return pool.addSource(factory);
+    }
+
+    @Override
+    public void stallRule(StallRule.@Nullable Factory factory) {
+        pool.stallRule(factory);
+    }
+
+    @Override
+    public StallRule.@Nullable Factory stallRule() {
+        return pool.stallRule();
     }
 
     @Override

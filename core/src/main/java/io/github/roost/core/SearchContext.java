@@ -1,6 +1,6 @@
 package io.github.roost.core;
 
-import io.github.roost.core.policy.StallPolicy;
+import io.github.roost.core.spi.Indexing;
 import java.util.function.BooleanSupplier;
 
 /** The interface between a running slice and its worker. Valid only during the call that it is passed to, in the calling thread. */
@@ -30,7 +30,7 @@ public interface SearchContext {
 
     /** {@return the time budget of a step of maintenance, in nanoseconds; a step that exceeds it may delay searches} */
     default long stepNanos() {
-        return StallPolicy.STEP_NANOS;
+        return Indexing.Maintenance.STEP_NANOS;
     }
 
     /** {@return whether the worker's previous slice was maintenance, which may have evicted the search's data from its caches} */

@@ -1,6 +1,6 @@
 package io.github.roost.bench.disk;
 
-import io.github.roost.core.policy.StallPolicy;
+import io.github.roost.index.disk.stall.StallPolicy;
 import io.github.roost.io.BlockIo.Backend;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,13 +1,13 @@
 package io.github.roost.bench.disk;
 
 import io.github.roost.bench.disk.StallRecording.Cycle;
-import io.github.roost.core.policy.StallPolicy;
-import io.github.roost.core.stall.StallFilling;
+import io.github.roost.core.spi.Indexing;
+import io.github.roost.index.disk.stall.StallPolicy;
 import java.util.SplittableRandom;
 
 /**
  * Question: with given numbers of searching and updating workers, how many updates do the stalls of the searching workers add, and how much slower
- * do their searches get? Simulated on virtual time with the workers' decision classes ({@link StallFilling} and the classes that it uses), driven by
+ * do their searches get? Simulated on virtual time with the workers' decision classes ({@link StallPolicy#rules}), driven by
  * recorded stalls and step durations. Baseline: the stalls stay empty.
  *
  * <p>Workers do not slow each other down in this model: disk, memory and the order of updates of a single writer are not shared. So results for many
@@ -58,7 +58,7 @@ public final class StallSplits {
             nanos += searcher.nanos;
             alone += searcher.alone;
             filled += searcher.filled;
-            share += searcher.filling.stats().share() / simulated;
+            share += searcher.rules.stats().share() / simulated;
         }
         // Each worker ran for its own time; this is the mean number of workers that are filling stalls.
         double inStalls = searchers * filled / nanos;
@@ -71,7 +71,8 @@ public final class StallSplits {
 
     /** A worker that runs one search after the other. */
     private final class Searcher {
-        final StallFilling filling;
+        final StallPolicy.Rules rules;
+        private final Indexing.StallRule filling;
         private final SplittableRandom random;
         private long now;
         private int next;
@@ -81,7 +82,8 @@ public final class StallSplits {
         long filled;
 
         Searcher(StallPolicy policy, SplittableRandom random) {
-            this.filling = new StallFilling(policy);
+            this.rules = policy.rules(1);
+            this.filling = rules.open(0);
             this.random = random;
         }
 
@@ -123,7 +125,8 @@ public final class StallSplits {
                     now = Math.min(arrival, now + LOOK_NANOS);
                     continue;
                 }
-                long step = Math.max(LOOK_NANOS, may - StallPolicy.STEP_NANOS + one(recording.stepNanos(), random));
+                long step = Math.max(
+                        LOOK_NANOS, may - Indexing.Maintenance.STEP_NANOS + one(recording.stepNanos(), random));
                 filling.ran(now, now + step);
                 filled += step;
                 now += step;

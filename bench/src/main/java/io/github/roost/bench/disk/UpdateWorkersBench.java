@@ -2,9 +2,9 @@ package io.github.roost.bench.disk;
 
 import io.github.roost.bench.ClosedLoop;
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.policy.StallPolicy;
 import io.github.roost.index.disk.DiskTable;
 import io.github.roost.index.disk.MutableDiskTable;
+import io.github.roost.index.disk.stall.StallPolicy;
 import io.github.roost.io.BlockIo;
 import io.github.roost.testkit.Mixture;
 import io.github.roost.testkit.TemporaryFolder;
@@ -160,7 +160,7 @@ public final class UpdateWorkersBench {
                     measure(tables, kind, StallPolicy.POLLED.withLatencyTarget(1));
                 }
                 prepare(tables, kind);
-                tables.orchestrator.stalls(StallPolicy.POLLED.withLatencyTarget(1));
+                StallPolicy.POLLED.withLatencyTarget(1).applyTo(tables.orchestrator);
                 Outcome outcome;
                 try (Recording recording = new Recording()) {
                     recording.enable("io.github.roost.Stall").withoutThreshold();
@@ -236,12 +236,12 @@ public final class UpdateWorkersBench {
 
     private Outcome measure(Tables tables, Kind kind, StallPolicy policy) throws InterruptedException {
         prepare(tables, kind);
-        tables.orchestrator.stalls(policy);
+        StallPolicy.Rules stalls = policy.applyTo(tables.orchestrator);
         // Each measurement begins without changed pages in memory, which searches would not have to read.
         tables.tables.forEach(table -> table.checkpoint().join());
         search(tables, plan.leadIn());
         begin(tables, kind);
-        StallPolicy.Stats stallsBefore = tables.orchestrator.stallStats();
+        StallPolicy.Stats stallsBefore = stalls.stats();
         double before = tables.updates(kind);
         double nanosBefore = tables.updateNanos();
         long began = System.nanoTime();
@@ -249,7 +249,7 @@ public final class UpdateWorkersBench {
         double seconds = (System.nanoTime() - began) / 1e9;
         double updates = tables.updates(kind) - before;
         double nanos = tables.updateNanos() - nanosBefore;
-        StallPolicy.Stats stallsAfter = tables.orchestrator.stallStats();
+        StallPolicy.Stats stallsAfter = stalls.stats();
         return new Outcome(
                 run.latencies().p50us(),
                 run.latencies().p99us(),

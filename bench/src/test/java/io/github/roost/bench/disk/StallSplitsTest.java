@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import io.github.roost.bench.disk.UpdateWorkersBench.Kind;
-import io.github.roost.core.policy.StallPolicy;
+import io.github.roost.index.disk.stall.StallPolicy;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.StringReader;

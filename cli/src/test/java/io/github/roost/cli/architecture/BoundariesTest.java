@@ -63,10 +63,7 @@ class BoundariesTest {
     private static final String PLACEMENT = "io.github.roost.core.placement..";
     /** Decisions that only core and the simulators, which decide alike, ask for. */
     private static final String[] DECISIONS = {
-        "io.github.roost.core.dispatch..",
-        "io.github.roost.core.monitor..",
-        "io.github.roost.core.remap..",
-        "io.github.roost.core.stall.."
+        "io.github.roost.core.dispatch..", "io.github.roost.core.monitor..", "io.github.roost.core.remap.."
     };
 
     /** What requests are made of: types of core's root package, below the pool, unlike the orchestrator beside them. */
@@ -291,8 +288,7 @@ class BoundariesTest {
                     "io.github.roost.core.mapping..",
                     "io.github.roost.core.monitor..",
                     "io.github.roost.core.policy..",
-                    "io.github.roost.core.remap..",
-                    "io.github.roost.core.stall..")
+                    "io.github.roost.core.remap..")
             .should()
             .dependOnClassesThat(resideInAPackage(POOL).or(resideInAPackage("io.github.roost.core")));
 

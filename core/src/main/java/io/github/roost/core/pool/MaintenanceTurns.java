@@ -1,12 +1,12 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.core.policy.StallPolicy;
-import io.github.roost.core.stall.StallFilling;
+import io.github.roost.core.spi.Indexing.Maintenance;
+import io.github.roost.core.spi.Indexing.StallRule;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When a worker takes maintenance, and for how long: between searches its share of their time; if all its searches are parked, by
- * {@link StallFilling}; otherwise, if there is nothing else to run, step by step. Used by the runner's thread, except {@link #stats}.
+ * When a worker takes maintenance, and for how long: between searches its share of their time; if all its searches are parked, by the
+ * {@link StallRule} if an index has set one; otherwise, if there is nothing else to run, step by step. Used by the runner's thread.
  */
 final class MaintenanceTurns {
     /** Maximum credit of maintenance, however long none ran. */
@@ -19,10 +19,12 @@ final class MaintenanceTurns {
 
     /** Nanoseconds of maintenance that are due: its share of the time that searches ran. */
     private double credit;
-    /** The stall state; written by the runner's thread, replaced when the policy changes. */
-    private volatile StallFilling filling = new StallFilling(StallPolicy.POLLED);
+    /** The factory that opened {@code rule}. */
+    private StallRule.@Nullable Factory opener;
+    /** Null for the default: stalls are filled step by step. */
+    private @Nullable StallRule rule;
     /** Time budget of the maintenance step in hand. */
-    private long stepNanos = StallPolicy.STEP_NANOS;
+    private long stepNanos = Maintenance.STEP_NANOS;
     /** Whether the last slice was maintenance. */
     private boolean afterMaintenance;
 
@@ -38,7 +40,7 @@ final class MaintenanceTurns {
     /** Takes maintenance that goes before searches because its share of their time is due; null if there is none. */
     @Nullable
     Task takeDue() {
-        return credit > 0 && !filling.isEmpty() ? take(StallPolicy.STEP_NANOS) : null;
+        return credit > 0 && (rule == null || !rule.isEmpty()) ? take(Maintenance.STEP_NANOS) : null;
     }
 
     /** Takes maintenance when there is nothing else to run, if the stall may be filled; null if there is none. */
@@ -47,8 +49,7 @@ final class MaintenanceTurns {
         if (!waits()) {
             return null;
         }
-        StallFilling stalls = filling;
-        long nanos = stalls.isMeasured() ? stalls.mayRun(System.nanoTime()) : StallPolicy.STEP_NANOS;
+        long nanos = rule != null && rule.isMeasured() ? rule.mayRun(System.nanoTime()) : Maintenance.STEP_NANOS;
         return nanos > 0 ? take(nanos) : null;
     }
 
@@ -78,7 +79,9 @@ final class MaintenanceTurns {
     void ran(Task task, long from, long to) {
         if (task.isMaintenance()) {
             credit -= to - from;
-            filling.ran(from, to);
+            if (rule != null) {
+                rule.ran(from, to);
+            }
         } else if (waits()) {
             credit = Math.min(MAX_CREDIT_NANOS, credit + pool.maintenanceShare() * (to - from));
         } else {
@@ -95,50 +98,44 @@ final class MaintenanceTurns {
 
     /** Called after a search has parked: begins a stall if there is no other task to run. */
     void beginStall() {
-        StallFilling stalls = filling;
-        StallPolicy policy = pool.stalls();
-        if (!policy.equals(stalls.policy())) {
-            stalls = new StallFilling(policy);
-            filling = stalls;
+        StallRule.Factory factory = pool.stallRule();
+        if (factory != opener) {
+            rule = factory == null ? null : factory.open(worker.index);
+            opener = factory;
         }
-        if (!policy.isPlain() && progress.current() == null && worker.waiting() == 0 && !worker.parked.isEmpty()) {
-            stalls.begins(progress.endOfLast(), worker.sources.underWay(runner));
+        if (rule != null && progress.current() == null && worker.waiting() == 0 && !worker.parked.isEmpty()) {
+            rule.begins(progress.endOfLast(), worker.sources.underWay(runner));
         }
     }
 
     /** Ends the stall at the first task that is not maintenance. Only a task of this domain that had begun gives a measurement. */
     void endStall(TaskInHand hand) {
-        StallFilling stalls = filling;
         Task task = hand.task();
-        if (task == null || task.isMaintenance() || stalls.policy().isPlain()) {
+        if (rule == null || task == null || task.isMaintenance()) {
             return;
         }
         long now = System.nanoTime();
         if (hand.isOwned() && !hand.isStolen()) {
-            stalls.ends(now);
+            rule.ends(now);
         } else {
-            stalls.isOver(now);
+            rule.isOver(now);
         }
     }
 
     /** Called when there is nothing to run: a worker without parked searches is idle, not in a stall. */
     void idleBegins() {
-        StallFilling stalls = filling;
-        if (!stalls.isMeasured()) {
-            stalls.isOver(0);
+        if (rule == null) {
+            return;
+        }
+        if (!rule.isMeasured()) {
+            rule.isOver(0);
         } else if (worker.parked.isEmpty()) {
-            stalls.isOver(System.nanoTime());
+            rule.isOver(System.nanoTime());
         }
     }
 
     /** Whether the worker is in a stall that is measured, which it may fill later; then it must not yield its core. */
     boolean mayFillLater() {
-        return filling.isMeasured() && waits();
-    }
-
-    /** Statistics under a policy: none while the worker has had no stall since the policy was set. Any thread. */
-    StallPolicy.Stats stats(StallPolicy policy) {
-        StallFilling stalls = filling;
-        return stalls.policy().equals(policy) ? stalls.stats() : StallPolicy.Stats.NONE;
+        return rule != null && rule.isMeasured() && waits();
     }
 }

@@ -1,6 +1,5 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.core.policy.StallPolicy;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -152,10 +151,5 @@ final class Runner implements Runnable {
         for (Frame frame = progress.current(); frame != null; frame = frame.outer()) {
             frame.fail(cause);
         }
-    }
-
-    /** Statistics under a policy: none while the worker has had no stall since the policy was set. */
-    StallPolicy.Stats stalls(StallPolicy policy) {
-        return maintenance.stats(policy);
     }
 }

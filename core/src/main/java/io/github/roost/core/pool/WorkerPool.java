@@ -10,10 +10,10 @@ import io.github.roost.core.monitor.TrafficMonitor;
 import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.core.policy.IdleStrategy;
 import io.github.roost.core.policy.SchedulingPolicy;
-import io.github.roost.core.policy.StallPolicy;
 import io.github.roost.core.pool.Task.Outcome;
 import io.github.roost.core.pool.WorkerCounters.Counter;
 import io.github.roost.core.spi.CompletionSource;
+import io.github.roost.core.spi.Indexing.StallRule;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.Pinner;
 import java.time.Duration;
@@ -76,7 +76,7 @@ public final class WorkerPool {
     /** Replaced under the lock of this object. */
     private volatile WorkerSources.Added[] sources = NO_SOURCES;
 
-    private volatile StallPolicy stalls = StallPolicy.POLLED;
+    private volatile StallRule.@Nullable Factory stallRule;
     /** Written once by {@link #terminate}. */
     private volatile boolean terminated;
     /** Written once by {@link #failEverything}: from then on queued tasks fail instead of running. */
@@ -377,26 +377,13 @@ public final class WorkerPool {
         return StealOrder.of(setup.scheduling(), layout, worker);
     }
 
-    /** Sets the policy by which workers fill their stalls; it takes effect at a worker's next stall. */
-    public void stalls(StallPolicy policy) {
-        stalls = policy;
+    /** Sets the rule by which workers fill their stalls, from a worker's next stall on; null for steps of the default length. */
+    public void stallRule(StallRule.@Nullable Factory factory) {
+        stallRule = factory;
     }
 
-    public StallPolicy stalls() {
-        return stalls;
-    }
-
-    /** Statistics of the stalls of all workers since the policy was set. */
-    public StallPolicy.Stats stallStats() {
-        StallPolicy policy = stalls;
-        List<StallPolicy.Stats> all = new ArrayList<>();
-        for (Worker worker : workers) {
-            Runner runner = worker.runner();
-            if (runner != null) {
-                all.add(runner.stalls(policy));
-            }
-        }
-        return StallPolicy.Stats.of(all);
+    public StallRule.@Nullable Factory stallRule() {
+        return stallRule;
     }
 
     double maintenanceShare() {

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The operations of an {@link Orchestrator} for indexes: searches in several slices, batch queues, maintenance, completions of I/O, and the closing
@@ -130,6 +131,18 @@ public interface Indexing {
      * @return its {@code close} removes the sources; until then the orchestrator keeps them, even after its own close
      */
     CompletionSource.Handle addCompletionSource(CompletionSource.Factory factory);
+
+    /**
+     * Sets the rule by which workers fill their stalls with maintenance, for all workers of the orchestrator. Each worker applies it from its
+     * next stall on, and keeps its instance until another factory is set.
+     *
+     * @param factory opens the rule of each worker; null for the default: every stall is filled, in steps of
+     *     {@value Maintenance#STEP_NANOS} ns, and the worker polls for the bytes between two steps
+     */
+    void stallRule(StallRule.@Nullable Factory factory);
+
+    /** {@return the factory of the stall rule in force; null for the default} */
+    StallRule.@Nullable Factory stallRule();
 
     /**
      * Closes a table and frees its memory: refuses later calls, waits for accepted tasks and for threads that
@@ -286,6 +299,9 @@ public interface Indexing {
      */
     @FunctionalInterface
     interface Maintenance {
+        /** The time budget of a step, in nanoseconds, unless a {@link StallRule} allows another. */
+        long STEP_NANOS = 5_000;
+
         /**
          * Runs one step. Steps of the same maintenance never run concurrently; each sees the writes of earlier steps.
          *
@@ -294,6 +310,72 @@ public interface Indexing {
          * @throws Exception any failure; it ends the maintenance and fails its future
          */
         boolean step(SearchContext context) throws Exception;
+    }
+
+    /**
+     * Decides how one worker fills its stalls with maintenance. A stall is the time in which a worker has only searches that wait for bytes.
+     * Whatever the rule, maintenance also gets its share of the time of busy workers, except in a stall that {@link #isEmpty}, and workers
+     * without searches run it at once. Clock readings are those of {@link System#nanoTime}.
+     *
+     * <p>Called only in the worker's thread. Methods must take well below a microsecond, and must not throw.
+     */
+    interface StallRule {
+        /**
+         * Called at the begin of a stall: the worker's last search has parked.
+         *
+         * @param now the clock
+         * @param underWay number of reads in flight, at least 0
+         */
+        void begins(long now, int underWay);
+
+        /**
+         * Called when a parked search of this worker resumes, also outside a stall.
+         *
+         * @param now the clock
+         */
+        void ends(long now);
+
+        /**
+         * Called when the worker runs other work than its parked searches or maintenance, or becomes idle, also outside a stall: the time from
+         * one stall to the next is then no measure of searches.
+         *
+         * @param now the clock; may be 0 outside a stall that {@link #isMeasured}
+         */
+        void isOver(long now);
+
+        /**
+         * Called after a step of maintenance, also outside a stall.
+         *
+         * @param from the clock at its begin
+         * @param to the clock at its end
+         */
+        void ran(long from, long to);
+
+        /**
+         * Returns for how long maintenance may run now. Called in a stall that {@link #isMeasured}, after a poll that found no bytes.
+         *
+         * @param now the clock
+         * @return nanoseconds; 0 if it must not run now
+         */
+        long mayRun(long now);
+
+        /** {@return whether the worker is in a stall that is measured; then it does not yield its core to other threads} */
+        boolean isMeasured();
+
+        /** {@return whether the worker is in a stall that is left empty; then not even the share of maintenance runs} */
+        boolean isEmpty();
+
+        /** Opens the rule of each worker. */
+        @FunctionalInterface
+        interface Factory {
+            /**
+             * Opens a worker's rule; called in the worker's own thread, at a stall, and once more if another thread replaces it. Must not throw.
+             *
+             * @param worker index of the worker, from 0
+             * @return the rule, for this thread alone
+             */
+            StallRule open(int worker);
+        }
     }
 
     /**

@@ -10,7 +10,6 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorClosedException;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.SubmitOptions;
-import io.github.roost.core.policy.StallPolicy;
 import io.github.roost.core.pool.Completions.DiskFailure;
 import io.github.roost.core.pool.Completions.Kind;
 import io.github.roost.core.spi.CompletionSource;
@@ -18,6 +17,7 @@ import io.github.roost.core.spi.Indexing;
 import io.github.roost.core.spi.Pending;
 import io.github.roost.core.spi.Search;
 import io.github.roost.core.spi.Step;
+import io.github.roost.testkit.Await;
 import io.github.roost.testkit.Machines;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -162,14 +162,102 @@ class ParkTest {
         assertThat(orchestrator.stats(0).tasks().completed()).isEqualTo(1);
     }
 
-    @Test
-    void statisticsOfStallsAreOfTheCurrentPolicyOnly() {
-        orchestrator.stalls(StallPolicy.BUDGETED);
-        while (orchestrator.stallStats().stalls() == 0) {
-            assertThat(submit(doubled(Kind.SOON), SubmitOptions.DEFAULT).join()).isEqualTo(42);
+    /** Leaves its stalls empty until told otherwise. */
+    private static final class Rule implements Indexing.StallRule {
+        private final AtomicInteger begun = new AtomicInteger();
+        private final AtomicInteger asked = new AtomicInteger();
+        private volatile long allowed;
+        private volatile boolean inStall;
+        private final AtomicInteger ranInStalls = new AtomicInteger();
+        private final AtomicInteger ended = new AtomicInteger();
+
+        @Override
+        public void begins(long now, int underWay) {
+            inStall = true;
+            begun.incrementAndGet();
         }
-        orchestrator.stalls(StallPolicy.BUDGETED.withLatencyTarget(.1));
-        assertThat(orchestrator.stallStats()).isEqualTo(StallPolicy.Stats.NONE);
+
+        @Override
+        public void ends(long now) {
+            ended.addAndGet(inStall ? 1 : 0);
+            inStall = false;
+        }
+
+        @Override
+        public void isOver(long now) {
+            inStall = false;
+        }
+
+        @Override
+        public void ran(long from, long to) {
+            ranInStalls.addAndGet(inStall ? 1 : 0);
+        }
+
+        @Override
+        public long mayRun(long now) {
+            asked.incrementAndGet();
+            return allowed;
+        }
+
+        @Override
+        public boolean isMeasured() {
+            return inStall;
+        }
+
+        @Override
+        public boolean isEmpty() {
+            return inStall && allowed == 0;
+        }
+    }
+
+    @Test
+    void theRuleOfAnIndexDecidesWhenAStallIsFilledAndForHowLong() {
+        Rule rule = new Rule();
+        Indexing.StallRule.Factory factory = worker -> rule;
+        orchestrator.indexing().stallRule(factory);
+        assertThat(orchestrator.indexing().stallRule()).isSameAs(factory);
+        Pending bytes = new Pending();
+        CompletableFuture<Integer> search = submit(
+                (query, context) -> new Step.Park<>(bytes, (same, later) -> Step.done(same)), SubmitOptions.DEFAULT);
+        Await.until(() -> rule.begun.get() == 1);
+        CompletableFuture<Long> budget = new CompletableFuture<>();
+        CompletableFuture<Void> work = orchestrator.indexing().maintenance(id, context -> {
+            budget.complete(context.stepNanos());
+            return false;
+        });
+        int before = rule.asked.get();
+        Await.until(() -> rule.asked.get() > before + 1);
+        assertThat(work).isNotDone();
+        rule.allowed = 7_000;
+        work.join();
+        assertThat(budget.join()).isEqualTo(7_000);
+        bytes.complete();
+        assertThat(search.join()).isEqualTo(21);
+        assertThat(rule.ended).hasValue(1);
+        assertThat(rule.ranInStalls).hasValue(1);
+    }
+
+    @Test
+    void aWorkerAppliesAnotherRuleFromItsNextStallOn() {
+        Rule first = new Rule();
+        Rule second = new Rule();
+        orchestrator.indexing().stallRule(worker -> first);
+        parkUntil(() -> first.begun.get() == 1);
+        orchestrator.indexing().stallRule(worker -> second);
+        parkUntil(() -> second.begun.get() == 1);
+        orchestrator.indexing().stallRule(null);
+        parkUntil(() -> parked() == 1);
+        assertThat(first.begun).hasValue(1);
+        assertThat(second.begun).hasValue(1);
+    }
+
+    private void parkUntil(Await.Condition<RuntimeException> reached) {
+        Pending bytes = new Pending();
+        CompletableFuture<Integer> search = submit(
+                (query, context) -> new Step.Park<>(bytes, (same, later) -> Step.done(same)), SubmitOptions.DEFAULT);
+        Await.until(reached);
+        bytes.complete();
+        assertThat(search.join()).isEqualTo(21);
     }
 
     @Test

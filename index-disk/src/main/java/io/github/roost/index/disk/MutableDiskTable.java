@@ -126,7 +126,7 @@ public final class MutableDiskTable extends DiskTable implements MutableVectorTa
      * overrun it by at most about this time. In a long slice one update goes on until it is done or must wait, and no other begins.
      *
      * @param slice from a microsecond to a second, or zero for the worker's own limit, the default: 5 us, or the value of
-     *     {@link io.github.roost.core.policy.StallPolicy}. Takes effect at once
+     *     {@link io.github.roost.index.disk.stall.StallPolicy}. Takes effect at once
      */
     public void updateSlice(Duration slice) {
         Objects.requireNonNull(slice, "slice must not be null");

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorClosedException;
 import io.github.roost.core.TableClosedException;
-import io.github.roost.core.policy.StallPolicy;
+import io.github.roost.index.disk.stall.StallPolicy;
 import io.github.roost.index.disk.update.DiskUpdates;
 import io.github.roost.index.disk.update.UpdateThread;
 import io.github.roost.io.BlockIo;
@@ -257,8 +257,8 @@ class DiskUpdatesTest {
                     StallPolicy.BUDGETED,
                     StallPolicy.POLLED.withLatencyTarget(.05),
                     StallPolicy.BUDGETED.withLatencyTarget(.05))) {
+                StallPolicy.Rules stalls = policy.applyTo(orchestrator);
                 for (UpdateThread thread : UpdateThread.values()) {
-                    orchestrator.stalls(policy);
                     List<CompletableFuture<SearchResult>> searches = new ArrayList<>();
                     for (int i = 0; i < 150; i++) {
                         // In the midst of updates.
@@ -279,7 +279,7 @@ class DiskUpdatesTest {
                 for (int i = 0; i < 60; i++) {
                     assertThat(table.search(ROWS.query(i), K, 60).get().size()).isEqualTo(K);
                 }
-                assertThat(orchestrator.stallStats().stalls() > 0).isEqualTo(!policy.isPlain());
+                assertThat(stalls.stats().stalls() > 0).isEqualTo(!policy.isPlain());
             }
             assertThat(table.size()).isEqualTo(row);
             assertThat(recall(table, 0, row)).isGreaterThan(.95);

@@ -1,7 +1,6 @@
 package io.github.roost.index.disk.update;
 
 import io.github.roost.core.SearchContext;
-import io.github.roost.core.policy.StallPolicy;
 import io.github.roost.core.spi.Indexing;
 import io.github.roost.index.disk.format.DiskGraph;
 import io.github.roost.index.disk.format.ProductCodes;
@@ -185,7 +184,7 @@ public final class DiskWriter implements Indexing.Maintenance {
         long began = System.nanoTime();
         long slice = sliceNanos;
         long end = began + (slice == 0 ? context.stepNanos() : slice);
-        long last = Math.min(end, began + StallPolicy.STEP_NANOS);
+        long last = Math.min(end, began + Indexing.Maintenance.STEP_NANOS);
         long now = began;
         boolean ran;
         do {

@@ -1,4 +1,4 @@
-package io.github.roost.core.stall;
+package io.github.roost.index.disk.stall;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;

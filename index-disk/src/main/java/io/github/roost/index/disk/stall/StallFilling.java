@@ -1,6 +1,7 @@
-package io.github.roost.core.stall;
+package io.github.roost.index.disk.stall;
 
-import io.github.roost.core.policy.StallPolicy;
+import io.github.roost.core.spi.Indexing;
+import io.github.roost.core.spi.Indexing.Maintenance;
 import jdk.jfr.Category;
 import jdk.jfr.Enabled;
 import jdk.jfr.Event;
@@ -22,7 +23,7 @@ import jdk.jfr.Timespan;
  * <p>If bytes arrive during a step, the worker sees them after it, and the time of their arrival is unknown. The overrun is then the value
  * expected from the lengths of empty stalls, or half of the step if these give no estimate.
  */
-public final class StallFilling {
+final class StallFilling implements Indexing.StallRule {
     static final int BLOCK = 512;
     static final int EMPTY = 32;
     private static final long LONG_STALL_NANOS = 1_000_000;
@@ -76,7 +77,7 @@ public final class StallFilling {
      *
      * @param policy the policy
      */
-    public StallFilling(StallPolicy policy) {
+    StallFilling(StallPolicy policy) {
         this.policy = policy;
         this.tuner = new UtilizationTuner(policy.hasTarget() ? policy.latencyTarget() : 1);
         for (int width = 0; width < WIDTHS; width++) {
@@ -85,17 +86,7 @@ public final class StallFilling {
         this.known = lengths[0];
     }
 
-    /** {@return the policy} */
-    public StallPolicy policy() {
-        return policy;
-    }
-
-    /**
-     * Records the begin of a stall: the worker's last search has parked.
-     *
-     * @param now the clock
-     * @param underWay number of reads in flight, at least 0
-     */
+    @Override
     public void begins(long now, int underWay) {
         if (policy.isPlain()) {
             return;
@@ -134,44 +125,39 @@ public final class StallFilling {
         }
     }
 
-    /** {@return whether the worker is in a stall that is left empty} */
+    @Override
     public boolean isEmpty() {
         return inStall && empty;
     }
 
-    /** {@return whether the worker is in a stall that is measured; then it must not yield its core to other threads} */
+    @Override
     public boolean isMeasured() {
         return inStall;
     }
 
-    /**
-     * Returns for how long maintenance may run.
-     *
-     * @param now the clock
-     * @return nanoseconds, 0 if it must not run now
-     */
+    @Override
     public long mayRun(long now) {
         if (!inStall) {
-            return StallPolicy.STEP_NANOS;
+            return Maintenance.STEP_NANOS;
         }
         // The caller has polled and found no bytes, so they did not arrive in the last step.
         lastStep = 0;
         long elapsed = now - began;
         if (elapsed > LONG_STALL_NANOS) {
             isOver(now);
-            return StallPolicy.STEP_NANOS;
+            return Maintenance.STEP_NANOS;
         }
         if (empty || !fills || !policy.fills()) {
             return 0;
         }
-        allowed = policy.isBudgeted() ? budget(elapsed) : StallPolicy.STEP_NANOS;
+        allowed = policy.isBudgeted() ? budget(elapsed) : Maintenance.STEP_NANOS;
         return allowed;
     }
 
     private long budget(long elapsed) {
         double cycle = tuner.emptyCycleNanos();
         if (!known.isKnown() || cycle == 0) {
-            return StallPolicy.STEP_NANOS;
+            return Maintenance.STEP_NANOS;
         }
         double reached = known.goesOn(0, elapsed);
         if (reached < .01) {
@@ -181,12 +167,7 @@ public final class StallFilling {
         return budget < MIN_NANOS ? 0 : budget;
     }
 
-    /**
-     * Records a step of maintenance.
-     *
-     * @param from the clock at its begin
-     * @param to the clock at its end
-     */
+    @Override
     public void ran(long from, long to) {
         if (!inStall) {
             return;
@@ -206,11 +187,7 @@ public final class StallFilling {
         }
     }
 
-    /**
-     * Records the end of a stall: a search resumes.
-     *
-     * @param now the clock
-     */
+    @Override
     public void ends(long now) {
         if (!inStall) {
             return;
@@ -243,11 +220,7 @@ public final class StallFilling {
         return policy.hasTarget() ? tuner.share() : 1;
     }
 
-    /**
-     * Ends the measurement: the worker runs other work than the stalled searches, or none, so the time to the next stall is not compared.
-     *
-     * @param now the clock; ignored outside a stall
-     */
+    @Override
     public void isOver(long now) {
         counts = false;
         if (inStall) {
@@ -257,7 +230,7 @@ public final class StallFilling {
     }
 
     /** {@return statistics of the stalls, updated every 64 stalls} */
-    public StallPolicy.Stats stats() {
+    StallPolicy.Stats stats() {
         return stats;
     }
 

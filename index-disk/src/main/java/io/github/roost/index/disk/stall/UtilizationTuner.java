@@ -1,4 +1,4 @@
-package io.github.roost.core.stall;
+package io.github.roost.index.disk.stall;
 
 /**
  * Adjusts the share of stalls that are filled so that searches take longer by a target share. Not thread-safe.
@@ -12,7 +12,7 @@ package io.github.roost.core.stall;
  * share changes only if the interval excludes the target, in proportion to the end of the interval that is nearer to the target, since the
  * slowdown is proportional to the share. After a change the count of pairs starts again.
  */
-public final class UtilizationTuner {
+final class UtilizationTuner {
     /** Number of pairs needed for a decision. */
     static final int ENOUGH_PAIRS = 6;
     /** Maximum number of pairs; then their weight is halved, so that a new load is noticed. */
@@ -72,7 +72,7 @@ public final class UtilizationTuner {
      *
      * @param target how much longer searches may take, as a share of the time from one stall to the next
      */
-    public UtilizationTuner(double target) {
+    UtilizationTuner(double target) {
         this.target = target;
     }
 
@@ -84,7 +84,7 @@ public final class UtilizationTuner {
      * @param overrunNanos the part of the stall after the bytes arrived
      * @param computedNanos the time from the end of the stall to the next stall
      */
-    public void add(boolean isEmpty, long stallNanos, double overrunNanos, long computedNanos) {
+    void add(boolean isEmpty, long stallNanos, double overrunNanos, long computedNanos) {
         if (isEmpty && !lastWasEmpty) {
             endPair();
         }
@@ -147,17 +147,17 @@ public final class UtilizationTuner {
     }
 
     /** {@return the share of stalls that may be filled, above 0, at most 1} */
-    public double share() {
+    double share() {
         return share;
     }
 
     /** {@return how much longer searches take than with empty stalls, as a share, by the latest pairs; 0 before the first pair} */
-    public double slowdown() {
+    double slowdown() {
         return slowdown;
     }
 
     /** {@return the mean length of cycles whose stall was left empty, in nanoseconds; 0 before the first} */
-    public double emptyCycleNanos() {
+    double emptyCycleNanos() {
         return emptyCycle;
     }
 }

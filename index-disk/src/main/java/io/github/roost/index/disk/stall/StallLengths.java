@@ -1,4 +1,4 @@
-package io.github.roost.core.stall;
+package io.github.roost.index.disk.stall;
 
 import java.util.Arrays;
 
@@ -10,7 +10,7 @@ import java.util.Arrays;
  * <p>For a stall of length X with distribution F that has lasted t, work of length b overruns it by max(0, t + b - X). The expected overrun
  * is the integral of F(x | X > t) from t to t + b. {@link #budget} returns the longest b whose expected overrun is within a bound.
  */
-public final class StallLengths {
+final class StallLengths {
     /** Number of stalls that are kept. */
     static final int KEPT = 64;
     /** Number of stalls needed for an estimate. */
@@ -30,15 +30,12 @@ public final class StallLengths {
     private final double[] overrun = new double[POINTS + 1];
     private double width;
 
-    /** Creates an empty distribution. */
-    public StallLengths() {}
-
     /**
      * Adds a stall that was not filled.
      *
      * @param nanos its length
      */
-    public void add(long nanos) {
+    void add(long nanos) {
         lengths[next] = Math.max(0, nanos);
         next = (next + 1) % KEPT;
         count = Math.min(KEPT, count + 1);
@@ -49,7 +46,7 @@ public final class StallLengths {
     }
 
     /** {@return whether there are enough stalls for an estimate} */
-    public boolean isKnown() {
+    boolean isKnown() {
         return width > 0;
     }
 
@@ -104,7 +101,7 @@ public final class StallLengths {
      * @param nanos the length of the work
      * @return nanoseconds; all of the work if no known stall lasts longer than {@code elapsed}
      */
-    public double expectedOverrun(long elapsed, long nanos) {
+    double expectedOverrun(long elapsed, long nanos) {
         double from = elapsed;
         double work = nanos;
         double before = at(cumulative, from);
@@ -122,7 +119,7 @@ public final class StallLengths {
      * @param maxOverrun the maximum expected overrun, in nanoseconds
      * @return nanoseconds, at least 0, accurate to 0.5 us; about {@code maxOverrun} if no known stall lasts longer than {@code elapsed}
      */
-    public long budget(long elapsed, double maxOverrun) {
+    long budget(long elapsed, double maxOverrun) {
         long min = 0;
         long max = (long) (POINTS * width) + (long) maxOverrun;
         while (max - min > 500) {
@@ -143,7 +140,7 @@ public final class StallLengths {
      * @param nanos the additional time
      * @return from 0 to 1
      */
-    public double goesOn(long elapsed, long nanos) {
+    double goesOn(long elapsed, long nanos) {
         double from = elapsed;
         double left = 1 - at(cumulative, from);
         return left <= 1e-6 ? 0 : Math.clamp((1 - at(cumulative, from + nanos)) / left, 0, 1);

@@ -1,18 +1,18 @@
-package io.github.roost.core.stall;
+package io.github.roost.index.disk.stall;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
-import io.github.roost.core.policy.StallPolicy;
+import io.github.roost.core.spi.Indexing;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class StallFillingTest {
-    private static final long STEP = StallPolicy.STEP_NANOS;
+    private static final long STEP = Indexing.Maintenance.STEP_NANOS;
 
     /** One worker with one search after the other, in virtual time. */
     private static final class OneWorker {

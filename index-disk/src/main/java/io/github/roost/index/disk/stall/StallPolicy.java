@@ -1,21 +1,27 @@
-package io.github.roost.core.policy;
+package io.github.roost.index.disk.stall;
+
+import io.github.roost.core.Orchestrator;
+import io.github.roost.core.spi.Indexing;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.stream.IntStream;
 
 /**
- * How workers fill their stalls with maintenance. A stall is the time in which a worker has only searches that wait for bytes. Under every
- * policy, maintenance also gets its share of busy workers' time, and workers without searches run it at once.
+ * How workers fill their stalls with maintenance, such as the updates of tables on disk. A stall is the time
+ * in which a worker has only searches that wait for bytes. Under every policy, maintenance also gets its share of busy workers' time, and workers without searches run it at once.
+ *
+ * <p>Immutable and thread-safe. A policy is of an orchestrator, so it concerns all tables on it.
  *
  * @param fills whether stalls are filled; if not, {@code isBudgeted} has no effect
  * @param isBudgeted whether the length of stalls is estimated, and a stall filled in one step for as long as the expected overrun allows
- *     (after the paper on leveraging I/O stalls, arXiv 2605.19335); if not, stalls are filled in steps of {@value #STEP_NANOS} ns, and the
- *     worker polls for the bytes between two steps
+ *     (after the paper on leveraging I/O stalls, arXiv 2605.19335); if not, stalls are filled in steps of
+ *     {@value Indexing.Maintenance#STEP_NANOS} ns, and the worker polls for the bytes between two steps
  * @param maxOverrun the maximum expected delay of a search's resumption, averaged over all stalls, as a share of the time from one stall
  *     to the next; used if {@code isBudgeted}
  * @param latencyTarget how much longer searches may take than with empty stalls, as a share; NaN for no target: every stall may be filled
  */
 public record StallPolicy(boolean fills, boolean isBudgeted, double maxOverrun, double latencyTarget) {
-    /** The default maximum length of a step of maintenance. */
-    public static final long STEP_NANOS = 5_000;
-
     private static final double DEFAULT_OVERRUN = .05;
 
     /** Stalls are filled in short steps while there is maintenance: the default. */
@@ -52,6 +58,34 @@ public record StallPolicy(boolean fills, boolean isBudgeted, double maxOverrun, 
         return new StallPolicy(fills, isBudgeted, isBudgeted ? target : maxOverrun, target);
     }
 
+    /**
+     * Sets this policy for all workers of an orchestrator, in place of the policy or rule before. Each worker applies it from its next stall on.
+     * Measurements begin anew, unless an equal policy was in force that measures.
+     *
+     * @param orchestrator the orchestrator of the tables
+     * @return the rules of its workers, which keep the statistics until another policy is set
+     */
+    public Rules applyTo(Orchestrator orchestrator) {
+        Indexing indexing = orchestrator.indexing();
+        if (indexing.stallRule() instanceof Rules present && present.policy.equals(this)) {
+            return present;
+        }
+        Rules rules = rules(orchestrator.workers());
+        // The default of orchestrators is to fill without measuring, and it reads no clock for that.
+        indexing.stallRule(isPlain() ? null : rules);
+        return rules;
+    }
+
+    /**
+     * Returns the rules of workers whose stalls a caller drives itself, in virtual time for instance.
+     *
+     * @param workers number of workers
+     * @return rules that no orchestrator uses
+     */
+    public Rules rules(int workers) {
+        return new Rules(this, workers);
+    }
+
     /** {@return whether stalls are filled without measuring them} */
     public boolean isPlain() {
         return fills && !isBudgeted && !hasTarget();
@@ -60,6 +94,34 @@ public record StallPolicy(boolean fills, boolean isBudgeted, double maxOverrun, 
     /** {@return whether there is a latency target} */
     public boolean hasTarget() {
         return !Double.isNaN(latencyTarget);
+    }
+
+    /** The stall rules of workers under one policy, with their statistics. Thread-safe. */
+    public static final class Rules implements Indexing.StallRule.Factory {
+        private final StallPolicy policy;
+        /** By worker; null before its first stall. */
+        private final AtomicReferenceArray<StallFilling> fillings;
+
+        private Rules(StallPolicy policy, int workers) {
+            this.policy = policy;
+            this.fillings = new AtomicReferenceArray<>(workers);
+        }
+
+        @Override
+        public Indexing.StallRule open(int worker) {
+            StallFilling filling = new StallFilling(policy);
+            fillings.set(worker, filling);
+            return filling;
+        }
+
+        /** {@return statistics of the stalls of all workers; {@link Stats#NONE} if the policy measures none} */
+        public Stats stats() {
+            return Stats.of(IntStream.range(0, fillings.length())
+                    .mapToObj(fillings::get)
+                    .filter(Objects::nonNull)
+                    .map(StallFilling::stats)
+                    .toList());
+        }
     }
 
     /**
@@ -85,13 +147,8 @@ public record StallPolicy(boolean fills, boolean isBudgeted, double maxOverrun, 
         /** The statistics before the first stall. */
         public static final Stats NONE = new Stats(0, 0, 0, 0, 0, 1, 0);
 
-        /**
-         * Returns the statistics of several workers together.
-         *
-         * @param workers the statistics of each worker
-         * @return sums, and means of shares and slowdowns over the workers that had stalls
-         */
-        public static Stats of(Iterable<Stats> workers) {
+        /** Sums, and means of shares and slowdowns over the workers that had stalls. */
+        private static Stats of(List<Stats> workers) {
             Stats sum = NONE;
             int some = 0;
             double share = 0;
