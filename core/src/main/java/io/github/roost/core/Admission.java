@@ -5,11 +5,10 @@ import io.github.roost.core.placement.Epoch;
 import io.github.roost.core.placement.Epochs;
 import io.github.roost.core.pool.CallerRunner;
 import io.github.roost.core.pool.Dispatch;
+import io.github.roost.core.pool.Held;
 import io.github.roost.core.pool.Request;
 import io.github.roost.core.pool.Request.Kind;
-import io.github.roost.core.pool.Reservation;
 import io.github.roost.core.pool.Task;
-import io.github.roost.core.pool.TaskList;
 import io.github.roost.core.pool.WorkerPool;
 import io.github.roost.core.spi.Indexing;
 import io.github.roost.core.spi.Search;
@@ -19,20 +18,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.Consumer;
-import java.util.function.IntSupplier;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Accepts or refuses requests: counts them into the epoch in force, finds room in rings, and applies the overload policy if there is none.
+ * Accepts or refuses requests: counts them into the epoch in force, finds room in queues, and applies the overload policy if there is none.
  * No accepted request is lost. Thread-safe.
  */
 final class Admission {
-    /** How often a submitter that waits for room polls. */
-    private static final long ROOM_POLL_NANOS = 20_000;
-
     private final Registration.Owner owner;
     private final Epochs epochs;
     private final WorkerPool pool;
@@ -102,57 +95,49 @@ final class Admission {
         long now = submissionTime(ticket, options);
         long deadline = deadline(now, options);
         Epoch epoch = enterEpoch(mappingId);
-        TableUse use = null;
         boolean accepted = false;
         try {
-            use = entered(mappingId);
+            checkOpen(mappingId);
             Request<Q, R> request =
-                    new Request<>(kind, search, query, mappingId.slot(), use, epoch, options.priority(), now, deadline);
-            int worker = dispatch.worker(request.slot(), epoch.mapping(), ticket);
-            // Once a ring has it, the request counts itself out of the epoch.
+                    new Request<>(kind, search, query, mappingId.slot(), epoch, options.priority(), now, deadline);
+            int worker = dispatch.worker(mappingId.slot(), epoch.mapping(), ticket);
+            // Once a queue has it, the request counts itself out of the epoch.
             accepted = dispatch.offer(worker, request);
             if (!accepted) {
                 accepted = applyPolicy(mappingId, request, worker);
             }
-            pool.submitted(request);
+            if (deadline != Task.NO_DEADLINE) {
+                pool.watchDeadlines();
+            }
             return request;
         } finally {
             if (!accepted) {
-                leave(epoch, use);
+                epoch.exit(lane());
             }
         }
     }
 
-    /**
-     * Counts a request in as a user of a table, which must be open. Called inside an epoch: a table is closed to users before it is unregistered,
-     * which publishes the next epoch, so the table's slots are not reused before a request that finds it open here has ended.
-     *
-     * @throws TableClosedException if the table is closed
-     */
-    private static TableUse entered(MappingId mappingId) {
-        TableUse use = mappingId.registration().use();
-        use.enter(lane());
-        return use;
+    /** How long a submitter waits for room: not beyond the deadline of what it submits. */
+    private long patience(long deadlineNanos, long now) {
+        long most = Nanos.of(overloadPolicy.timeout());
+        return deadlineNanos == Task.NO_DEADLINE ? most : Math.clamp(deadlineNanos - now + 1, 0, most);
     }
 
-    private static void leave(Epoch epoch, @Nullable TableUse use) {
-        epoch.exit(lane(), 1);
-        if (use != null) {
-            use.exit(lane());
-        }
-    }
-
-    /** Waits for room, runs the request in the caller, or throws. Returns true: accepted. */
+    /** Waits for room, runs the request in the caller, or throws. Returns whether it is accepted; if not, its deadline has passed. */
     private boolean applyPolicy(MappingId mappingId, Task request, int worker) {
         if (runsInCaller()) {
+            CallerRunner.requireStack();
             callers.run(request);
             return true;
         }
-        long since = System.nanoTime();
-        while (mayStillWait(since)) {
-            LockSupport.parkNanos(this, ROOM_POLL_NANOS);
-            if (dispatch.offer(worker, request)) {
+        if (blocks()) {
+            if (dispatch.await(
+                    worker, request, this::mayStillWait, patience(request.deadlineNanos(), System.nanoTime()))) {
                 return true;
+            }
+            if (request.expired(System.nanoTime())) {
+                request.fail(new DeadlineExceededException(System.nanoTime() - request.deadlineNanos()));
+                return false;
             }
         }
         throw noRoom(mappingId.toString(), pool.domainOf(worker));
@@ -164,12 +149,11 @@ final class Admission {
      * @param mappingId the id of one of its parts; the caller has checked that all belong to this orchestrator
      */
     <Q, R> CompletableFuture<R> fork(Step.Fork<Q, ?, ?, R> fork, Q query, MappingId mappingId, SubmitOptions options) {
-        // Allocates nothing to add a task: tasks in it have been accepted and must not be lost.
-        TaskList held = new TaskList();
+        Held held = new Held();
         try {
-            return fork(fork, query, mappingId, options, held::add, () -> 0, () -> {});
+            return fork(fork, query, mappingId, options, held);
         } finally {
-            dispatch.place(held);
+            place(held, options);
         }
     }
 
@@ -181,26 +165,31 @@ final class Admission {
      */
     <Q, R> List<CompletableFuture<R>> forkTogether(
             List<? extends Step.Fork<Q, ?, ?, R>> forks, Q query, SubmitOptions options) {
-        if (closing && pool.callingWorker() < 0) {
-            throw new OrchestratorClosedException(forks.size() + " searches");
+        if (isClosedToCaller()) {
+            throw closedTo(forks.size() + " searches");
         }
         List<CompletableFuture<R>> answers = new ArrayList<>(forks.size());
-        // Allocates nothing to add a task: tasks in it have been accepted and must not be lost.
-        TaskList held = new TaskList();
+        Held held = new Held();
         try {
             for (Step.Fork<Q, ?, ?, R> fork : forks) {
                 try {
-                    answers.add(
-                            fork(fork, query, anyId(fork), options, held::add, held::size, () -> dispatch.place(held)));
+                    answers.add(fork(fork, query, anyId(fork), options, held));
                 } catch (RejectedSearchException | OrchestratorClosedException | TableClosedException refused) {
                     // Earlier queries have been accepted: the caller must get their futures.
                     answers.add(CompletableFuture.failedFuture(refused));
                 }
             }
         } finally {
-            dispatch.place(held);
+            place(held, options);
         }
         return answers;
+    }
+
+    private void place(Held held, SubmitOptions options) {
+        dispatch.place(held);
+        if (!options.timeout().isZero()) {
+            pool.watchDeadlines();
+        }
     }
 
     /** Returns the mapping id of one of the parts; there must be at least one. */
@@ -210,22 +199,11 @@ final class Admission {
                 : fork.parts().getFirst().mappingId();
     }
 
-    /**
-     * @param place receives a task without a reserved place, to be placed when all tasks are made
-     * @param held returns the number of tasks received by {@code place}
-     * @param beforeWait called before the submitter waits for room
-     */
+    /** @param held receives the tasks of the parts, to be placed; placed here if the submitter waits for room */
     private <Q, R> CompletableFuture<R> fork(
-            Step.Fork<Q, ?, ?, R> fork,
-            Q query,
-            MappingId mappingId,
-            SubmitOptions options,
-            Consumer<Task> place,
-            IntSupplier held,
-            Runnable beforeWait) {
+            Step.Fork<Q, ?, ?, R> fork, Q query, MappingId mappingId, SubmitOptions options, Held held) {
         long now = System.nanoTime();
         Epoch epoch = enterEpoch(mappingId);
-        TableUse use = null;
         boolean accepted = false;
         try {
             for (Part<?, ?> part : fork.parts()) {
@@ -234,90 +212,91 @@ final class Admission {
             for (Indexing.BatchQueue<?, ?> queue : fork.shared()) {
                 checkOpen(queue.mappingId());
             }
-            use = entered(mappingId);
-            Request<Q, R> request = new Request<>(
-                    Kind.PARTS,
-                    null,
-                    query,
-                    mappingId.slot(),
-                    use,
-                    epoch,
-                    options.priority(),
-                    now,
-                    deadline(now, options));
-            request.claim();
-            Reservation places =
-                    new Reservation(pool, options.priority(), fork.parts().size());
-            boolean inRings = reserveOrApplyPolicy(fork, places, epoch.mapping(), options, now, beforeWait);
-            // If this throws, nothing has begun.
-            if (inRings) {
-                dispatch.begin(request, fork, places, place, held.getAsInt(), callers::runOwned);
+            long deadline = deadline(now, options);
+            Request<Q, R> request =
+                    new Request<>(Kind.PARTS, null, query, mappingId.slot(), epoch, options.priority(), now, deadline);
+            int[] workers = new int[fork.parts().size()];
+            if (takesRoomOrAppliesPolicy(fork, epoch.mapping(), options, workers, held)) {
+                dispatch.begin(request, fork, workers, held, callers::run);
+                accepted = true;
             } else {
-                dispatch.begin(request, fork, null, callers::run, 0, callers::runOwned);
+                CallerRunner.requireStack();
+                Held own = new Held();
+                dispatch.begin(request, fork, null, own, callers::run);
+                accepted = true;
+                own.runEach(callers);
             }
-            accepted = true;
-            pool.submitted(request);
+            // A search may wait for it in a way that Roost does not see.
+            WorkerPool.aboutToBlock();
             return request;
         } finally {
             if (!accepted) {
-                leave(epoch, use);
+                epoch.exit(lane());
             }
         }
     }
 
-    /** Accepts maintenance, which waits in lists without a limit. */
+    /** Accepts maintenance, which waits in queues without a limit, and which no epoch counts. */
     <Q, R> CompletableFuture<R> maintain(Search<Q, R> search, Q query, MappingId mappingId) {
-        Epoch epoch = enterEpoch(mappingId);
-        TableUse use = null;
+        pool.maintenanceBegins();
+        TableUse use = mappingId.registration().use();
         boolean accepted = false;
+        boolean entered = false;
         try {
-            use = entered(mappingId);
-            Request<Q, R> request = new Request<>(
-                    Kind.MAINTENANCE,
-                    search,
-                    query,
-                    mappingId.slot(),
-                    use,
-                    epoch,
-                    Priority.BATCH,
-                    Task.NOT_TIMED,
-                    Task.NO_DEADLINE);
-            request.claim();
-            // A search may wait for it, in a way that Roost does not see.
-            pool.aboutToBlock();
+            // Counted before the check, as in enterEpoch.
+            if (isClosedToCaller()) {
+                rejected.increment();
+                throw closedTo(mappingId.toString());
+            }
+            use.enter(lane());
+            entered = true;
+            Request<Q, R> request = new Request.Maintenance<>(search, query, mappingId.slot(), epochs.current(), use);
+            // A search may wait for it in a way that Roost does not see.
+            WorkerPool.aboutToBlock();
             dispatch.maintain(request);
             accepted = true;
             return request;
         } finally {
             if (!accepted) {
-                leave(epoch, use);
+                if (entered) {
+                    use.exit(lane());
+                }
+                pool.maintenanceEnds();
             }
         }
     }
 
-    /** Reserves a place for every part; returns false if the submitter is to run the parts. */
-    private boolean reserveOrApplyPolicy(
-            Step.Fork<?, ?, ?, ?> fork,
-            Reservation places,
-            Mapping mapping,
-            SubmitOptions options,
-            long now,
-            Runnable beforeWait) {
-        while (true) {
-            int full = dispatch.reserve(fork, places, mapping, options.priority(), ringCapacity);
-            if (full < 0) {
-                return true;
-            }
+    /** Takes room for every part, or waits for it; returns false if the submitter is to run the parts. */
+    private boolean takesRoomOrAppliesPolicy(
+            Step.Fork<?, ?, ?, ?> fork, Mapping mapping, SubmitOptions options, int[] workers, Held held) {
+        long since = System.nanoTime();
+        AtomicInteger full = new AtomicInteger(dispatch.awaited(fork, mapping, options.priority()));
+        if (full.get() < 0) {
+            full.set(dispatch.admit(fork, mapping, options.priority(), workers));
+        }
+        while (full.get() >= 0) {
             if (runsInCaller()) {
                 return false;
             }
-            if (!mayStillWait(now)) {
+            // Before it waits: these tasks may be what it waits for.
+            dispatch.place(held);
+            int awaited = full.get();
+            long left = Nanos.of(overloadPolicy.timeout()) - (System.nanoTime() - since);
+            if (!blocks()
+                    || !dispatch.awaitRoom(
+                            awaited,
+                            options.priority(),
+                            () -> {
+                                full.set(dispatch.admit(fork, mapping, options.priority(), workers));
+                                return full.get() != awaited;
+                            },
+                            this::mayStillWait,
+                            left)) {
                 throw noRoom(
-                        "a query of " + (fork.parts().size() + fork.shared().size()) + " parts", full);
+                        "a query of " + (fork.parts().size() + fork.shared().size()) + " parts", awaited);
             }
-            beforeWait.run();
-            LockSupport.parkNanos(this, ROOM_POLL_NANOS);
         }
+        return true;
     }
 
     /**
@@ -349,13 +328,13 @@ final class Admission {
             Epoch epoch = epochs.current();
             epoch.enter(lane(), 1);
             if (epoch != epochs.current()) {
-                epoch.exit(lane(), 1);
+                epoch.exit(lane());
                 continue;
             }
             if (isClosedToCaller()) {
-                epoch.exit(lane(), 1);
+                epoch.exit(lane());
                 rejected.increment();
-                throw new OrchestratorClosedException(mappingId.toString());
+                throw closedTo(mappingId.toString());
             }
             return epoch;
         }
@@ -367,14 +346,19 @@ final class Admission {
     }
 
     private boolean isClosedToCaller() {
-        return failing || (closing && pool.callingWorker() < 0);
+        return failing || pool.broken() != null || (closing && pool.callingWorker() < 0);
+    }
+
+    private OrchestratorClosedException closedTo(String what) {
+        Throwable broken = pool.broken();
+        return broken == null ? new OrchestratorClosedException(what) : new OrchestratorClosedException(what, broken);
     }
 
     /** A submitter may have waited for room until the orchestrator was closed: then no later submission will be accepted either. */
     private RejectedExecutionException noRoom(String what, int domain) {
         rejected.increment();
         if (isClosedToCaller()) {
-            return new OrchestratorClosedException(what);
+            return closedTo(what);
         }
         RuntimeEvents.rejected(what, domain);
         return new RejectedSearchException(what, domain, ringCapacity);
@@ -388,10 +372,11 @@ final class Admission {
         };
     }
 
-    private boolean mayStillWait(long since) {
-        return overloadPolicy.kind() == OverloadPolicy.Kind.BLOCK
-                && !failing
-                && !Thread.currentThread().isInterrupted()
-                && System.nanoTime() - since < Nanos.of(overloadPolicy.timeout());
+    private boolean blocks() {
+        return overloadPolicy.kind() == OverloadPolicy.Kind.BLOCK;
+    }
+
+    private boolean mayStillWait() {
+        return !failing && pool.broken() == null;
     }
 }

@@ -16,13 +16,14 @@ final class BatchRun {
     private final IntConsumer piece;
     private final AtomicInteger next = new AtomicInteger();
     private final AtomicInteger left;
-    private final CompletableFuture<Void> done = new CompletableFuture<>();
+    private final CompletableFuture<Void> done;
 
     BatchRun(Indexing indexing, int pieces, IntConsumer piece) {
         this.indexing = indexing;
         this.pieces = pieces;
         this.piece = piece;
         this.left = new AtomicInteger(pieces);
+        this.done = indexing.newFuture();
     }
 
     void run(String name) {

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -55,18 +56,19 @@ final class MappedExecutor extends AbstractExecutorService {
             throw new NullPointerException("command must not be null");
         }
         Entry entry = new Entry(command);
-        if (command instanceof HelpingFutureTask<?> future) {
-            future.entry = entry;
-        }
         live.add(entry);
         try {
             if (state.get() != State.RUNNING) {
                 throw new RejectedExecutionException("the executor of " + mappingId + " is shut down");
             }
             admission.requireOwned(mappingId);
-            var _ = admission
-                    .submit(Kind.ONE_SLICE, entry, command, mappingId, SubmitOptions.DEFAULT)
-                    .whenComplete((none, failure) -> entry.end(failure));
+            CompletableFuture<Boolean> queued =
+                    admission.submit(Kind.ONE_SLICE, entry, command, mappingId, SubmitOptions.DEFAULT);
+            var _ = queued.whenComplete((none, failure) -> entry.end(failure));
+            entry.queuedAs(queued);
+            if (command instanceof HelpingFutureTask<?> future) {
+                future.queuedAs(entry);
+            }
         } catch (Throwable e) {
             entry.end();
             throw e;
@@ -125,12 +127,12 @@ final class MappedExecutor extends AbstractExecutorService {
 
     @Override
     public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
-        pool.aboutToBlock();
+        WorkerPool.aboutToBlock();
         return terminated.await(timeout, unit);
     }
 
     /**
-     * One queued task of this executor. It runs once: when a worker takes it, or in a thread that runs it instead of waiting for it.
+     * One queued task of this executor.
      */
     private final class Entry implements SearchFunction<Runnable, Boolean> {
         private final Runnable command;
@@ -139,6 +141,8 @@ final class MappedExecutor extends AbstractExecutorService {
 
         private boolean begun;
         private @Nullable Thread runner;
+        /** Its place in a worker's queue; null until it is known. */
+        private volatile @Nullable Future<?> queued;
         /** Whether the runner was interrupted before the task began, and whether {@link #interrupt} interrupted it. */
         private boolean interruptedBefore;
 
@@ -154,10 +158,14 @@ final class MappedExecutor extends AbstractExecutorService {
             return true;
         }
 
-        void run() {
+        private void run() {
             if (begin()) {
                 try {
                     command.run();
+                } catch (Throwable uncaught) {
+                    // As by other executors; a future's own run() throws nothing.
+                    Thread thread = Thread.currentThread();
+                    thread.getUncaughtExceptionHandler().uncaughtException(thread, uncaught);
                 } finally {
                     finish();
                 }
@@ -182,13 +190,24 @@ final class MappedExecutor extends AbstractExecutorService {
             }
         }
 
-        synchronized boolean remove() {
-            if (begun || removed) {
-                return false;
+        /** Takes the command out of the queue; false if it has begun or was removed. */
+        boolean remove() {
+            synchronized (this) {
+                if (begun || removed) {
+                    return false;
+                }
+                removed = true;
             }
-            removed = true;
             end();
+            Future<?> place = queued;
+            if (place != null) {
+                place.cancel(false);
+            }
             return true;
+        }
+
+        void queuedAs(Future<?> place) {
+            queued = place;
         }
 
         synchronized void interrupt() {
@@ -202,19 +221,25 @@ final class MappedExecutor extends AbstractExecutorService {
             if (failure instanceof OrchestratorClosedException) {
                 failed = failure;
             }
-            if (failure != null) {
+            if (failure != null && !isRemoved()) {
                 failCommand(failure);
             }
             end();
+        }
+
+        private synchronized boolean isRemoved() {
+            return removed;
         }
 
         /** The task will never run, so ends its future: threads may be waiting for it. */
         private void failCommand(Throwable failure) {
             if (command instanceof HelpingFutureTask<?> future) {
                 future.fail(failure);
-            } else if (command.getClass().getEnclosingClass() == ExecutorCompletionService.class) {
-                // It wraps one of this executor's futures, whose run() ends it with the failure instead of running its
-                // callable.
+            } else if (command instanceof CompletableFuture.AsynchronousCompletionTask
+                    || command.getClass().getEnclosingClass() == ExecutorCompletionService.class) {
+                // Only its own run() ends its future. That of an ExecutorCompletionService wraps one of this executor's
+                // futures, which fails instead of running its callable; that of a CompletableFuture runs in the thread
+                // that closes.
                 command.run();
             } else if (command instanceof Future<?> future) {
                 future.cancel(false);
@@ -227,10 +252,10 @@ final class MappedExecutor extends AbstractExecutorService {
         }
     }
 
-    /** A future whose task a worker runs itself instead of waiting for it. */
+    /** A future whose task a worker runs itself before it waits for it, if the waiting task has submitted it. */
     private static final class HelpingFutureTask<T> extends FutureTask<T> {
         private final MappedExecutor executor;
-        /** Its queued task; null if another future wraps it. */
+        /** Its queued task; null before it is queued, and if another future wraps it. */
         private volatile MappedExecutor.@Nullable Entry entry;
 
         HelpingFutureTask(MappedExecutor executor, Callable<T> callable) {
@@ -240,14 +265,14 @@ final class MappedExecutor extends AbstractExecutorService {
 
         @Override
         public T get() throws InterruptedException, ExecutionException {
-            help();
+            beforeWait();
             return super.get();
         }
 
         @Override
         public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
-            // Not run here: that might take longer than the timeout.
-            executor.pool.aboutToBlock();
+            // Its task does not run here: that might take longer than the timeout.
+            WorkerPool.aboutToBlock();
             return super.get(timeout, unit);
         }
 
@@ -266,23 +291,33 @@ final class MappedExecutor extends AbstractExecutorService {
             }
         }
 
+        void queuedAs(MappedExecutor.Entry one) {
+            entry = one;
+            if (isCancelled()) {
+                one.remove();
+            }
+        }
+
+        /** A cancelled task that has not begun gives its place in the queue back. */
+        @Override
+        protected void done() {
+            MappedExecutor.Entry one = entry;
+            if (one != null && isCancelled()) {
+                one.remove();
+            }
+        }
+
         /** Ends a future that will never run; no effect if it has ended. */
         void fail(Throwable failure) {
             setException(failure);
         }
 
-        private void help() throws InterruptedException {
-            if (!isDone() && executor.pool.callingWorker() >= 0) {
+        private void beforeWait() throws InterruptedException {
+            if (!isDone()) {
                 if (Thread.interrupted()) {
                     throw new InterruptedException();
                 }
-                MappedExecutor.Entry own = entry;
-                if (own == null) {
-                    run();
-                } else {
-                    own.run();
-                }
-                executor.pool.aboutToBlock();
+                WorkerPool.beforeWait(this);
             }
         }
     }

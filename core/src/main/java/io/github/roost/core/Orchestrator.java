@@ -25,10 +25,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -62,16 +66,18 @@ public final class Orchestrator implements AutoCloseable {
     private final SchedulingPolicy scheduling;
     private final WorkerPool pool;
     private final Mapper mapper;
-    private final CallerRunner callers;
     private final Admission admission;
     private final Indexing indexing;
+    /** The thread of the first call of close, which closes. */
+    private final AtomicReference<@Nullable Thread> closing = new AtomicReference<>();
+
     private final CompletableFuture<Boolean> closed = new CompletableFuture<>();
 
     /** The calls that registrations make to this orchestrator. */
     private final Registration.Owner owner = new Registration.Owner() {
         @Override
-        public void unregister(Registration registration) {
-            mapper.unregister(registration);
+        public CompletionStage<Void> unregister(Registration registration) {
+            return mapper.unregister(registration);
         }
 
         @Override
@@ -85,7 +91,7 @@ public final class Orchestrator implements AutoCloseable {
         this.topology = builder.topology == null ? TopologyReader.live().read() : builder.topology;
         this.layout = WorkerLayout.of(topology);
         this.scheduling = builder.scheduling;
-        TrafficMonitor monitor = new TrafficMonitor(layout.domains());
+        TrafficMonitor monitor = new TrafficMonitor(layout.domains(), layout.workers());
         RuntimeEvents events = new RuntimeEvents(builder.slowTaskThreshold);
         Pinner pinner = Pinner.of(topology);
         AtomicLong inTurn = new AtomicLong();
@@ -114,9 +120,13 @@ public final class Orchestrator implements AutoCloseable {
                 Nanos.of(builder.shortWindow),
                 builder.shortPerLong(),
                 scheduling.usesHomes());
-        this.callers = new CallerRunner(pool, monitor);
-        this.admission =
-                new Admission(owner, mapper.epochs(), pool, callers, builder.overloadPolicy, builder.ringCapacity);
+        this.admission = new Admission(
+                owner,
+                mapper.epochs(),
+                pool,
+                new CallerRunner(pool, monitor),
+                builder.overloadPolicy,
+                builder.ringCapacity);
         this.indexing = new PoolIndexing(admission, pool, mapper, monitor, scheduling.usesHomes(), builder.groupRule);
         events.nameSlotsBy(mapper::nameOf);
         boolean pins = builder.pinner == null && topology.bindable();
@@ -196,8 +206,9 @@ public final class Orchestrator implements AutoCloseable {
 
     /**
      * Runs one search on a worker of its mapping id's home domain. A search may itself wait for other searches: in {@code join()} and
-     * {@code get()} of their futures, and of futures derived from these, its worker runs queued tasks. {@link CompletableFuture#allOf} and
-     * {@link CompletableFuture#anyOf} make plain futures, which would block the worker: wait for each future instead.
+     * {@code get()} of their futures, and of futures derived from these, its worker first runs those that this search has submitted and that have not
+     * begun; then a fresh thread takes the worker over, while at most 256 threads are blocked. {@link CompletableFuture#allOf} and
+     * {@link CompletableFuture#anyOf} make plain futures, for which a fresh thread comes a little later.
      *
      * @param <Q> the type of the query
      * @param <R> the type of the result
@@ -239,8 +250,8 @@ public final class Orchestrator implements AutoCloseable {
 
     /**
      * Runs one query in several parts, each at the home of its mapping id. The thread that finishes the last part merges the results, so no
-     * worker waits for another. Either all parts are accepted or none; more parts than the rings of a domain have places are accepted only
-     * while no other task of that priority waits there.
+     * worker waits for another. Either all parts are accepted or none; more parts than a domain has places for are accepted only while
+     * no other task of that priority waits there.
      *
      * @param <P> the type of a part's result
      * @param <R> the type of the merged result
@@ -255,8 +266,7 @@ public final class Orchestrator implements AutoCloseable {
      */
     public <P, R> CompletableFuture<R> fanOut(
             List<? extends Part<?, P>> parts, Merger<P, R> merger, SubmitOptions options) {
-        // Read the caller's list once, now: if it threw after places in rings were reserved, these would stay reserved
-        // for ever.
+        // Read the caller's list once, now: it may throw, or change.
         List<Part<?, P>> all = List.copyOf(parts);
         if (all.isEmpty()) {
             throw new IllegalArgumentException("a fan-out must have at least one part, got none");
@@ -337,7 +347,7 @@ public final class Orchestrator implements AutoCloseable {
         if (maxTables < 0) {
             throw new IllegalArgumentException("the number of tables must be at least 0, got " + maxTables);
         }
-        return OrchestratorStats.of(layout, pool, mapper, scheduling, callers, admission.rejected(), maxTables);
+        return OrchestratorStats.of(layout, pool, mapper, scheduling, admission.rejected(), maxTables);
     }
 
     /** Closes with a timeout of 30 seconds. */
@@ -349,7 +359,8 @@ public final class Orchestrator implements AutoCloseable {
     /**
      * Refuses further submissions, waits for accepted tasks, and ends the workers. Tasks that are not done within the timeout fail with
      * {@link OrchestratorClosedException}, also running ones: their threads end when they return. A second call waits for the first and
-     * returns its result. Must not be called from inside a search.
+     * returns its result, or false if the first takes longer than its own timeout and two seconds; in a callback of a future that the first call fails, it
+     * returns false at once. Must not be called from inside a search.
      *
      * @param timeout the maximum time to wait for accepted tasks
      * @return whether all accepted tasks were done in time
@@ -362,41 +373,68 @@ public final class Orchestrator implements AutoCloseable {
         if (timeout == null) {
             throw new NullPointerException("timeout must not be null");
         }
-        synchronized (closed) {
-            if (admission.isClosing()) {
-                return closed.join();
-            }
-            admission.close();
+        if (!closing.compareAndSet(null, Thread.currentThread())) {
+            return awaitClosed(timeout);
         }
+        boolean drained = false;
+        try {
+            drained = drain(timeout);
+        } finally {
+            closed.complete(drained);
+        }
+        return drained;
+    }
+
+    /** Waits for the call that closes; in a callback of that call, which would wait for itself, returns at once. */
+    private boolean awaitClosed(Duration timeout) {
+        if (closing.get() == Thread.currentThread() && !closed.isDone()) {
+            return false;
+        }
+        try {
+            return closed.copy()
+                    .completeOnTimeout(false, Nanos.of(timeout.plus(FORCED_JOIN.multipliedBy(2))), TimeUnit.NANOSECONDS)
+                    .join();
+        } catch (CompletionException failed) {
+            return false;
+        }
+    }
+
+    private boolean drain(Duration timeout) {
+        admission.close();
         mapper.stop();
-        boolean drained = awaitEmpty(timeout);
-        if (!drained) {
-            admission.fail();
-            pool.failEverything(new OrchestratorClosedException());
-            awaitEmpty(FORCED_JOIN);
+        boolean drained = awaitEmpty(pool.broken() == null ? timeout : Duration.ZERO);
+        try {
+            if (!drained) {
+                admission.fail();
+                pool.failEverything(new OrchestratorClosedException());
+                if (!awaitEmpty(FORCED_JOIN)) {
+                    mapper.fail(new OrchestratorClosedException());
+                }
+            }
+        } finally {
+            pool.terminate();
+            pool.join(FORCED_JOIN);
+            startedThreads.close();
+            pinned.close();
         }
-        pool.terminate();
-        pool.join(FORCED_JOIN);
-        startedThreads.close();
-        pinned.close();
-        closed.complete(drained);
         return drained;
     }
 
     private boolean awaitEmpty(Duration timeout) {
         long end = System.nanoTime() + Nanos.of(timeout);
         boolean interrupted = false;
-        while (mapper.epochs().unfinished() > 0) {
-            if (System.nanoTime() - end >= 0) {
-                break;
-            }
+        while (unfinished() > 0 && System.nanoTime() - end < 0) {
             LockSupport.parkNanos(this, DRAIN_POLL_NANOS);
             interrupted |= Thread.interrupted();
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
-        return mapper.epochs().unfinished() == 0;
+        return unfinished() == 0;
+    }
+
+    private long unfinished() {
+        return mapper.epochs().unfinished() + pool.unfinishedMaintenance();
     }
 
     /** Builder of an orchestrator. Not thread-safe. */
@@ -458,7 +496,7 @@ public final class Orchestrator implements AutoCloseable {
         }
 
         /**
-         * Sets what happens when rings are full.
+         * Sets what happens when queues are full.
          *
          * @param value default {@link OverloadPolicy#reject()}
          * @return this builder
@@ -469,8 +507,8 @@ public final class Orchestrator implements AutoCloseable {
         }
 
         /**
-         * Sets the maximum number of tasks of one priority that may wait at one worker. A search with more parts than the workers of a
-         * domain have places for is accepted only while no other task of its priority waits there.
+         * Sets the maximum number of tasks of one priority that may wait in a domain, per worker. A search with more parts than a domain has
+         * places for is accepted only while no other task of its priority waits there.
          *
          * @param value from 1 to 1,048,576; default 1,024
          * @return this builder

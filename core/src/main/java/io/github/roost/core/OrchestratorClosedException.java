@@ -22,4 +22,23 @@ public final class OrchestratorClosedException extends RejectedExecutionExceptio
     public OrchestratorClosedException(String what) {
         super("the orchestrator is closed: " + what + " was not accepted");
     }
+
+    /**
+     * For a task of an orchestrator that is broken.
+     *
+     * @param broken the error that has broken it
+     */
+    public OrchestratorClosedException(Throwable broken) {
+        super("the orchestrator is broken by an error that is not of a search: it fails all its searches", broken);
+    }
+
+    /**
+     * For a submission to an orchestrator that is broken; no part of it runs.
+     *
+     * @param what the submission that was not accepted, for the message
+     * @param broken the error that has broken it
+     */
+    public OrchestratorClosedException(String what, Throwable broken) {
+        super("the orchestrator is broken by an error that is not of a search: " + what + " was not accepted", broken);
+    }
 }

@@ -5,7 +5,6 @@ import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.monitor.Traffic;
 import io.github.roost.core.placement.Mapper;
 import io.github.roost.core.policy.SchedulingPolicy;
-import io.github.roost.core.pool.CallerRunner;
 import io.github.roost.core.pool.Task.Outcome;
 import io.github.roost.core.pool.WorkerPool;
 import io.github.roost.core.pool.WorkerTotals;
@@ -29,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * @param movedBytes traffic whose home these remaps changed, in bytes of the windows that led to them
  * @param imbalance the largest traffic of a domain divided by the mean, in the last long window; 1 is perfect balance
  * @param tasks tasks by outcome
- * @param restartedWorkers how often a worker met an error that did not come from a task, and went on
+ * @param broken whether an error that is not of a search's own has broken the orchestrator: it fails all its searches, and accepts no other
  * @param workers one entry per worker, in order of their indices
  * @param domains one entry per cache domain, in order of their ids
  * @param tables one entry per registered table, by traffic descending, then name; at most the requested number
@@ -41,7 +40,7 @@ public record OrchestratorStats(
         long movedBytes,
         double imbalance,
         TaskCounts tasks,
-        long restartedWorkers,
+        boolean broken,
         List<WorkerStats> workers,
         List<DomainStats> domains,
         List<TableStats> tables) {
@@ -117,7 +116,7 @@ public record OrchestratorStats(
      * @param domain the id of its cache domain
      * @param core the id of its core
      * @param pin the result of pinning it; null for a moment after the start
-     * @param waiting tasks in its rings
+     * @param waiting tasks in its queues
      * @param completed tasks it completed
      * @param intraSteals tasks it took from other workers of its domain
      * @param crossSteals tasks it took from other domains
@@ -136,14 +135,14 @@ public record OrchestratorStats(
      * Statistics of one cache domain.
      *
      * @param domain the domain's id
-     * @param waiting tasks in its workers' rings and lists
+     * @param waiting tasks in its workers' queues
      * @param parked searches that are parked here
      * @param maintenance maintenance tasks that wait here for their next step
      * @param trafficBytes bytes touched since the start by searches of the mapping ids that have their home here
      * @param mappingIds mapping ids that have their home here; an id with several homes is counted at each
      * @param timedWaits number of tasks in {@code waitNanos}: all tasks with a deadline, and about one in eight without
      * @param waitNanos total time that these tasks waited before they ran here, in nanoseconds
-     * @param timedRuns number of tasks in {@code runNanos}
+     * @param timedRuns number of tasks in {@code runNanos}: all, unless most take less than a microsecond; then one in eight or more
      * @param runNanos total time that these tasks ran, in nanoseconds
      */
     public record DomainStats(
@@ -180,7 +179,6 @@ public record OrchestratorStats(
             WorkerPool pool,
             Mapper mapper,
             SchedulingPolicy scheduling,
-            CallerRunner callers,
             long rejected,
             int maxTables) {
         Traffic totals = mapper.totals();
@@ -206,20 +204,19 @@ public record OrchestratorStats(
                 mapper.remaps(),
                 mapper.movedBytes(),
                 mapper.longWindowImbalance(),
-                taskCounts(counts, callers, pool.failedWaitingTasks(), rejected),
-                pool.restartedWorkers(),
+                taskCounts(counts, pool, rejected),
+                pool.broken() != null,
                 workers,
                 domains(layout, pool, counts, mapping, mapper.tables(), totals),
                 tables(mapper, totals, maxTables));
     }
 
-    private static TaskCounts taskCounts(
-            List<WorkerTotals> counts, CallerRunner callers, long failedWaiting, long rejected) {
+    private static TaskCounts taskCounts(List<WorkerTotals> counts, WorkerPool pool, long rejected) {
         return new TaskCounts(
-                counts.stream().mapToLong(WorkerTotals::completed).sum() + callers.count(Outcome.COMPLETED),
-                counts.stream().mapToLong(WorkerTotals::failed).sum() + callers.count(Outcome.FAILED) + failedWaiting,
-                counts.stream().mapToLong(WorkerTotals::cancelled).sum() + callers.count(Outcome.CANCELLED),
-                counts.stream().mapToLong(WorkerTotals::expired).sum() + callers.count(Outcome.EXPIRED),
+                counts.stream().mapToLong(WorkerTotals::completed).sum() + pool.endedElsewhere(Outcome.COMPLETED),
+                counts.stream().mapToLong(WorkerTotals::failed).sum() + pool.endedElsewhere(Outcome.FAILED),
+                counts.stream().mapToLong(WorkerTotals::cancelled).sum() + pool.endedElsewhere(Outcome.CANCELLED),
+                counts.stream().mapToLong(WorkerTotals::expired).sum() + pool.endedElsewhere(Outcome.EXPIRED),
                 rejected,
                 counts.stream().mapToLong(WorkerTotals::intraSteals).sum(),
                 counts.stream().mapToLong(WorkerTotals::crossSteals).sum());

@@ -3,7 +3,7 @@ package io.github.roost.core;
 import java.time.Duration;
 
 /**
- * Policy for a submission whose rings are full.
+ * Policy for a submission whose home domain's queues are full.
  *
  * @param kind the kind of policy
  * @param timeout the time that {@link Kind#BLOCK} waits for room; zero for other kinds
@@ -16,8 +16,8 @@ public record OverloadPolicy(Kind kind, Duration timeout) {
         /** Run the search in the submitting thread, which slows the submitter down to the rate of the workers. */
         CALLER_RUNS,
         /**
-         * Wait for room, and reject if there is none within the timeout. A submitting worker runs the search itself
-         * instead, since it might wait for its own ring.
+         * Wait for room, in the order of arrival, and reject if there is none within the timeout. A submitting worker runs the search
+         * itself instead, since it might wait for itself.
          */
         BLOCK
     }

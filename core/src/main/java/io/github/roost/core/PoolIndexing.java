@@ -151,7 +151,9 @@ final class PoolIndexing implements Indexing {
     @Override
     public boolean closeTable(Registration table, Runnable free) {
         TableUse use = table.use();
-        boolean first = table.end();
+        table.end();
+        // Not whether it is the first to close the table, which its registration may have been.
+        boolean first = use.freesNow();
         boolean mayWait = mayWait();
         if (!first) {
             awaitClosed(table);
@@ -178,7 +180,7 @@ final class PoolIndexing implements Indexing {
     }
 
     private boolean mayWait() {
-        return !calledOnWorker() && !CallerRunner.isRunning();
+        return !calledOnWorker() && !CallerRunner.isRunning() && !mapper.isCalledInItsThread();
     }
 
     private static void free(TableUse use, Runnable free) {

@@ -2,6 +2,7 @@ package io.github.roost.core;
 
 import io.github.roost.core.spi.TableUse;
 import java.util.Objects;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
@@ -26,8 +27,9 @@ public final class Registration implements AutoCloseable {
          * Unregisters a table: later submissions under its ids are refused, accepted tasks still run.
          *
          * @param registration the table's registration with this owner
+         * @return completes when the tasks accepted before have ended
          */
-        void unregister(Registration registration);
+        CompletionStage<Void> unregister(Registration registration);
 
         /**
          * The current home of a slot.
@@ -172,9 +174,12 @@ public final class Registration implements AutoCloseable {
 
     /** As {@link #close}; returns whether this call closed the table. */
     boolean end() {
-        boolean first = use.close();
-        owner.unregister(this);
-        return first;
+        TableUse.Hold last = use.close();
+        if (last == null) {
+            return false;
+        }
+        var _ = owner.unregister(this).thenRun(last::close);
+        return true;
     }
 
     @Override

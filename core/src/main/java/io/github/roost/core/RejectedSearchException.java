@@ -2,7 +2,7 @@ package io.github.roost.core;
 
 import java.util.concurrent.RejectedExecutionException;
 
-/** Thrown when queues have no room for a submission. No part of it runs; a later submission may be accepted. */
+/** Thrown when queues have no room for a submission. No part of it runs; a later submission may be accepted. Has no stack trace. */
 public final class RejectedSearchException extends RejectedExecutionException {
     private static final long serialVersionUID = 1;
 
@@ -19,6 +19,12 @@ public final class RejectedSearchException extends RejectedExecutionException {
     public RejectedSearchException(String what, int domain, int capacity) {
         super("cache domain " + domain + " is full (" + capacity + " tasks per worker): " + what + " was not accepted");
         this.domain = domain;
+    }
+
+    /** Does nothing: under overload this is thrown so often that stack traces would take the rest of the time. */
+    @Override
+    public synchronized Throwable fillInStackTrace() {
+        return this;
     }
 
     /** {@return the cache domain that had no room} */

@@ -49,9 +49,9 @@ final class RuntimeEvents implements PoolListener {
     }
 
     @Override
-    public void workerRestarted(int worker) {
-        WorkerRestartedEvent event = new WorkerRestartedEvent();
-        event.worker = worker;
+    public void broke(Throwable error) {
+        BrokenEvent event = new BrokenEvent();
+        event.error = error.toString();
         event.commit();
     }
 
@@ -93,13 +93,12 @@ final class RuntimeEvents implements PoolListener {
         String mappingId = "";
     }
 
-    @Name("io.github.roost.WorkerRestarted")
-    @Label("Worker Restarted")
+    @Name("io.github.roost.Broken")
+    @Label("Orchestrator Broken")
     @Category("Roost")
-    @StackTrace(false)
-    static final class WorkerRestartedEvent extends Event {
-        @Label("Worker")
-        int worker;
+    static final class BrokenEvent extends Event {
+        @Label("Error")
+        String error = "";
     }
 
     @Name("io.github.roost.Rejected")

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 @Tag("program")
 class FailedStartTest {
     /** Room for the stacks of some workers, not of all. */
-    private static final String ADDRESS_SPACE_KIB = "6000000";
+    private static final String ADDRESS_SPACE_KIB = "8000000";
 
     @Test
     @Timeout(value = 60, unit = TimeUnit.SECONDS)

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
@@ -26,15 +27,15 @@ class HomeListenerTest {
     private static final int DOMAINS = 4;
     private static final int MANY = 131_072;
 
-    private final TrafficMonitor monitor = new TrafficMonitor(DOMAINS);
+    private final TrafficMonitor monitor = new TrafficMonitor(DOMAINS, 1);
     /** What the policy makes of the mapping at the end of the next window. */
     private volatile UnaryOperator<Mapping> next = now -> now;
 
     private final Mapper mapper = mapperWithWindowsOf(TimeUnit.HOURS.toNanos(1));
     private final Registration.Owner owner = new Registration.Owner() {
         @Override
-        public void unregister(Registration registration) {
-            mapper.unregister(registration);
+        public CompletionStage<Void> unregister(Registration registration) {
+            return mapper.unregister(registration);
         }
 
         @Override
@@ -203,6 +204,7 @@ class HomeListenerTest {
         table.close();
 
         moveOn(kept, 0);
+        mapper.epochs().retireEmpty();
         Registration heir = mapper.register("heir", 2);
         moveOn(heir, 0, 1);
 

@@ -51,7 +51,7 @@ class JsonFormTest {
                         "movedBytes",
                         "imbalance",
                         "tasks",
-                        "restartedWorkers",
+                        "broken",
                         "workers",
                         "domains",
                         "tables");

@@ -104,6 +104,7 @@ class OrchestratorMappingTest {
             Registration table = orchestrator.register("table", 4);
             Registration gone = orchestrator.register("gone");
             gone.close();
+            orchestrator.indexing().quiesce().toCompletableFuture().join();
             Registration heir = orchestrator.register("heir");
             assertThat(heir.id().slot()).isEqualTo(gone.id().slot());
             MappingId foreign = other.register("foreign").id();

@@ -8,6 +8,7 @@ import static io.github.roost.core.BlockedWorkers.parts;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.testkit.Machines;
 import java.lang.ref.WeakReference;
@@ -31,7 +32,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 class OrchestratorTest {
     @Test
     void aSearchRunsOnAWorkerOfItsHomeDomain() {
-        try (Orchestrator orchestrator = Machines.orchestrator(4, 2).build()) {
+        // On a loaded machine a home whose threads get no core looks like one that is busy.
+        try (Orchestrator orchestrator = Machines.orchestrator(4, 2)
+                .crossDomainGate(new CrossDomainGate(Long.MAX_VALUE))
+                .build()) {
             for (int table = 0; table < 8; table++) {
                 MappingId id = orchestrator.register("table-" + table).id();
                 int home = orchestrator.homes(id).getFirst();
@@ -151,7 +155,7 @@ class OrchestratorTest {
                 assertThat(good.join()).isEqualTo(42);
             }
             assertThat(orchestrator.stats().tasks().failed()).isEqualTo(3);
-            assertThat(orchestrator.stats().restartedWorkers()).isZero();
+            assertThat(orchestrator.stats().broken()).isFalse();
         }
     }
 
@@ -186,7 +190,7 @@ class OrchestratorTest {
                         .allSatisfy(search ->
                                 assertThat(search.get(20, TimeUnit.SECONDS)).isEqualTo(42));
             }
-            assertThat(orchestrator.stats().restartedWorkers()).isZero();
+            assertThat(orchestrator.stats().broken()).isFalse();
         }
     }
 
@@ -223,7 +227,7 @@ class OrchestratorTest {
                             .join())
                     .isEqualTo(42);
             OrchestratorStats stats = orchestrator.stats();
-            assertThat(stats.restartedWorkers()).isZero();
+            assertThat(stats.broken()).isFalse();
             assertThat(stats.workers().getFirst().pin())
                     .isNotNull()
                     .satisfies(pin -> assertThat(pin.pinned()).isFalse())
@@ -245,7 +249,7 @@ class OrchestratorTest {
             for (int i = 0; i < 100; i++) {
                 assertThat(orchestrator.submit(DOUBLE, i, id).join()).isEqualTo(2 * i);
             }
-            assertThat(orchestrator.stats().restartedWorkers()).isZero();
+            assertThat(orchestrator.stats().broken()).isFalse();
         }
         assertThat(requested).hasValue(1);
     }

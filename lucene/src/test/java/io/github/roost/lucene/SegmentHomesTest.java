@@ -8,6 +8,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats.TableStats;
 import io.github.roost.core.RejectedSearchException;
 import io.github.roost.core.mapping.RemapTrigger;
+import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.testkit.lucene.PackageIndex;
 import io.github.roost.testkit.lucene.Packages;
@@ -59,7 +60,6 @@ class SegmentHomesTest {
     private static final int DOMAINS = 3;
     private static final int RING = 8;
 
-    /** More workers per domain than segments: none ever waits at home, so none may cross. */
     private final Orchestrator orchestrator = orchestrator(DOMAINS, 8, 1_024);
 
     private final SegmentHomes homes = new SegmentHomes(orchestrator, "packages");
@@ -80,13 +80,14 @@ class SegmentHomesTest {
         directory.close();
     }
 
-    /** Homes stay where they are: no window ends while a test runs. */
+    /** Homes stay where they are, since no window ends while a test runs, and searches stay at home, however loaded the machine. */
     private static Orchestrator orchestrator(int domains, int cores, int ringCapacity) {
         return Orchestrator.builder()
                 .topology(TopologyReader.synthetic("pack:1 l3:%d core:%d pu:1".formatted(domains, cores))
                         .read())
                 .windows(Duration.ofHours(1), Duration.ofHours(1))
                 .ringCapacity(ringCapacity)
+                .crossDomainGate(new CrossDomainGate(Long.MAX_VALUE))
                 .build();
     }
 

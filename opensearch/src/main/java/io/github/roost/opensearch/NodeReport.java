@@ -42,7 +42,7 @@ final class NodeReport {
         report.put("reason", machine.reason());
         report.put("workers", stats.workers().size());
         report.put("pinned", PrometheusText.pinned(stats.workers()));
-        report.put("restarted_workers", stats.restartedWorkers());
+        report.put("broken", stats.broken());
         report.put(
                 "cores_of_domains",
                 machine.topology().domains().stream()

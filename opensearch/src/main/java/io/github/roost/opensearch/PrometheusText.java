@@ -41,8 +41,12 @@ final class PrometheusText {
         sample(text, "roost_workers", "", workers.size());
         family(text, "roost_workers_pinned", "gauge", "workers that the kernel keeps on their core");
         sample(text, "roost_workers_pinned", "", pinned(workers));
-        family(text, "roost_workers_restarted_total", "counter", "errors of workers that were no task's own");
-        sample(text, "roost_workers_restarted_total", "", stats.restartedWorkers());
+        family(
+                text,
+                "roost_broken",
+                "gauge",
+                "1 if an error that is not of a search's own has broken the orchestrator");
+        sample(text, "roost_broken", "", stats.broken() ? 1 : 0);
         return text.toString();
     }
 

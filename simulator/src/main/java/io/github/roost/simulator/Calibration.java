@@ -43,7 +43,7 @@ public final class Calibration {
     private static final int ARRIVALS = 4_000;
     private static final long BETWEEN_ARRIVALS_NANOS = 100_000;
     /** Never opens, so that no other worker helps the measured one. */
-    private static final CrossDomainGate SHUT = new CrossDomainGate(Integer.MAX_VALUE, 0);
+    private static final CrossDomainGate SHUT = new CrossDomainGate(Long.MAX_VALUE);
 
     private final Parameters before;
 

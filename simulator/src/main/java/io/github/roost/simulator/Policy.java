@@ -19,7 +19,6 @@ import org.jspecify.annotations.Nullable;
  * @param rule remapping at the end of a window, if the scheduling uses homes
  * @param forkJoin whether IVF queries run one at a time, each spread over all cores and waited for, as in FAISS
  * @param groups how queries that wait for the same list are scanned together; null if each is scanned alone
- * @param measures whether the gate uses measured costs of crossing, as Roost's does; the article's does not
  * @param regions max mapping ids per HNSW table: searches are divided among them by the region that they read
  */
 public record Policy(
@@ -28,7 +27,6 @@ public record Policy(
         RemapRule rule,
         boolean forkJoin,
         @Nullable GroupRule groups,
-        boolean measures,
         int regions) {
     private static final int REGIONS = 64;
 
@@ -50,28 +48,28 @@ public record Policy(
             paper("v1", false),
             paper("v2", false),
             paper("v2-gated", false),
-            gated("v2-homes", new SeveralHomes(), ALWAYS, null),
-            gated("v2-staying", MappingPolicy.stayingPairing(), RemapTrigger.DEFAULT, null),
-            gated("v2-batch-queues", MappingPolicy.hotColdPairing(), ALWAYS, ALL_THAT_WAIT),
-            gated("roost-whole", MappingPolicy.stayingPairing(), RemapTrigger.DEFAULT, ALL_THAT_WAIT),
-            gated("roost-undivided", MappingPolicy.stayingPairing(), RemapTrigger.DEFAULT, GroupRule.DEFAULT),
-            gated("roost", MappingPolicy.stayingPairing(), RemapTrigger.DEFAULT, GroupRule.DEFAULT)
+            aged("v2-homes", new SeveralHomes(), ALWAYS, null),
+            aged("v2-staying", MappingPolicy.stayingPairing(), RemapTrigger.DEFAULT, null),
+            aged("v2-batch-queues", MappingPolicy.hotColdPairing(), ALWAYS, ALL_THAT_WAIT),
+            aged("roost-whole", MappingPolicy.stayingPairing(), RemapTrigger.DEFAULT, ALL_THAT_WAIT),
+            aged("roost-undivided", MappingPolicy.stayingPairing(), RemapTrigger.DEFAULT, GroupRule.DEFAULT),
+            aged("roost", MappingPolicy.stayingPairing(), RemapTrigger.DEFAULT, GroupRule.DEFAULT)
                     .inRegions());
 
     /** Names of all policies. */
     public static final List<String> NAMES = ALL.stream().map(Policy::name).toList();
 
     private static Policy paper(String name, boolean forkJoin) {
-        return new Policy(name, Schedulings.named(name).orElseThrow(), PAPER, forkJoin, null, false, 1);
+        return new Policy(name, Schedulings.named(name).orElseThrow(), PAPER, forkJoin, null, 1);
     }
 
-    private static Policy gated(String name, MappingPolicy mapping, RemapTrigger trigger, @Nullable GroupRule groups) {
-        return new Policy(name, SchedulingPolicy.HOME_DOMAIN, new RemapRule(mapping, trigger), false, groups, true, 1);
+    private static Policy aged(String name, MappingPolicy mapping, RemapTrigger trigger, @Nullable GroupRule groups) {
+        return new Policy(name, SchedulingPolicy.HOME_DOMAIN, new RemapRule(mapping, trigger), false, groups, 1);
     }
 
     /** Returns a copy that divides the searches of large tables by region, as an HNSW table does. */
     private Policy inRegions() {
-        return new Policy(name, scheduling, rule, forkJoin, groups, measures, REGIONS);
+        return new Policy(name, scheduling, rule, forkJoin, groups, REGIONS);
     }
 
     /**

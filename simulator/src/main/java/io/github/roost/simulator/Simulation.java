@@ -250,6 +250,8 @@ public final class Simulation {
 
         private final int itemsPerTurn = Math.max(1, ITEMS_PER_TURN / sampling.every());
         private double now;
+        /** When the pool watches next. */
+        private double watchDue;
         /** When the next search of an open loop is due. */
         private double intended;
 
@@ -317,7 +319,9 @@ public final class Simulation {
                     submit(intended);
                     nextArrival();
                 } else if (event == WATCH) {
-                    pool.watch();
+                    if (now == watchDue) {
+                        pool.watch();
+                    }
                 } else if (event < LOOK) {
                     turn(event);
                 } else if (current[event - LOOK] == null) {
@@ -424,9 +428,7 @@ public final class Simulation {
         private double ended(int worker, VirtualTask task) {
             current[worker] = null;
             mapper.touched(machine.layout().domainOf(worker), task.slot, task.totalBytes);
-            if (policy.measures()) {
-                pool.ran(worker, Math.round(now - task.began), task.totalBytes);
-            }
+            pool.ran(worker, Math.round(now - task.began), task.totalBytes);
             VirtualBatchQueue queue = task.collectors.isEmpty() ? null : batchQueue(task.slot);
             if (queue != null) {
                 queue.served(now - task.began, task.queries.size());
@@ -478,6 +480,7 @@ public final class Simulation {
 
         @Override
         public void watchAt(double time) {
+            watchDue = time;
             events.add(time, WATCH);
         }
     }

@@ -28,7 +28,7 @@ final class VirtualMapper {
         this.rule = rule;
         this.cacheBytes = cacheBytes;
         this.adapts = adapts;
-        this.monitor = new TrafficMonitor(domains);
+        this.monitor = new TrafficMonitor(domains, 0);
         monitor.ensureCapacity(slots);
         this.mapping = Mapping.of(domains, FirstHomes.assign(new double[domains], new int[domains], slots));
     }

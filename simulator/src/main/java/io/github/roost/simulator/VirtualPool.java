@@ -1,16 +1,17 @@
 package io.github.roost.simulator;
 
-import io.github.roost.core.dispatch.Backlog;
 import io.github.roost.core.dispatch.CrossingCost;
+import io.github.roost.core.dispatch.Crossings;
 import io.github.roost.core.dispatch.Dispatcher;
 import io.github.roost.core.dispatch.LoadView;
+import io.github.roost.core.dispatch.QueueAge;
 import io.github.roost.core.dispatch.StealOrder;
 import io.github.roost.core.dispatch.Stealing;
-import io.github.roost.core.dispatch.WakePolicy;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.core.policy.SchedulingPolicy;
+import io.github.roost.core.policy.SchedulingPolicy.Gate;
 import io.github.roost.core.policy.SchedulingPolicy.Reach;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -22,9 +23,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The worker pool of {@code core} on virtual time, with workers that sleep as soon as they find nothing. The pool's dispatchers, steal orders,
- * stealing, backlogs, gate and wake policy decide; this class has only the rings, the sleeping workers, and the points at which workers are woken.
- * These points are the same as in the pool, up to each draw of a random number: a test runs both on the same traces and compares every step. Not
- * thread-safe.
+ * stealing, ages of queues and rule of crossings decide; this class has only the queues, the sleeping workers, and the points at which workers are
+ * woken. These points are the same as in the pool, up to each draw of a random number: a test runs both on the same traces and compares every step.
+ * Not thread-safe.
  */
 final class VirtualPool {
     private static final int NOWHERE = -1;
@@ -36,46 +37,48 @@ final class VirtualPool {
         /** Calls {@link #next} for a worker at a time. */
         void wakeAt(double time, int worker);
 
-        /** Calls {@link #watch} at a time. */
+        /** Calls {@link #watch} at a time, and not at the time of the call before if that is later. */
         void watchAt(double time);
+    }
+
+    private enum State {
+        /** Has a task. */
+        RUNNING,
+        /** Found nothing to run and is awake, or was woken and is not up yet. */
+        LOOKING,
+        /** Asleep, and not woken. */
+        SLEEPING
     }
 
     private final WorkerLayout layout;
     private final SchedulingPolicy scheduling;
-    private final CrossDomainGate gate;
     private final Clock clock;
     private final double wakeNanos;
     private final Dispatcher dispatcher;
     private final LoadView loads = new Loads();
     private final SplittableRandom random;
-    private final WakePolicy.Domains domains = new SeenDomains();
-    private final WakePolicy wakes;
-    private final List<Queue<VirtualTask>> rings = new ArrayList<>();
+    private final Crossings.Domains domains = new SeenDomains();
+    private final Crossings crossings;
+    private final List<Queue<VirtualTask>> queues = new ArrayList<>();
+    private final long[] taken;
+    private final long[] put;
+    private final QueueAge[] ages;
+    private final List<Others> others = new ArrayList<>();
     private final List<Stealing<VirtualTask>> stealing = new ArrayList<>();
     private final StealOrder[] stealOrders;
-    private final boolean[] running;
-    /** Found nothing to run; may have been woken and not looked yet. */
-    private final boolean[] idle;
-    /** Asleep, and not woken. */
-    private final boolean[] sleeps;
-    /** Asleep, or woken and not up yet. */
-    private final boolean[] down;
+    private final State[] states;
     /** The domain from which a worker's current task was stolen, if it is not its own; else {@link #NOWHERE}. */
     private final int[] stolenFrom;
 
-    private final int[] idleInShard;
-    /** When the number of idle workers of a shard last rose from 0. */
-    private final long[] idleSince;
-
-    private final int[] downIn;
-    private final int[] crossingsIn;
+    private final int[] lookingIn;
+    private final int[] sleepingIn;
     private final int[] waitingIn;
-    private final Backlog[] backlogs;
-    private final CrossingCost[] crossings;
+    private final CrossingCost[] costs;
     /** Per worker the number of tasks at home until the next measurement. */
     private final int[] untilMeasure;
 
     private boolean watches;
+    private double watchDue;
     private long roundRobin;
     private long intraSteals;
     private long crossSteals;
@@ -90,50 +93,57 @@ final class VirtualPool {
             long seed) {
         this.layout = layout;
         this.scheduling = scheduling;
-        this.gate = gate;
         this.clock = clock;
         this.wakeNanos = wakeNanos;
         this.dispatcher = Dispatcher.of(scheduling, layout);
         this.random = new SplittableRandom(seed);
-        this.wakes = new WakePolicy(layout, scheduling, gate, domains);
+        this.crossings = new Crossings(layout, scheduling, gate, domains);
         int workers = layout.workers();
         this.stealOrders = new StealOrder[workers];
-        this.running = new boolean[workers];
-        this.idle = new boolean[workers];
-        this.sleeps = new boolean[workers];
-        this.down = new boolean[workers];
+        this.taken = new long[workers];
+        this.put = new long[workers];
+        this.ages = new QueueAge[workers];
+        Arrays.fill(ages, QueueAge.NONE);
+        this.states = new State[workers];
+        Arrays.fill(states, State.SLEEPING);
         this.stolenFrom = new int[workers];
-        this.idleInShard = new int[layout.shards()];
-        this.idleSince = new long[layout.shards()];
-        this.crossingsIn = new int[layout.domains()];
+        Arrays.fill(stolenFrom, NOWHERE);
+        this.lookingIn = new int[layout.domains()];
+        this.sleepingIn = new int[layout.domains()];
+        Arrays.setAll(sleepingIn, layout::workersIn);
         this.waitingIn = new int[layout.domains()];
-        this.downIn = new int[layout.shards()];
-        this.backlogs = new Backlog[layout.domains()];
-        Arrays.fill(backlogs, Backlog.NONE);
-        this.crossings = new CrossingCost[layout.domains()];
-        Arrays.fill(crossings, CrossingCost.UNKNOWN);
+        this.costs = new CrossingCost[layout.domains()];
+        Arrays.fill(costs, CrossingCost.UNKNOWN);
         this.untilMeasure = new int[workers];
         Arrays.fill(untilMeasure, CrossingCost.TASKS_PER_MEASURE);
         for (int worker = 0; worker < workers; worker++) {
             stealOrders[worker] = StealOrder.of(scheduling, layout, worker);
-            rings.add(new ArrayDeque<>());
-            stealing.add(new Stealing<>(layout, stealOrders[worker], new Others(worker), random::nextInt));
-            stolenFrom[worker] = NOWHERE;
-            idleBegins(worker);
-            lieDown(worker);
+            queues.add(new ArrayDeque<>());
+            others.add(new Others(worker));
+            stealing.add(new Stealing<>(layout, stealOrders[worker], others.get(worker), random::nextInt));
         }
     }
 
-    /** Puts a task into the ring of the worker that the dispatcher chooses, and wakes a worker that may run it. */
+    /** Puts a task into the queue of the worker that the dispatcher chooses, and wakes a worker that may run it. */
     void submit(VirtualTask task, Mapping mapping) {
         long ticket = scheduling.usesHomes() ? random.nextLong() : roundRobin++;
         int target = dispatcher.worker(task.slot, mapping, loads, ticket);
-        rings.get(target).add(task);
-        waitingIn[layout.domainOf(target)]++;
-        if (sleeps[target]) {
+        int domain = layout.domainOf(target);
+        queues.get(target).add(task);
+        put[target]++;
+        waitingIn[domain]++;
+        if (scheduling.reach() == Reach.WORKER) {
             wake(target);
-        } else if (mayNeedHelp(target) && running[target]) {
-            wakeHelper(target);
+        } else if (sleepingIn[domain] > 0) {
+            if (!wake(target) && lookingIn[domain] == 0) {
+                wakeAfter(target);
+            }
+        } else if (lookingIn[domain] == 0 && layout.domains() > 1) {
+            if (!scheduling.gated()) {
+                wakeElsewhere(domain);
+            } else if (!watches) {
+                lookSoon();
+            }
         }
     }
 
@@ -146,32 +156,18 @@ final class VirtualPool {
 
         @Override
         public boolean noneAsleepBeside(int worker) {
-            int shard = layout.shardOf(worker);
-            for (int i = 0; i < layout.workersInShard(shard); i++) {
-                if (sleeps[layout.workerInShard(shard, i)]) {
-                    return false;
-                }
-            }
-            return true;
+            return sleepingIn[layout.domainOf(worker)] == 0;
         }
     }
 
     int load(int worker) {
-        return rings.get(worker).size() + (running[worker] ? 1 : 0);
-    }
-
-    private int idleIn(int domain) {
-        int idle = 0;
-        for (int i = 0; i < layout.shardsIn(domain); i++) {
-            idle += idleInShard[layout.shardIn(domain, i)];
-        }
-        return idle;
+        return queues.get(worker).size() + (states[worker] == State.RUNNING ? 1 : 0);
     }
 
     /** Whether any domain has more idle workers than waiting tasks. */
     boolean anyFree() {
         for (int domain = 0; domain < layout.domains(); domain++) {
-            if (idleIn(domain) > waitingIn[domain]) {
+            if (domains.idle(domain) > waitingIn[domain]) {
                 return true;
             }
         }
@@ -180,138 +176,144 @@ final class VirtualPool {
 
     // ---- Waking.
 
+    private void become(int worker, State next) {
+        int domain = layout.domainOf(worker);
+        count(domain, states[worker], -1);
+        count(domain, next, 1);
+        states[worker] = next;
+    }
+
+    private void count(int domain, State state, int change) {
+        switch (state) {
+            case RUNNING -> {}
+            case LOOKING -> lookingIn[domain] += change;
+            case SLEEPING -> sleepingIn[domain] += change;
+        }
+    }
+
     private boolean wake(int worker) {
-        if (!sleeps[worker]) {
+        if (states[worker] != State.SLEEPING) {
             return false;
         }
-        sleeps[worker] = false;
+        become(worker, State.LOOKING);
         clock.wakeAt(clock.now() + wakeNanos, worker);
         return true;
     }
 
-    /** The pool may wake the worker of the caller's core in place of the target; this class never does, so it has no overlooked workers to wake. */
-    private void wakeFor(int busy) {
-        if (mayNeedHelp(busy) && !rings.get(busy).isEmpty()) {
-            wakeHelper(busy);
+    /** Wakes the first sleeper of a domain, if any. */
+    private void wakeFirst(int domain) {
+        wakeFrom(domain, 0);
+    }
+
+    /** Wakes the next sleeper of a worker's domain, if any. */
+    private void wakeAfter(int worker) {
+        int domain = layout.domainOf(worker);
+        wakeFrom(domain, worker - layout.workerIn(domain, 0) + 1);
+    }
+
+    private void wakeFrom(int domain, int start) {
+        int count = layout.workersIn(domain);
+        for (int i = 0; sleepingIn[domain] > 0 && i < count; i++) {
+            if (wake(layout.workerIn(domain, (start + i) % count))) {
+                return;
+            }
         }
     }
 
-    private boolean mayNeedHelp(int target) {
-        return layout.domains() > 1
-                || layout.shardsIn(layout.domainOf(target)) > 1
-                || downIn[layout.shardOf(target)] > 0;
+    /** Without a gate: wakes a worker of the next domain that has one, unless one is awake before that. */
+    private void wakeElsewhere(int domain) {
+        for (int i = 1; i < layout.domains(); i++) {
+            int next = (domain + i) % layout.domains();
+            if (lookingIn[next] > 0) {
+                return;
+            }
+            if (sleepingIn[next] > 0) {
+                wakeFirst(next);
+                return;
+            }
+        }
     }
 
-    private void wakeHelper(int target) {
-        Reach reach = scheduling.reach();
-        if (reach == Reach.WORKER || wakeNear(target)) {
+    /** A worker that was idle has a task: if more wait, the next sleeper is woken. */
+    private void wakeNext(int worker) {
+        int domain = layout.domainOf(worker);
+        if (scheduling.reach() == Reach.WORKER || lookingIn[domain] > 0) {
             return;
         }
-        int domain = layout.domainOf(target);
-        if (reach == Reach.MACHINE || !scheduling.gated()) {
-            for (int i = 1; i < layout.domains(); i++) {
-                if (wakeOneOf((domain + i) % layout.domains())) {
-                    return;
+        if (!scheduling.gated()) {
+            wakeAnywhere(domain);
+        } else if (waitingIn[domain] > 0) {
+            if (sleepingIn[domain] > 0) {
+                wakeAfter(worker);
+            } else if (!watches) {
+                lookSoon();
+            }
+        }
+    }
+
+    /** Without a gate: wakes a worker of any domain, the given one first, if a task waits in any. */
+    private void wakeAnywhere(int domain) {
+        for (int i = 0; i < layout.domains(); i++) {
+            int next = (domain + i) % layout.domains();
+            if (sleepingIn[next] > 0) {
+                if (anythingWaits()) {
+                    wakeFirst(next);
                 }
-            }
-        } else if (layout.domains() > 1) {
-            if (rings.get(target).size() >= gate.backlogPerWorker()) {
-                noteBacklog(domain);
-            }
-            int helper = wakes.helperOf(domain);
-            if (helper >= 0) {
-                wakeOneOf(helper);
+                return;
             }
         }
     }
 
-    private boolean wakeNear(int target) {
-        int domain = layout.domainOf(target);
-        return wakeOneOfShard(layout.shardOf(target)) || (layout.shardsIn(domain) > 1 && wakeOneOf(domain));
+    private boolean anythingWaits() {
+        return Arrays.stream(waitingIn).anyMatch(waiting -> waiting > 0);
     }
 
-    private boolean wakeOneOf(int domain) {
-        int shards = layout.shardsIn(domain);
-        int start = shards == 1 ? 0 : random.nextInt(shards);
-        for (int i = 0; i < shards; i++) {
-            if (wakeOneOfShard(layout.shardIn(domain, (start + i) % shards))) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private boolean wakeOneOfShard(int shard) {
-        if (downIn[shard] == 0) {
-            return false;
-        }
-        int count = layout.workersInShard(shard);
-        int start = random.nextInt(count);
-        for (int i = 0; i < count; i++) {
-            if (wake(layout.workerInShard(shard, (start + i) % count))) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    // ---- Backlogs.
+    // ---- Crossings.
 
     private long nanos() {
         return (long) clock.now();
     }
 
-    private void noteBacklog(int domain) {
-        if (!backlogs[domain].exists()) {
-            refreshBacklog(domain);
-            if (backlogs[domain].exists() && !watches) {
-                watches = true;
-                clock.watchAt(clock.now() + wakeNanos);
-            }
+    /** Starts the watcher, or has it look earlier if it looks rarely because no worker could help. */
+    private void lookSoon() {
+        if (layout.domains() > 1 && (!watches || watchDue - clock.now() > crossings.shortLookNanos())) {
+            watchAfter(wakeNanos);
         }
     }
 
-    private void refreshBacklog(int domain) {
-        backlogs[domain] =
-                backlogs[domain].next(gate, waitingIn[domain], layout.workersIn(domain), idleIn(domain), nanos());
+    private void watchAfter(double nanos) {
+        watches = true;
+        watchDue = clock.now() + nanos;
+        clock.watchAt(watchDue);
     }
 
-    /** Wakes helpers, and schedules its next call while there is a backlog. */
+    /** Updates the ages of the queues, wakes helpers, and schedules its next call while tasks wait. */
     void watch() {
-        for (int domain = 0; domain < layout.domains(); domain++) {
-            if (backlogs[domain].exists()) {
-                refreshBacklog(domain);
+        for (int domain = 0; scheduling.gate() == Gate.AGE && domain < layout.domains(); domain++) {
+            long bound = crossings.boundNanos(domain);
+            for (int i = 0; i < layout.workersIn(domain); i++) {
+                int worker = layout.workerIn(domain, i);
+                ages[worker] = ages[worker].next(taken[worker], put[worker], nanos(), bound);
             }
         }
-        wakes.helpers(nanos(), this::wakeOneOf);
-        long wait = wakes.nextLook(nanos());
+        crossings.helpers(this::wakeFirst);
+        long wait = crossings.nextLook();
         watches = wait != Long.MAX_VALUE;
         if (watches) {
-            clock.watchAt(clock.now() + wait);
-        }
-    }
-
-    private void taken(int from) {
-        int domain = layout.domainOf(from);
-        waitingIn[domain]--;
-        if (layout.domains() > 1 && backlogs[domain].exists()) {
-            backlogs[domain] = backlogs[domain].taken();
-            if (rings.get(from).size() < gate.backlogPerWorker()) {
-                refreshBacklog(domain);
-            }
+            watchAfter((double) wait);
         }
     }
 
     boolean gateOpens(int thiefDomain, int victimDomain) {
-        return wakes.opens(thiefDomain, victimDomain, nanos());
+        return crossings.mayTake(thiefDomain, victimDomain);
     }
 
-    WakePolicy.Domains domains() {
+    Crossings.Domains domains() {
         return domains;
     }
 
-    /** The domains as the policy sees them. */
-    private final class SeenDomains implements WakePolicy.Domains {
+    /** The domains as the rule of crossings sees them. */
+    private final class SeenDomains implements Crossings.Domains {
         @Override
         public int waiting(int domain) {
             return waitingIn[domain];
@@ -319,32 +321,22 @@ final class VirtualPool {
 
         @Override
         public int idle(int domain) {
-            return idleIn(domain);
+            return lookingIn[domain] + sleepingIn[domain];
         }
 
         @Override
-        public int crossings(int domain) {
-            return crossingsIn[domain];
-        }
-
-        @Override
-        public long idleNanos(int domain) {
-            long nanos = 0;
-            for (int i = 0; i < layout.shardsIn(domain); i++) {
-                int shard = layout.shardIn(domain, i);
-                nanos = Math.max(nanos, idleInShard[shard] == 0 ? 0 : nanos() - idleSince[shard]);
+        public long old(int domain) {
+            long old = 0;
+            for (int i = 0; i < layout.workersIn(domain); i++) {
+                int worker = layout.workerIn(domain, i);
+                old += ages[worker].old(taken[worker]);
             }
-            return nanos;
+            return old;
         }
 
         @Override
-        public Backlog backlog(int domain) {
-            return backlogs[domain];
-        }
-
-        @Override
-        public CrossingCost crossing(int domain) {
-            return crossings[domain];
+        public CrossingCost cost(int domain) {
+            return costs[domain];
         }
     }
 
@@ -356,10 +348,10 @@ final class VirtualPool {
             if (untilMeasure[worker] == 0) {
                 untilMeasure[worker] = CrossingCost.TASKS_PER_MEASURE;
                 int domain = layout.domainOf(worker);
-                crossings[domain] = crossings[domain].atHome(nanos, bytes, CrossingCost.TASKS_PER_MEASURE);
+                costs[domain] = costs[domain].atHome(nanos, bytes);
             }
         } else {
-            crossings[home] = crossings[home].crossed(nanos, bytes);
+            costs[home] = costs[home].crossed(nanos, bytes);
         }
     }
 
@@ -368,85 +360,91 @@ final class VirtualPool {
     /** The next task of a worker that ended a task or was woken; null if it goes to sleep. */
     @Nullable
     VirtualTask next(int worker) {
-        running[worker] = false;
-        int domain = layout.domainOf(worker);
-        if (stolenFrom[worker] != NOWHERE) {
-            stolenFrom[worker] = NOWHERE;
-            crossingsIn[domain]--;
-        }
-        if (down[worker]) {
-            getUp(worker);
-        }
+        stolenFrom[worker] = NOWHERE;
+        boolean wasIdle = states[worker] != State.RUNNING;
         VirtualTask task = find(worker);
         while (task == null) {
-            lieDown(worker);
+            wasIdle = true;
+            become(worker, State.SLEEPING);
             if (!mayTakeSomething(worker)) {
+                if (scheduling.gated() && (watches || waitsElsewhere(layout.domainOf(worker)))) {
+                    lookSoon();
+                }
                 return null;
             }
-            getUp(worker);
+            become(worker, State.LOOKING);
             task = find(worker);
         }
-        if (idle[worker]) {
-            idle[worker] = false;
-            idleInShard[layout.shardOf(worker)]--;
+        wasIdle |= states[worker] != State.RUNNING;
+        become(worker, State.RUNNING);
+        if (wasIdle) {
+            wakeNext(worker);
         }
-        running[worker] = true;
-        wakeFor(worker);
-        if (stolenFrom[worker] != NOWHERE && wakes.afterSteal(domain, stolenFrom[worker], nanos())) {
-            wakeOneOf(domain);
+        int from = stolenFrom[worker];
+        if (from != NOWHERE && crossings.wakesNext(layout.domainOf(worker), from)) {
+            wakeAfter(worker);
         }
         return task;
     }
 
     private @Nullable VirtualTask find(int worker) {
-        VirtualTask task = rings.get(worker).poll();
+        Stealing<VirtualTask> thief = stealing.get(worker);
+        VirtualTask task = queues.get(worker).poll();
         if (task != null) {
             taken(worker);
             return task;
         }
-        task = stealing.get(worker).ungated();
+        task = thief.interactive();
+        if (task == null) {
+            task = thief.batch();
+        }
         if (task != null) {
             return task;
         }
-        if (!idle[worker]) {
-            idleBegins(worker);
+        if (states[worker] != State.LOOKING) {
+            become(worker, State.LOOKING);
         }
-        task = stealing.get(worker).gated();
-        return task == null ? stealing.get(worker).gatedAnywhere() : task;
-    }
-
-    private void idleBegins(int worker) {
-        idle[worker] = true;
-        int shard = layout.shardOf(worker);
-        if (idleInShard[shard] == 0) {
-            idleSince[shard] = nanos();
+        task = thief.gated();
+        if (task == null) {
+            task = fromAnyNear(worker);
         }
-        idleInShard[shard]++;
+        return task == null ? thief.gatedAnywhere() : task;
     }
 
-    private void lieDown(int worker) {
-        sleeps[worker] = true;
-        down[worker] = true;
-        downIn[layout.shardOf(worker)]++;
+    /** Looks at all workers that may be stolen from at any time, before the worker sleeps. */
+    private @Nullable VirtualTask fromAnyNear(int worker) {
+        StealOrder order = stealOrders[worker];
+        for (int i = 0; i < order.victims(); i++) {
+            if (!queues.get(order.victim(i)).isEmpty()) {
+                return others.get(worker).take(order.victim(i), false);
+            }
+        }
+        return null;
     }
 
-    private void getUp(int worker) {
-        sleeps[worker] = false;
-        down[worker] = false;
-        downIn[layout.shardOf(worker)]--;
+    private void taken(int from) {
+        taken[from]++;
+        waitingIn[layout.domainOf(from)]--;
+    }
+
+    private boolean waitsElsewhere(int domain) {
+        for (int other = 0; other < layout.domains(); other++) {
+            if (other != domain && waitingIn[other] > 0) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Whether the last look missed a task. Looks across domains are not checked: on virtual time they miss nothing. */
     private boolean mayTakeSomething(int worker) {
-        if (!rings.get(worker).isEmpty()) {
+        if (!queues.get(worker).isEmpty()) {
             return true;
         }
         StealOrder order = stealOrders[worker];
-        for (int level = 0; level < order.levels(); level++) {
-            for (int i = 0; i < order.victims(level); i++) {
-                if (!rings.get(order.victim(level, i)).isEmpty()) {
-                    return true;
-                }
+        for (int i = 0; i < order.victims(); i++) {
+            if (!queues.get(order.victim(i)).isEmpty()) {
+                return true;
             }
         }
         return false;
@@ -475,12 +473,20 @@ final class VirtualPool {
 
         @Override
         public int waiting(int worker) {
-            return rings.get(worker).size();
+            return queues.get(worker).size();
+        }
+
+        /** All tasks are interactive. */
+        @Override
+        public int waitingBatch(int worker) {
+            return 0;
         }
 
         @Override
-        public int waitingIn(int domain) {
-            return waitingIn[domain];
+        public int crossing(int worker) {
+            return scheduling.gate() == SchedulingPolicy.Gate.AGE
+                    ? Math.toIntExact(ages[worker].old(taken[worker]))
+                    : queues.get(worker).size();
         }
 
         @Override
@@ -489,20 +495,27 @@ final class VirtualPool {
         }
 
         @Override
-        public @Nullable VirtualTask take(int victim) {
-            VirtualTask task = rings.get(victim).poll();
+        public @Nullable VirtualTask take(int victim, boolean batch) {
+            return takeFrom(victim);
+        }
+
+        @Override
+        public @Nullable VirtualTask takeAcross(int victim) {
+            return takeFrom(victim);
+        }
+
+        private @Nullable VirtualTask takeFrom(int victim) {
+            VirtualTask task = queues.get(victim).poll();
             if (task == null) {
                 return null;
             }
             taken(victim);
-            int domain = layout.domainOf(thief);
             int from = layout.domainOf(victim);
-            if (from == domain) {
+            if (from == layout.domainOf(thief)) {
                 intraSteals++;
             } else {
                 crossSteals++;
                 stolenFrom[thief] = from;
-                crossingsIn[domain]++;
             }
             return task;
         }

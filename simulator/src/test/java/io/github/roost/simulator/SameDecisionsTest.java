@@ -3,7 +3,7 @@ package io.github.roost.simulator;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.dispatch.CrossingCost;
-import io.github.roost.core.dispatch.WakePolicy;
+import io.github.roost.core.dispatch.Crossings;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.policy.CrossDomainGate;
@@ -164,7 +164,7 @@ class SameDecisionsTest {
                 for (int i = 0; i < workers; i++) {
                     step();
                 }
-                now += GATE.sustainedNanos();
+                now += GATE.ageNanos();
                 watch();
             }
         }
@@ -284,20 +284,14 @@ class SameDecisionsTest {
         int costsKnown() {
             int known = 0;
             for (int domain = 0; domain < layout.domains(); domain++) {
-                CrossingCost cost = pool.domains().crossing(domain);
-                known += cost.crossings() > 0 && cost.homeBytes() > 0 ? 1 : 0;
+                CrossingCost cost = pool.domains().cost(domain);
+                known += cost.crossingBytes() > 0 && cost.homeBytes() > 0 ? 1 : 0;
             }
             return known;
         }
 
-        private static List<Object> seen(WakePolicy.Domains domains, int domain) {
-            return List.of(
-                    domains.waiting(domain),
-                    domains.idle(domain),
-                    domains.idleNanos(domain),
-                    domains.crossings(domain),
-                    domains.backlog(domain),
-                    domains.crossing(domain));
+        private static List<Object> seen(Crossings.Domains domains, int domain) {
+            return List.of(domains.waiting(domain), domains.idle(domain), domains.old(domain), domains.cost(domain));
         }
 
         @Override

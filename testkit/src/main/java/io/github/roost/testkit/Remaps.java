@@ -7,6 +7,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Registration;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.mapping.RemapTrigger;
+import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.DomainLevel;
@@ -20,7 +21,7 @@ import java.util.function.UnaryOperator;
 public final class Remaps {
     private volatile UnaryOperator<Mapping> next = now -> now;
 
-    /** A machine whose first domain is on NUMA node 0. */
+    /** A machine whose first domain is on NUMA node 0, and whose searches stay in their home domains. */
     public Orchestrator machine(int secondNode) {
         return Orchestrator.builder()
                 .topology(new Topology("test", DomainLevel.L3, true, List.of(domain(0, 0), domain(1, secondNode))))
@@ -28,6 +29,8 @@ public final class Remaps {
                 .windows(Duration.ofHours(1), Duration.ofHours(6))
                 .mappingPolicy((now, bytes) -> next.apply(now))
                 .remapTrigger(new RemapTrigger(.01, 0))
+                // On a loaded machine a home whose threads get no core looks like one that is busy.
+                .crossDomainGate(new CrossDomainGate(Long.MAX_VALUE))
                 .build();
     }
 

@@ -38,9 +38,8 @@ import picocli.CommandLine.Option;
  */
 @Command(
         name = "gate",
-        description =
-                "Thresholds of the cross-domain gate, under bursts (crossing harms) and a flood (crossing helps), and"
-                        + " the default's effect with several workers per domain.")
+        description = "Ages of the cross-domain gate, under bursts (crossing harms) and a flood (crossing helps), and"
+                + " the default's effect with several workers per domain.")
 @SuppressWarnings("NullAway.Init")
 public final class GateBench implements Callable<Integer> {
     private static final int BURST = 8;
@@ -48,15 +47,13 @@ public final class GateBench implements Callable<Integer> {
     private static final int FLOOD = 32;
     private static final long LONGEST_NANOS = 10_000_000_000L;
 
-    private static final List<Integer> BACKLOGS = List.of(1, 2, 4, 8);
-    private static final List<Integer> SUSTAINED_MICROS = List.of(0, 50, 200, 1_000, 5_000);
+    private static final List<Integer> AGES_MICROS = List.of(0, 20, 50, 100, 200, 500, 1_000, 5_000);
 
-    private static final int BURSTS = 250;
-    private static final List<Integer> BURSTS_PER_WORKER = List.of(2, 3, 4);
-    private static final Duration BURST_TASK = Duration.ofMillis(1);
+    private static final int BURSTS = 60;
+    private static final List<Integer> BURSTS_PER_WORKER = List.of(2, 3, 8);
     private static final double BALANCED_LOAD = .9;
-    private static final Duration BALANCED_TASK = Duration.ofMillis(10);
     private static final int BALANCED_TASKS_PER_WORKER = 300;
+    private static final Duration STAYING_TASK = Duration.ofMillis(WorkConservation.STAYING_TASK_MILLIS);
 
     /** The measurements, in their order. */
     enum Section {
@@ -122,18 +119,15 @@ public final class GateBench implements Callable<Integer> {
     }
 
     private List<Outcome> thresholds() {
-        List<CrossDomainGate> gates = BACKLOGS.stream()
-                .flatMap(backlog -> SUSTAINED_MICROS.stream()
-                        .map(micros -> new CrossDomainGate(
-                                backlog, Duration.ofNanos(1_000L * micros).toNanos())))
+        List<CrossDomainGate> gates = AGES_MICROS.stream()
+                .map(micros -> new CrossDomainGate(1_000L * micros))
                 .toList();
         List<Outcome> outcomes = run(gates);
-        output.line("backlog  sustained us   bursts: p99 us (min to max)      crossed      flood: searches/s");
+        output.line("age us   bursts: p99 us (min to max)      crossed      flood: searches/s");
         for (Outcome outcome : outcomes) {
             output.format(
-                    "%7d  %12d   %20s   %10.1f %%   %22s",
-                    outcome.gate().backlogPerWorker(),
-                    outcome.gate().sustainedNanos() / 1_000,
+                    "%6d   %20s   %10.1f %%   %22s",
+                    outcome.gate().ageNanos() / 1_000,
                     Samples.of(outcome.burstP99Micros()).spread("%.0f"),
                     100 * Samples.of(outcome.burstCrossShare()).median(),
                     Samples.of(outcome.floodPerSecond()).spread("%.0f"));
@@ -173,13 +167,13 @@ public final class GateBench implements Callable<Integer> {
         int balancedTasks = BALANCED_TASKS_PER_WORKER * machine.workers();
         Map<String, Staying> loads = new LinkedHashMap<>();
         for (int perWorker : BURSTS_PER_WORKER) {
-            loads.put("bursts-of-" + perWorker, bench.bursts(BURSTS, perWorker, BURST_TASK));
+            loads.put("bursts-of-" + perWorker, bench.bursts(BURSTS, perWorker, STAYING_TASK));
         }
-        loads.put("balanced", bench.balanced(BALANCED_LOAD, BALANCED_TASK, balancedTasks, 1));
+        loads.put("balanced", bench.balanced(BALANCED_LOAD, STAYING_TASK, balancedTasks, 1));
         output.format(
-                "loads that the home domain completes soon, %s: bursts of N tasks per worker, a balanced load at %.1f"
-                        + " of capacity",
-                machine, BALANCED_LOAD);
+                "loads under an age of %d ms and tasks of a quarter of it, %s: bursts of N tasks per worker, a balanced load"
+                        + " at %.1f of capacity",
+                WorkConservation.STAYING.ageNanos() / 1_000_000, machine, BALANCED_LOAD);
         output.line("load           tasks   crossed    share   workers busy");
         loads.forEach((name, staying) -> output.format(
                 "%-11s %8d  %8d  %5.2f %%  %12.2f",

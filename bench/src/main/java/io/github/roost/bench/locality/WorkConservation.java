@@ -2,6 +2,7 @@ package io.github.roost.bench.locality;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Registration;
+import io.github.roost.core.policy.CrossDomainGate;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,6 +22,14 @@ import java.util.concurrent.locks.LockSupport;
  * real cores is no limit. The baseline of a flood is computed: all free workers busy until the last task.
  */
 public final class WorkConservation {
+    /**
+     * The gate of loads that should stay: an age of four tasks of {@value #STAYING_TASK_MILLIS} ms. Sleeping tasks cannot be as short as the default's age,
+     * and the rule has no scale.
+     */
+    static final CrossDomainGate STAYING = new CrossDomainGate(40_000_000);
+
+    static final int STAYING_TASK_MILLIS = 10;
+
     /** Long enough for workers that spin to go to sleep. */
     private static final Duration QUIET = Duration.ofMillis(200);
     /** Ends the blocking tasks if a flood is not served, so that it cannot hang the tests. */
@@ -92,7 +101,7 @@ public final class WorkConservation {
         CountDownLatch over = new CountDownLatch(1);
         AtomicInteger running = new AtomicInteger();
         AtomicInteger max = new AtomicInteger();
-        Orchestrator orchestrator = orchestrator(tasks);
+        Orchestrator orchestrator = orchestrator(tasks, CrossDomainGate.DEFAULT);
         long took;
         try (orchestrator) {
             try {
@@ -168,7 +177,7 @@ public final class WorkConservation {
     public Staying bursts(int bursts, int perWorker, Duration length) throws InterruptedException {
         LongAdder busyNanos = new LongAdder();
         int size = perWorker * machine.workersPerDomain();
-        Orchestrator orchestrator = orchestrator(size);
+        Orchestrator orchestrator = orchestrator(size, STAYING);
         long took;
         try (orchestrator) {
             Registration ids = orchestrator.register("bursts", machine.domains());
@@ -201,7 +210,7 @@ public final class WorkConservation {
         SplittableRandom random = new SplittableRandom(seed);
         double nanosBetween = mean.toNanos() / (load * machine.workers());
         LongAdder busyNanos = new LongAdder();
-        Orchestrator orchestrator = orchestrator(tasks);
+        Orchestrator orchestrator = orchestrator(tasks, STAYING);
         long took;
         try (orchestrator) {
             Registration ids = orchestrator.register("balanced", machine.domains());
@@ -226,8 +235,9 @@ public final class WorkConservation {
     }
 
     /** An orchestrator with its defaults, except that the ring of one worker has room for all tasks. */
-    private Orchestrator orchestrator(int tasks) {
+    private Orchestrator orchestrator(int tasks, CrossDomainGate gate) {
         return machine.orchestrator()
+                .crossDomainGate(gate)
                 .ringCapacity(Math.max(FEWEST_PLACES, tasks))
                 .windows(WINDOW, WINDOW)
                 .build();

@@ -99,20 +99,11 @@ final class BenchViews {
 
     /** Results of each gate under bursts and under a flood. */
     static Block gate(JsonNode json) {
-        MarkdownTable table = new MarkdownTable(
-                "backlog per worker, sustained us",
-                "bursts: P99 us (min to max)",
-                "crossed",
-                "flood: searches/s (min to max)");
+        MarkdownTable table =
+                new MarkdownTable("age us", "bursts: P99 us (min to max)", "crossed", "flood: searches/s (min to max)");
         for (JsonNode gate : json.path("gates")) {
             table.row(
-                    "%d, %s"
-                            .formatted(
-                                    gate.path("gate").path("backlogPerWorker").asInt(),
-                                    Numbers.whole(gate.path("gate")
-                                                    .path("sustainedNanos")
-                                                    .asDouble()
-                                            / 1e3)),
+                    Numbers.whole(gate.path("gate").path("ageNanos").asDouble() / 1e3),
                     Numbers.spread(Samples.of(Numbers.numbers(gate.path("burstP99Micros")))),
                     Numbers.percent(Samples.of(Numbers.numbers(gate.path("burstCrossShare")))
                             .median()),

@@ -3,7 +3,7 @@ package io.github.roost.core.dispatch;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.policy.SchedulingPolicy;
 
-/** Chooses the worker whose ring a task is put into. Pure: all its input is passed as arguments. Thread-safe. */
+/** Chooses the worker whose queue a task is put into. Pure: all its input is passed as arguments. Thread-safe. */
 public interface Dispatcher {
     /**
      * The dispatcher of a scheduling policy.

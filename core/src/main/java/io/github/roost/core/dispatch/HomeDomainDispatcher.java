@@ -5,7 +5,7 @@ import io.github.roost.core.mapping.Mapping;
 /**
  * The dispatcher of V2: a worker of the mapping id's home domain. Inside the domain a mapping id has a preferred worker, so that
  * its data stay in that core's private cache, unless a second worker drawn at random is less loaded (the power of two choices:
- * Mitzenmacher, IEEE TPDS 12(10), 2001). While no worker of the preferred worker's shard sleeps, a task leaves it only for a
+ * Mitzenmacher, IEEE TPDS 12(10), 2001). While no worker of the domain sleeps, a task leaves it only for a
  * worker with at most half its load: waiting a little costs less than moving the data, but the queue of an id with more traffic
  * than one worker serves must not hold all tasks of the domain, whose other workers would steal them one at a time. If tasks are
  * so short that a private cache saves them less than the handover to another core costs, they go to the worker on the caller's

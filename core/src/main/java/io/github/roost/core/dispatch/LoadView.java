@@ -12,7 +12,7 @@ public interface LoadView {
     int load(int worker);
 
     /**
-     * Whether no worker of a worker's shard sleeps. Then idle workers are awake and find tasks wherever they wait. Cheaper to
+     * Whether no worker of a worker's domain sleeps. Then idle workers are awake and find tasks wherever they wait. Cheaper to
      * read than {@link #load}, since it changes less often.
      *
      * @param worker from 0 to the number of workers exclusive

@@ -1,25 +1,24 @@
 package io.github.roost.core.dispatch;
 
 import io.github.roost.core.policy.SchedulingPolicy;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 
 /**
- * The order in which a worker whose rings are empty looks at other workers, nearest first: Algorithm 2 of the paper (Huang et
- * al., 2026). First come levels of workers that may be stolen from at any time, then levels of domains behind the cross-domain
- * gate. Immutable.
+ * The order in which a worker whose queues are empty looks at other workers, nearest first: Algorithm 2 of the paper (Huang et
+ * al., 2026). First come the workers that may be stolen from at any time, then levels of domains behind the cross-domain gate.
+ * Immutable.
  */
 public final class StealOrder {
-    private static final StealOrder NONE = new StealOrder(List.of(), List.of());
+    private static final StealOrder NONE = new StealOrder(new int[0], List.of());
 
-    private final List<int[]> workers;
+    private final int[] workers;
     private final List<int[]> domains;
 
-    private StealOrder(List<int[]> workers, List<int[]> domains) {
-        this.workers = workers.stream().filter(level -> level.length > 0).toList();
+    private StealOrder(int[] workers, List<int[]> domains) {
+        this.workers = workers;
         this.domains = domains.stream().filter(level -> level.length > 0).toList();
     }
 
@@ -49,34 +48,30 @@ public final class StealOrder {
     }
 
     /**
-     * The steal order of V1: all other workers as one level, as in bthread.
+     * The steal order of V1: all other workers alike, as in bthread.
      *
      * @param layout all workers
      * @param thief index of the worker that steals
-     * @return one level without a gate
+     * @return all other workers, without a gate
      */
     public static StealOrder anywhere(WorkerLayout layout, int thief) {
-        return new StealOrder(List.of(workers(layout, worker -> worker != thief)), List.of());
+        return new StealOrder(workers(layout, worker -> worker != thief), List.of());
     }
 
     /**
-     * The steal order of V2: the thief's shard, the rest of its domain, then the domains of its package, then the other packages.
+     * The steal order of V2: the thief's domain, then the domains of its package, then the other packages.
      *
      * @param layout all workers
      * @param thief index of the worker that steals
-     * @return up to two levels without a gate and up to two behind it
+     * @return the other workers of the domain, and up to two levels behind the gate
      */
     public static StealOrder nearestFirst(WorkerLayout layout, int thief) {
-        int shard = layout.shardOf(thief);
         int home = layout.domainOf(thief);
         int homePackage = layout.packageOf(home);
-        List<int[]> near = new ArrayList<>();
-        near.add(workers(layout, worker -> worker != thief && layout.shardOf(worker) == shard));
-        near.add(workers(layout, worker -> layout.domainOf(worker) == home && layout.shardOf(worker) != shard));
-        List<int[]> far = new ArrayList<>();
-        far.add(domains(layout, domain -> domain != home && layout.packageOf(domain) == homePackage));
-        far.add(domains(layout, domain -> layout.packageOf(domain) != homePackage));
-        return new StealOrder(near, far);
+        int[] near = workers(layout, worker -> worker != thief && layout.domainOf(worker) == home);
+        int[] samePackage = domains(layout, domain -> domain != home && layout.packageOf(domain) == homePackage);
+        int[] far = domains(layout, domain -> layout.packageOf(domain) != homePackage);
+        return new StealOrder(near, List.of(samePackage, far));
     }
 
     private static int[] workers(WorkerLayout layout, IntPredicate wanted) {
@@ -87,30 +82,19 @@ public final class StealOrder {
         return IntStream.range(0, layout.domains()).filter(wanted).toArray();
     }
 
-    /** {@return the number of levels of workers that may be stolen from at any time} */
-    public int levels() {
-        return workers.size();
+    /** {@return the number of workers that may be stolen from at any time} */
+    public int victims() {
+        return workers.length;
     }
 
     /**
-     * The size of a level.
+     * A worker that may be stolen from at any time.
      *
-     * @param level from 0 to {@link #levels()} exclusive, nearest first
-     * @return the number of its victims, at least 1
-     */
-    public int victims(int level) {
-        return workers.get(level).length;
-    }
-
-    /**
-     * A victim that may be stolen from at any time.
-     *
-     * @param level from 0 to {@link #levels()} exclusive, nearest first
-     * @param index from 0 to {@link #victims(int)} exclusive
+     * @param index from 0 to {@link #victims()} exclusive
      * @return index of a worker
      */
-    public int victim(int level, int index) {
-        return workers.get(level)[index];
+    public int victim(int index) {
+        return workers[index];
     }
 
     /** {@return the number of levels of domains behind the cross-domain gate} */
@@ -141,7 +125,7 @@ public final class StealOrder {
 
     @Override
     public String toString() {
-        return workers.stream().map(Arrays::toString).toList() + " gate "
+        return Arrays.toString(workers) + " gate "
                 + domains.stream().map(Arrays::toString).toList();
     }
 }

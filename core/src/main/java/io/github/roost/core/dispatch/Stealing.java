@@ -4,12 +4,12 @@ import java.util.function.IntUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The search of a worker whose own rings are empty for a task of another worker: Algorithm 2 of the paper (Huang et al., 2026),
- * near victims first, with the gate that its text asks for. Inside a level the thief looks at two victims drawn at random, workers
- * or, behind the gate, domains, and takes from the one with more waiting tasks (the power of two choices: Mitzenmacher, IEEE TPDS
- * 12(10), 2001), so the cost of a look does not grow with the machine. A look may miss the only waiting task; therefore a worker
- * looks at all victims before it sleeps. Holds no tasks and reads no clock: queue lengths and the state of the gate come from {@link Victims}. Owned by one
- * worker; not thread-safe.
+ * The search of a worker whose own queues are empty for a task of another worker: Algorithm 2 of the paper (Huang et al., 2026),
+ * the own domain first, with the gate that its text asks for. The thief looks at two victims drawn at random, workers or, behind
+ * the gate, domains, and takes from the one with more waiting tasks (the power of two choices: Mitzenmacher, IEEE TPDS 12(10),
+ * 2001), so the cost of a look does not grow with the machine. A look may miss the only waiting task; therefore a worker looks at
+ * all victims before it sleeps. Holds no tasks and reads no clock: queue lengths and the state of the gate come from
+ * {@link Victims}. Owned by one worker; not thread-safe.
  *
  * @param <T> the type of tasks
  */
@@ -18,28 +18,40 @@ public final class Stealing<T> {
     private final StealOrder order;
     private final Victims<T> victims;
     private final IntUnaryOperator random;
+    /** The two workers of the current look; the same if there is only one. */
+    private int one;
+
+    private int other;
 
     /**
-     * A thief's view of the other workers.
+     * A thief's view of the other workers. Numbers may be slightly stale.
      *
      * @param <T> the type of tasks
      */
     public interface Victims<T> {
         /**
-         * The number of tasks that wait at a worker.
+         * The number of interactive tasks that wait at a worker.
          *
          * @param worker index of the worker
-         * @return at least 0; may be slightly stale
+         * @return at least 0
          */
         int waiting(int worker);
 
         /**
-         * The number of tasks that wait at the workers of a domain.
+         * The number of batch tasks that wait at a worker.
          *
-         * @param domain index of the domain
-         * @return at least 0; may be slightly stale
+         * @param worker index of the worker
+         * @return at least 0
          */
-        int waitingIn(int domain);
+        int waitingBatch(int worker);
+
+        /**
+         * The number of tasks at a worker of another domain that may cross to this thief now.
+         *
+         * @param worker index of the worker
+         * @return at least 0
+         */
+        int crossing(int worker);
 
         /**
          * Whether the cross-domain gate lets this thief take from another domain now.
@@ -50,22 +62,32 @@ public final class Stealing<T> {
         boolean gateOpens(int domain);
 
         /**
-         * Takes a task that waits at a worker.
+         * Takes a task that waits at a worker that may be stolen from at any time.
+         *
+         * @param victim index of the worker
+         * @param batch true for a batch task, false for an interactive one
+         * @return the task, or null if none is left
+         */
+        @Nullable
+        T take(int victim, boolean batch);
+
+        /**
+         * Takes a task that waits at a worker of another domain and may cross.
          *
          * @param victim index of the worker
          * @return the task, or null if none is left
          */
         @Nullable
-        T take(int victim);
+        T takeAcross(int victim);
     }
 
     /**
      * Creates the search of one thief.
      *
      * @param layout all workers
-     * @param order the order in which the thief looks at victims, nearest first
+     * @param order the order in which the thief looks at victims
      * @param victims the other workers
-     * @param random returns, for a bound of at least 1, a random number from 0 to the bound exclusive
+     * @param random returns, for a bound of at least 2, a random number from 0 to the bound exclusive
      */
     public Stealing(WorkerLayout layout, StealOrder order, Victims<T> victims, IntUnaryOperator random) {
         this.layout = layout;
@@ -74,41 +96,53 @@ public final class Stealing<T> {
         this.random = random;
     }
 
-    /** {@return a task from a worker that may be stolen from at any time, or null if the look found none} */
-    public @Nullable T ungated() {
-        for (int level = 0; level < order.levels(); level++) {
-            int count = order.victims(level);
-            int one = random.applyAsInt(count);
-            int other = another(one, count);
-            T task = fuller(order.victim(level, one), order.victim(level, other));
-            if (task != null) {
-                return task;
-            }
-        }
-        return null;
+    /** A random number below {@code count}; draws none if there is no choice. */
+    private int any(int count) {
+        return count == 1 ? 0 : random.applyAsInt(count);
     }
 
-    /** A random number below {@code count} that is not {@code one}, unless there is no other. */
-    private int another(int one, int count) {
-        return count == 1 ? one : (one + 1 + random.applyAsInt(count - 1)) % count;
+    /** A random number below {@code count} that is not {@code taken}, unless there is no other. */
+    private int another(int taken, int count) {
+        return count == 1 ? taken : (taken + 1 + any(count - 1)) % count;
     }
 
-    private @Nullable T fuller(int one, int other) {
-        int ofOne = victims.waiting(one);
-        int ofOther = one == other ? 0 : victims.waiting(other);
-        if (ofOne == 0 && ofOther == 0) {
+    /**
+     * Begins a look: draws two of the workers that may be stolen from at any time.
+     *
+     * @return an interactive task of theirs, or null if the look found none
+     */
+    public @Nullable T interactive() {
+        int count = order.victims();
+        if (count == 0) {
             return null;
         }
-        return victims.take(ofOne >= ofOther ? one : other);
+        int first = any(count);
+        one = order.victim(first);
+        other = order.victim(another(first, count));
+        return near(victims.waiting(one), one == other ? 0 : victims.waiting(other), false);
+    }
+
+    /**
+     * The second part of a look: the same two workers as in the call of {@link #interactive} before, which found nothing.
+     *
+     * @return a batch task of theirs, or null if the look found none
+     */
+    public @Nullable T batch() {
+        return order.victims() == 0
+                ? null
+                : near(victims.waitingBatch(one), one == other ? 0 : victims.waitingBatch(other), true);
+    }
+
+    private @Nullable T near(int ofOne, int ofOther, boolean batch) {
+        return ofOne == 0 && ofOther == 0 ? null : victims.take(ofOne >= ofOther ? one : other, batch);
     }
 
     /** {@return a task from a domain whose gate is open, or null if the look found none} */
     public @Nullable T gated() {
         for (int level = 0; level < order.gatedLevels(); level++) {
             int count = order.gated(level);
-            int one = random.applyAsInt(count);
-            int other = another(one, count);
-            T task = fromFuller(order.gated(level, one), order.gated(level, other));
+            int first = any(count);
+            T task = fromFuller(order.gated(level, first), order.gated(level, another(first, count)));
             if (task != null) {
                 return task;
             }
@@ -116,20 +150,28 @@ public final class Stealing<T> {
         return null;
     }
 
-    private @Nullable T fromFuller(int one, int other) {
-        boolean fromOne = victims.gateOpens(one);
-        boolean fromOther = one != other && victims.gateOpens(other);
-        if (fromOne && fromOther) {
-            return fromDomain(victims.waitingIn(one) >= victims.waitingIn(other) ? one : other);
+    private @Nullable T fromFuller(int first, int second) {
+        boolean fromFirst = victims.gateOpens(first);
+        boolean fromSecond = first != second && victims.gateOpens(second);
+        if (fromFirst && fromSecond) {
+            return fromDomain(crossingIn(first) >= crossingIn(second) ? first : second);
         }
-        return fromOne ? fromDomain(one) : fromOther ? fromDomain(other) : null;
+        return fromFirst ? fromDomain(first) : fromSecond ? fromDomain(second) : null;
+    }
+
+    private long crossingIn(int domain) {
+        long sum = 0;
+        for (int i = 0; i < layout.workersIn(domain); i++) {
+            sum += victims.crossing(layout.workerIn(domain, i));
+        }
+        return sum;
     }
 
     /** {@return a task from any domain whose gate is open, or null if there is none; a worker calls this before it sleeps} */
     public @Nullable T gatedAnywhere() {
         for (int level = 0; level < order.gatedLevels(); level++) {
             int count = order.gated(level);
-            int start = random.applyAsInt(count);
+            int start = any(count);
             for (int i = 0; i < count; i++) {
                 int domain = order.gated(level, (start + i) % count);
                 T task = victims.gateOpens(domain) ? fromDomain(domain) : null;
@@ -144,13 +186,17 @@ public final class Stealing<T> {
     /** Takes from the fuller of two workers of a domain; if neither has a task, from the next worker that has one. */
     private @Nullable T fromDomain(int domain) {
         int count = layout.workersIn(domain);
-        int start = random.applyAsInt(count);
-        T task = fuller(
-                layout.workerIn(domain, start), layout.workerIn(domain, (start + Math.max(1, count / 2)) % count));
+        int start = any(count);
+        int first = layout.workerIn(domain, start);
+        int second = layout.workerIn(domain, (start + Math.max(1, count / 2)) % count);
+        T task = across(victims.crossing(second) > victims.crossing(first) ? second : first);
         for (int i = 0; task == null && i < count; i++) {
-            int victim = layout.workerIn(domain, (start + i) % count);
-            task = victims.waiting(victim) > 0 ? victims.take(victim) : null;
+            task = across(layout.workerIn(domain, (start + i) % count));
         }
         return task;
+    }
+
+    private @Nullable T across(int victim) {
+        return victims.crossing(victim) > 0 ? victims.takeAcross(victim) : null;
     }
 }

@@ -4,48 +4,22 @@ import io.github.roost.topology.CacheDomain;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.Topology;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 /**
- * The assignment of workers to cores and cache domains: one worker per core, numbered domain by domain. A domain of more than
- * {@value #SHARD_WORKERS} workers is divided evenly into shards, so that no counter is shared by more workers than that.
- * Placement uses only domains, not shards. Immutable.
+ * The assignment of workers to cores and cache domains: one worker per core, numbered domain by domain. Immutable.
  */
 public final class WorkerLayout {
-    /** Maximum number of workers per shard. */
-    public static final int SHARD_WORKERS = 16;
-
     private final List<Core> cores;
     private final int[] domainOf;
     private final int[][] workersOf;
     private final int[] packageOf;
-    private final int[] shardOf;
-    private final int[][] workersOfShard;
-    private final int[] firstShardOf;
 
     private WorkerLayout(List<Core> cores, int[] domainOf, int[][] workersOf, int[] packageOf) {
         this.cores = cores;
         this.domainOf = domainOf;
         this.workersOf = workersOf;
         this.packageOf = packageOf;
-        this.shardOf = new int[cores.size()];
-        this.firstShardOf = new int[workersOf.length + 1];
-        List<int[]> shards = new ArrayList<>();
-        for (int domain = 0; domain < workersOf.length; domain++) {
-            int[] all = workersOf[domain];
-            int count = Math.ceilDiv(all.length, SHARD_WORKERS);
-            firstShardOf[domain] = shards.size();
-            for (int shard = 0; shard < count; shard++) {
-                int[] some = Arrays.copyOfRange(all, shard * all.length / count, (shard + 1) * all.length / count);
-                for (int worker : some) {
-                    shardOf[worker] = shards.size();
-                }
-                shards.add(some);
-            }
-        }
-        firstShardOf[workersOf.length] = shards.size();
-        this.workersOfShard = shards.toArray(int[][]::new);
     }
 
     /**
@@ -146,62 +120,5 @@ public final class WorkerLayout {
      */
     public int workerIn(int domain, int index) {
         return workersOf[domain][index];
-    }
-
-    /** {@return the number of shards of all domains} */
-    public int shards() {
-        return workersOfShard.length;
-    }
-
-    /**
-     * The shard of a worker.
-     *
-     * @param worker from 0 to {@link #workers()} exclusive
-     * @return index of the shard
-     */
-    public int shardOf(int worker) {
-        return shardOf[worker];
-    }
-
-    /**
-     * The number of a domain's shards.
-     *
-     * @param domain from 0 to {@link #domains()} exclusive
-     * @return at least 1
-     */
-    public int shardsIn(int domain) {
-        return firstShardOf[domain + 1] - firstShardOf[domain];
-    }
-
-    /**
-     * A shard of a domain.
-     *
-     * @param domain from 0 to {@link #domains()} exclusive
-     * @param index from 0 to {@link #shardsIn(int)} exclusive
-     * @return index of the shard
-     */
-    public int shardIn(int domain, int index) {
-        return firstShardOf[domain] + index;
-    }
-
-    /**
-     * The size of a shard.
-     *
-     * @param shard from 0 to {@link #shards()} exclusive
-     * @return the number of its workers, at most {@value #SHARD_WORKERS}
-     */
-    public int workersInShard(int shard) {
-        return workersOfShard[shard].length;
-    }
-
-    /**
-     * A worker of a shard.
-     *
-     * @param shard from 0 to {@link #shards()} exclusive
-     * @param index from 0 to {@link #workersInShard(int)} exclusive
-     * @return index of the worker
-     */
-    public int workerInShard(int shard, int index) {
-        return workersOfShard[shard][index];
     }
 }

@@ -65,11 +65,11 @@ public final class RoostMetrics implements MeterBinder {
                 .description("Traffic whose home remaps changed")
                 .baseUnit("bytes")
                 .register(registry);
-        counter(
+        gauge(
                 registry,
-                "roost.workers.restarted",
-                "Errors of workers that were no task's own",
-                OrchestratorStats::restartedWorkers);
+                "roost.broken",
+                "1 if an error that is not of a search's own has broken the orchestrator, else 0",
+                stats -> stats.broken() ? 1 : 0);
         gauge(registry, "roost.workers", "Workers", stats -> stats.workers().size());
         gauge(
                 registry,

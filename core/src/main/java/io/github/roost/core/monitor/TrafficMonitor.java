@@ -1,31 +1,38 @@
 package io.github.roost.core.monitor;
 
-import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
  * Counters of searches and the bytes they touch, per slot.
  *
- * <p>Each domain has its own counters, so counting moves no cache line between domains; the traffic of a slot is the sum over the domains.
- * Counters are in chunks that are appended and never moved, so {@link #add} races with growth only on the volatile array of chunks. Totals
- * only grow, until {@link #clear} before a slot is reused. Thread-safe.
+ * <p>Each worker has its own counters, of which it is the only writer, so that counting costs no atomic operation and moves no cache line; each domain
+ * has further ones for other threads. The traffic of a slot is the sum of all. Counters are in chunks that are never moved; a worker's are made
+ * when it first needs them. Totals only grow, until {@link #clear} before a slot is reused. Thread-safe.
  */
 public final class TrafficMonitor {
-    private static final int CHUNK_BITS = 12;
+    private static final int CHUNK_BITS = 8;
     private static final int CHUNK_SLOTS = 1 << CHUNK_BITS;
 
+    /** One row of chunks per domain, then one per worker; changed under the lock of this, and read by any thread. */
+    private final AtomicReferenceArray<AtomicReferenceArray<AtomicLongArray>> rows;
+
     private final int domains;
-    /** One row of chunks per domain; replaced as a whole by {@link #ensureCapacity}, guarded by this. */
-    private volatile AtomicLongArray[][] chunks;
+    /** Number of chunks of a row; guarded by this. */
+    private int chunks;
 
     /**
      * Creates a monitor without slots.
      *
      * @param domains number of cache domains
+     * @param workers number of workers
      */
-    public TrafficMonitor(int domains) {
+    public TrafficMonitor(int domains, int workers) {
         this.domains = domains;
-        this.chunks = new AtomicLongArray[domains][0];
+        this.rows = new AtomicReferenceArray<>(domains + workers);
+        for (int row = 0; row < rows.length(); row++) {
+            rows.set(row, new AtomicReferenceArray<>(0));
+        }
     }
 
     /**
@@ -35,18 +42,26 @@ public final class TrafficMonitor {
      */
     public synchronized void ensureCapacity(int slots) {
         int needed = (slots + CHUNK_SLOTS - 1) >>> CHUNK_BITS;
-        int present = chunks[0].length;
-        if (needed <= present) {
+        if (needed <= chunks) {
             return;
         }
-        AtomicLongArray[][] grown = new AtomicLongArray[domains][];
-        for (int domain = 0; domain < domains; domain++) {
-            grown[domain] = Arrays.copyOf(chunks[domain], needed);
-            for (int chunk = present; chunk < needed; chunk++) {
-                grown[domain][chunk] = new AtomicLongArray(2 * CHUNK_SLOTS);
+        chunks = needed;
+        for (int row = 0; row < rows.length(); row++) {
+            AtomicReferenceArray<AtomicLongArray> before = rows.get(row);
+            AtomicReferenceArray<AtomicLongArray> grown = new AtomicReferenceArray<>(needed);
+            for (int chunk = 0; chunk < needed; chunk++) {
+                if (chunk < before.length()) {
+                    grown.setPlain(chunk, before.get(chunk));
+                } else if (row < domains) {
+                    grown.setPlain(chunk, newChunk());
+                }
             }
+            rows.set(row, grown);
         }
-        chunks = grown;
+    }
+
+    private static AtomicLongArray newChunk() {
+        return new AtomicLongArray(2 * CHUNK_SLOTS);
     }
 
     /**
@@ -57,10 +72,10 @@ public final class TrafficMonitor {
      * @param bytes the bytes that it touched
      */
     public void add(int domain, int slot, long bytes) {
-        AtomicLongArray chunk = chunks[domain][slot >>> CHUNK_BITS];
+        AtomicLongArray chunk = rows.get(domain).get(slot >>> CHUNK_BITS);
         int index = indexInChunk(slot);
         chunk.getAndAdd(index, bytes);
-        chunk.getAndAdd(index + 1, 1);
+        chunk.getAndIncrement(index + 1);
     }
 
     /**
@@ -71,7 +86,31 @@ public final class TrafficMonitor {
      * @param bytes the bytes that it touched
      */
     public void addBytes(int domain, int slot, long bytes) {
-        chunks[domain][slot >>> CHUNK_BITS].getAndAdd(indexInChunk(slot), bytes);
+        rows.get(domain).get(slot >>> CHUNK_BITS).getAndAdd(indexInChunk(slot), bytes);
+    }
+
+    /**
+     * Adds traffic in the counters of a worker, of which the caller is the only writer.
+     *
+     * @param worker the worker
+     * @param slot the slot of a mapping id
+     * @param bytes bytes touched
+     * @param searches 1 for a search, 0 for a slice of one that has been counted
+     */
+    public void addOwn(int worker, int slot, long bytes, int searches) {
+        AtomicLongArray chunk = rows.get(domains + worker).get(slot >>> CHUNK_BITS);
+        if (chunk == null) {
+            chunk = ownChunk(domains + worker, slot >>> CHUNK_BITS);
+        }
+        int index = indexInChunk(slot);
+        chunk.setOpaque(index, chunk.getPlain(index) + bytes);
+        chunk.setOpaque(index + 1, chunk.getPlain(index + 1) + searches);
+    }
+
+    private synchronized AtomicLongArray ownChunk(int row, int number) {
+        AtomicLongArray chunk = newChunk();
+        rows.get(row).set(number, chunk);
+        return chunk;
     }
 
     /** Places consecutive slots on different cache lines, since workers count them at the same time. */
@@ -90,9 +129,14 @@ public final class TrafficMonitor {
     public Traffic totals(int slots) {
         long[] bytes = new long[slots];
         long[] searches = new long[slots];
-        for (AtomicLongArray[] row : chunks) {
+        for (int row = 0; row < rows.length(); row++) {
+            AtomicReferenceArray<AtomicLongArray> counters = rows.get(row);
             for (int slot = 0; slot < slots; slot++) {
-                AtomicLongArray chunk = row[slot >>> CHUNK_BITS];
+                AtomicLongArray chunk = counters.get(slot >>> CHUNK_BITS);
+                if (chunk == null) {
+                    slot |= CHUNK_SLOTS - 1;
+                    continue;
+                }
                 int index = indexInChunk(slot);
                 bytes[slot] += chunk.getOpaque(index);
                 searches[slot] += chunk.getOpaque(index + 1);
@@ -108,12 +152,15 @@ public final class TrafficMonitor {
      * @param to the slot after the last
      */
     public void clear(int from, int to) {
-        for (AtomicLongArray[] row : chunks) {
+        for (int row = 0; row < rows.length(); row++) {
+            AtomicReferenceArray<AtomicLongArray> counters = rows.get(row);
             for (int slot = from; slot < to; slot++) {
-                AtomicLongArray chunk = row[slot >>> CHUNK_BITS];
-                int index = indexInChunk(slot);
-                chunk.set(index, 0);
-                chunk.set(index + 1, 0);
+                AtomicLongArray chunk = counters.get(slot >>> CHUNK_BITS);
+                if (chunk != null) {
+                    int index = indexInChunk(slot);
+                    chunk.set(index, 0);
+                    chunk.set(index + 1, 0);
+                }
             }
         }
     }

@@ -2,23 +2,26 @@ package io.github.roost.core.placement;
 
 import io.github.roost.core.mapping.Mapping;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
- * The epoch in force and the earlier epochs that have not retired. Epochs retire in order, in a loop: a chain of futures would be as deep
- * as the number of epochs behind one slow search. Thread-safe, except {@link #publish}.
- *
- * <p>A thread that finds an epoch drained marks it, and then retires living epochs from the oldest on while they are marked. Of two threads
- * that do so at once, the later to mark sees both marks, so no drained epoch is left behind.
+ * The epoch in force and the earlier epochs that have not retired. Epochs retire in order. Thread-safe, except {@link #publish}, whose callers hold a
+ * common lock, and {@link #retireEmpty}, which one thread calls at a time.
  */
 public final class Epochs {
     private static final int MIN_LANES = 8;
-    /** Bounds the memory of an epoch to 16 KiB; with more workers, workers share lanes. */
+    /** Bounds the memory of an epoch; with more workers, submitters share lanes. */
     private static final int MAX_LANES = 64;
 
     private final ConcurrentSkipListMap<Long, Epoch> living = new ConcurrentSkipListMap<>();
+    /** The futures that were given out and are not complete. */
+    private final Set<CompletableFuture<Void>> awaited = ConcurrentHashMap.newKeySet();
+
     private final int lanes;
+    private final int workers;
     private volatile Epoch current;
 
     /**
@@ -27,7 +30,8 @@ public final class Epochs {
      */
     public Epochs(Mapping first, int workers) {
         this.lanes = Math.clamp(Integer.highestOneBit(2 * workers - 1), MIN_LANES, MAX_LANES);
-        current = new Epoch(first.withEpoch(0), lanes);
+        this.workers = workers;
+        current = new Epoch(first.withEpoch(0), lanes, workers);
         living.put(0L, current);
     }
 
@@ -36,32 +40,29 @@ public final class Epochs {
         return current;
     }
 
-    /**
-     * Puts a mapping in force under the next epoch. Returns the previous epoch, which the caller must {@linkplain #letRetire let retire}
-     * when it holds no lock. Callers must hold a common lock.
-     */
+    /** Puts a mapping in force under the next epoch; returns the previous epoch, which retires when it is empty. */
     public Epoch publish(Mapping mapping) {
         Epoch before = current;
-        Epoch next = new Epoch(mapping.withEpoch(before.mapping().epoch() + 1), lanes);
+        Epoch next = new Epoch(mapping.withEpoch(before.mapping().epoch() + 1), lanes, workers);
         living.put(next.mapping().epoch(), next);
         current = next;
         return before;
     }
 
-    /**
-     * Lets a superseded epoch retire; at once if it is drained. Users' code that waits for this runs in the calling thread. To be called
-     * once per epoch, in any order.
-     */
-    public void letRetire(Epoch before) {
-        before.supersede(this::retireDrained);
+    /** Whether an epoch is superseded and has not retired. */
+    public boolean anyToRetire() {
+        Map.Entry<Long, Epoch> oldest = living.firstEntry();
+        return oldest != null && oldest.getValue() != current;
     }
 
-    private void retireDrained() {
+    /** Retires superseded epochs that are empty, from the oldest on. Users' code that waits for this runs in the calling thread. */
+    public void retireEmpty() {
         Map.Entry<Long, Epoch> oldest = living.firstEntry();
-        while (oldest != null && oldest.getValue().isDrained()) {
-            // Retire before removal: after an error in the removal the epoch is still found and removed later.
-            oldest.getValue().retire();
+        while (oldest != null
+                && oldest.getValue() != current
+                && oldest.getValue().inside() == 0) {
             living.remove(oldest.getKey(), oldest.getValue());
+            oldest.getValue().retire();
             oldest = living.firstEntry();
         }
     }
@@ -73,9 +74,28 @@ public final class Epochs {
                     "epoch must be between 0 and " + current.mapping().epoch() + ", got " + epoch);
         }
         Epoch waited = living.get(epoch);
-        return waited == null
-                ? CompletableFuture.completedFuture(null)
-                : waited.retired().copy();
+        return waited == null ? CompletableFuture.completedFuture(null) : awaited(waited);
+    }
+
+    /** Returns a future that completes when an epoch has retired, or fails when the orchestrator is closed before. */
+    @SuppressWarnings("CollectionUndefinedEquality") // by identity
+    public CompletableFuture<Void> awaited(Epoch epoch) {
+        // Completed in a thread of its own, since callbacks may block.
+        CompletableFuture<Void> copy = new CompletableFuture<>();
+        var _ = epoch.retired()
+                .thenRun(() -> Thread.ofVirtual().name("roost-retired").start(() -> copy.complete(null)));
+        awaited.add(copy);
+        var _ = copy.whenComplete((none, failure) -> awaited.remove(copy));
+        return copy;
+    }
+
+    /** Fails the futures that were given out and whose epochs have not retired; the epochs themselves still retire. */
+    public void failAwaited(Throwable cause) {
+        for (CompletableFuture<Void> open : awaited) {
+            if (awaited.remove(open)) {
+                Thread.ofVirtual().name("roost-retired").start(() -> open.completeExceptionally(cause));
+            }
+        }
     }
 
     /** The number of tasks that were dispatched and have not finished. */

@@ -1,6 +1,7 @@
 package io.github.roost.core.placement;
 
 import io.github.roost.core.MappingId;
+import io.github.roost.core.OrchestratorClosedException;
 import io.github.roost.core.Registration;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.monitor.Traffic;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -26,11 +28,15 @@ import org.slf4j.LoggerFactory;
  * Owns the mapping: gives new ids a home, and at the end of each window publishes the policy's next mapping if that pays.
  *
  * <p>All changes of the mapping are made under this object's lock. Readers take no lock: they read the current epoch, which is published by
- * a volatile store when the epoch and its mapping are complete. The previous epoch retires outside the lock, since that may run users'
- * code; then listeners are told of moves, also outside the lock.
+ * a volatile store when the epoch and its mapping are complete. Listeners are told of moves outside the lock. Superseded epochs retire in the mapper's own
+ * thread, so that users' code that waits for that delays no search; it looks for them in short intervals, since a task that ends tells nobody.
  */
 public final class Mapper {
     private static final Logger LOG = LoggerFactory.getLogger(Mapper.class);
+    /** Interval of the first looks at a superseded epoch. */
+    private static final long SHORTEST_PAUSE_NANOS = 50_000;
+    /** Interval of looks at an epoch that does not become empty. */
+    private static final long LONGEST_PAUSE_NANOS = 5_000_000;
 
     private final Registrar registrar;
     private final int domains;
@@ -71,6 +77,12 @@ public final class Mapper {
     private record Published(Epoch before, Mapping after, List<Table> listening, RemapEvent event) {}
 
     private volatile boolean stopped;
+    /** Why epochs are waited for in vain; written once. */
+    private volatile @Nullable Throwable failure;
+    /** Written by the mapper's thread as it ends. */
+    private volatile boolean ended;
+
+    private final Object retiring = new Object();
     private volatile long remaps;
     private volatile long movedBytes;
 
@@ -118,32 +130,80 @@ public final class Mapper {
                 .daemon()
                 .name("roost-mapper")
                 .inheritInheritableThreadLocals(false)
-                .unstarted(this::endWindowsInTime);
+                .unstarted(this::run);
+        thread.setContextClassLoader(Mapper.class.getClassLoader());
     }
 
     public void start() {
         thread.start();
     }
 
+    /** Ends no further window. The thread ends when all tasks have ended and all epochs but the last have retired. */
     public void stop() {
         stopped = true;
         LockSupport.unpark(thread);
     }
 
-    private void endWindowsInTime() {
-        long end = System.nanoTime() + shortWindowNanos;
-        while (!stopped) {
-            long left = end - System.nanoTime();
-            if (left > 0) {
-                LockSupport.parkNanos(this, left);
-                continue;
+    /** As {@link #stop}, and fails the futures that wait for epochs to retire, in the mapper's thread. */
+    public void fail(Throwable cause) {
+        failure = cause;
+        stop();
+    }
+
+    /** Whether the calling thread is the mapper's, which ends windows and retires epochs. */
+    public boolean isCalledInItsThread() {
+        return Thread.currentThread() == thread;
+    }
+
+    private void run() {
+        long windowEnd = System.nanoTime() + shortWindowNanos;
+        long pause = SHORTEST_PAUSE_NANOS;
+        while (!stopped || epochs.anyToRetire() || epochs.unfinished() > 0) {
+            epochs.retireEmpty();
+            failAwaited();
+            long left = stopped ? Long.MAX_VALUE : windowEnd - System.nanoTime();
+            if (left <= 0) {
+                endWindowInTime();
+                windowEnd = System.nanoTime() + shortWindowNanos;
+            } else {
+                boolean looks = stopped || epochs.anyToRetire();
+                LockSupport.parkNanos(this, looks ? Math.min(left, pause) : left);
+                pause = looks ? Math.min(2 * pause, LONGEST_PAUSE_NANOS) : SHORTEST_PAUSE_NANOS;
             }
-            try {
-                endWindow();
-            } catch (RuntimeException | Error e) {
-                warn(e);
+        }
+        failAwaited();
+        // Of the last epoch, which none follows.
+        epochs.failAwaited(new OrchestratorClosedException());
+        ended = true;
+        retireIfEnded();
+    }
+
+    private void failAwaited() {
+        Throwable cause = failure;
+        if (cause != null) {
+            epochs.failAwaited(cause);
+        }
+    }
+
+    private void endWindowInTime() {
+        try {
+            endWindow();
+        } catch (RuntimeException | Error e) {
+            warn(e);
+        }
+    }
+
+    /** Called when an epoch was superseded: it retires in the mapper's thread, or here if that has ended, since then no task is left. */
+    private void superseded() {
+        LockSupport.unpark(thread);
+        retireIfEnded();
+    }
+
+    private void retireIfEnded() {
+        if (ended) {
+            synchronized (retiring) {
+                epochs.retireEmpty();
             }
-            end = System.nanoTime() + shortWindowNanos;
         }
     }
 
@@ -161,7 +221,7 @@ public final class Mapper {
         if (published == null) {
             return false;
         }
-        epochs.letRetire(published.before());
+        superseded();
         for (Table table : published.listening()) {
             table.listeners().tell(table.registration(), published.before().mapping(), published.after());
         }
@@ -206,8 +266,8 @@ public final class Mapper {
 
     public CompletableFuture<Void> advanceEpoch() {
         Epoch before = publishAgain();
-        epochs.letRetire(before);
-        return before.retired().copy();
+        superseded();
+        return epochs.awaited(before);
     }
 
     /** Publishes the present mapping under a new epoch; returns the previous epoch. */
@@ -233,7 +293,6 @@ public final class Mapper {
 
     private Registration register(String name, int size, boolean batchWork) {
         Registration registration;
-        Epoch before;
         synchronized (this) {
             if (!batchWork) {
                 requireRoom(name, size);
@@ -244,9 +303,9 @@ public final class Mapper {
             registration = registrar.register(name, first, size, lastEpoch, listeners::add);
             tables.put(first, new Table(registration, lastEpoch, listeners, batchWork));
             monitor.ensureCapacity(slotCount);
-            before = epochs.publish(withHomesFor(first, size));
+            epochs.publish(withHomesFor(first, size));
         }
-        epochs.letRetire(before);
+        superseded();
         return registration;
     }
 
@@ -304,21 +363,23 @@ public final class Mapper {
     }
 
     /**
-     * Unregisters a table: its ids are refused from now on. Its slots are reused only after all tasks dispatched before have finished, so
-     * that their traffic is not counted for the next owner.
+     * Unregisters a table, once: its ids are refused from now on. Its slots are reused only after all tasks dispatched before, and its maintenance,
+     * have finished, so that their traffic is not counted for the next owner. Returns a stage that completes when those tasks have.
      */
-    public void unregister(Registration registration) {
+    public CompletionStage<Void> unregister(Registration registration) {
         Epoch last;
         synchronized (this) {
             Table table = tables.get(registration.firstSlot());
             if (table == null || table.registration() != registration || !registration.isOpen()) {
-                return;
+                throw new IllegalStateException("table " + registration.name() + " is not registered here");
             }
             table.lastEpoch().set(epochs.current().mapping().epoch());
             last = publishAgain();
         }
-        var _ = last.retired().thenRun(() -> recycle(registration));
-        epochs.letRetire(last);
+        // Maintenance may still report traffic when the epoch has retired.
+        var _ = registration.use().unused().thenRun(() -> recycle(registration));
+        superseded();
+        return last.retired();
     }
 
     private synchronized void recycle(Registration registration) {

@@ -12,19 +12,21 @@ final class BatchYield {
 
     private final TaskChoice choice;
     private final Slices slices;
-    private final Progress progress;
     private final WorkerTimeSlice timeSlice;
+    private final MaintenanceTurns maintenance;
 
     /** The time until which the running batch task is not interrupted. */
     private long undisturbedUntil = System.nanoTime();
     /** The time of the next yield of the core by batch work. */
     private long yieldsAt = System.nanoTime();
+    /** Whether the searches that run have interrupted batch work. */
+    private boolean runs;
 
-    BatchYield(TaskChoice choice, Slices slices, Progress progress, WorkerTimeSlice timeSlice) {
+    BatchYield(TaskChoice choice, Slices slices, MaintenanceTurns maintenance, WorkerTimeSlice timeSlice) {
         this.choice = choice;
         this.slices = slices;
-        this.progress = progress;
         this.timeSlice = timeSlice;
+        this.maintenance = maintenance;
     }
 
     /**
@@ -35,9 +37,10 @@ final class BatchYield {
      */
     @SuppressWarnings("ThreadPriorityCheck") // the purpose is to yield the core
     void yieldToSearches() {
-        if (progress.onlyInteractive()) {
+        if (runs) {
             return;
         }
+        choice.lookAround();
         timeSlice.batchBegins();
         boolean ran = runInteractive();
         long left = System.nanoTime();
@@ -59,6 +62,12 @@ final class BatchYield {
         return backNanos + Math.max(YIELD_NANOS, WORK_PER_YIELD * (backNanos - leftNanos));
     }
 
+    /** Whether the interrupted work is maintenance whose share of the time is due, so that it goes before searches. */
+    private boolean isDue() {
+        Frame frame = slices.current();
+        return frame != null && frame.task().isMaintenance() && maintenance.isDue(frame);
+    }
+
     /**
      * Runs waiting interactive tasks; false if none ran. After the maximum number of interactive tasks, the batch task runs for
      * at least their mean time before it is interrupted again.
@@ -77,19 +86,23 @@ final class BatchYield {
             // The batch work may still end within its stack; the searches wait for another worker or its end.
             return false;
         }
-        progress.onlyInteractive(true);
+        runs = true;
         int ran = 0;
         try {
-            while (ran < TaskChoice.INTERACTIVE_PER_BATCH && choice.nextNested()) {
-                slices.runNested();
+            while (ran < TaskChoice.TURNS && choice.runnerGoesOn() && !isDue()) {
+                Task task = choice.takeInteractive();
+                if (task == null) {
+                    break;
+                }
+                slices.runNested(task);
                 ran++;
             }
-            if (ran == TaskChoice.INTERACTIVE_PER_BATCH) {
+            if (ran == TaskChoice.TURNS) {
                 long end = System.nanoTime();
-                undisturbedUntil = end + (end - began) / TaskChoice.INTERACTIVE_PER_BATCH;
+                undisturbedUntil = end + (end - began) / TaskChoice.TURNS;
             }
         } finally {
-            progress.onlyInteractive(false);
+            runs = false;
         }
         return ran > 0;
     }

@@ -4,10 +4,9 @@ import io.github.roost.core.monitor.TrafficMonitor;
 import io.github.roost.core.pool.Task.After;
 import io.github.roost.core.pool.Task.Outcome;
 import io.github.roost.core.spi.Step;
-import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Runs tasks in their submitters' threads when the rings are full. A task that parks resumes on a worker of its home.
+ * Runs tasks in their submitters' threads when the queues are full. A task that parks resumes on a worker of its home.
  * Thread-safe.
  */
 public final class CallerRunner {
@@ -16,19 +15,10 @@ public final class CallerRunner {
 
     private final WorkerPool pool;
     private final TrafficMonitor monitor;
-    private final LongAdder[] outcomes = new LongAdder[Outcome.values().length];
 
     public CallerRunner(WorkerPool pool, TrafficMonitor monitor) {
         this.pool = pool;
         this.monitor = monitor;
-        for (int i = 0; i < outcomes.length; i++) {
-            outcomes[i] = new LongAdder();
-        }
-    }
-
-    /** The number of tasks that ended here with an outcome. */
-    public long count(Outcome outcome) {
-        return outcomes[outcome.ordinal()].sum();
     }
 
     /** Whether the calling thread runs a task that it has submitted. */
@@ -36,31 +26,33 @@ public final class CallerRunner {
         return RUNNING.get() != null;
     }
 
-    /** Runs a task that is in no queue. */
-    public void run(Task task) {
-        if (task.claim()) {
-            runOwned(task);
-        }
+    /**
+     * Checks that a task may run here with the stack that is left.
+     *
+     * @throws StackOverflowError if little is left
+     */
+    public static void requireStack() {
+        StackRoom.require();
     }
 
     /** Runs a task that the caller owns, until it has ended or continues on a worker. */
-    public void runOwned(Task task) {
-        // If an error occurs before the home is known, any worker can handle the task.
-        Worker home = pool.worker(0);
+    public void run(Task task) {
+        Worker home =
+                pool.worker(pool.dispatch().worker(task.slot(), task.epoch().mapping()));
+        CallerContext context = new CallerContext();
+        boolean outermost = RUNNING.get() == null;
         After after = After.YIELDED;
-        CallerContext context = null;
-        boolean outermost = false;
+        RUNNING.set(Boolean.TRUE);
+        // A wait of this task must not run children of the search that it runs inside.
+        Frame around = Thread.currentThread() instanceof WorkerThread thread
+                ? thread.runner().slices().current()
+                : null;
+        int children = around == null ? 0 : around.hideChildren();
         try {
-            outermost = RUNNING.get() == null;
-            RUNNING.set(Boolean.TRUE);
-            home = pool.worker(pool.dispatch().worker(task.slot(), task.epoch().mapping()));
-            context = new CallerContext();
             while (after == After.YIELDED) {
-                Faults.point();
                 context.begin(task, System.nanoTime());
                 after = task.run(context);
                 context.bookTraffic();
-                Faults.point();
             }
             switch (after) {
                 case PARKED -> Parked.park(home, task, ((Step.Park<?, ?>) context.left()).pending());
@@ -70,19 +62,20 @@ public final class CallerRunner {
             }
         } catch (Throwable failure) {
             // Not thrown by user code: that is the outcome of a future.
-            if (context == null || !context.isFinished()) {
-                outcomes[Outcome.FAILED.ordinal()].increment();
-            }
-            pool.completion().failBooked(task, home, failure);
+            context.finished(Outcome.FAILED);
+            pool.failBooked(task, home, failure);
             return;
         } finally {
+            if (around != null) {
+                around.showChildren(children);
+            }
             if (outermost) {
                 RUNNING.remove();
             }
         }
         if (after == After.ENDED) {
             // Continuations may wait for other continuations of this task, so they do not run nested in its delivery.
-            pool.completion().finish(task, home, home.resume);
+            pool.finish(task, home.resume);
         }
     }
 
@@ -100,9 +93,7 @@ public final class CallerRunner {
 
         @Override
         void book(Outcome outcome) {
-            if (task().countsAsTask()) {
-                outcomes[outcome.ordinal()].increment();
-            }
+            pool.countElsewhere(task(), outcome);
         }
 
         void bookTraffic() {

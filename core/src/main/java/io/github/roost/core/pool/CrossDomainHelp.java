@@ -1,133 +1,158 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.core.dispatch.Backlog;
 import io.github.roost.core.dispatch.CrossingCost;
-import io.github.roost.core.dispatch.WakePolicy;
+import io.github.roost.core.dispatch.Crossings;
+import io.github.roost.core.dispatch.QueueAge;
 import io.github.roost.core.dispatch.WorkerLayout;
-import io.github.roost.core.policy.CrossDomainGate;
+import io.github.roost.core.policy.SchedulingPolicy.Gate;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The state by which {@link WakePolicy} decides when workers of one domain take tasks of another: each domain's backlog and its
- * measured cost of crossing. Both are immutable values that any worker replaces by compare-and-set; a lost update delays or
- * repeats a decision, and loses no task. Thread-safe.
+ * The state by which {@link Crossings} decides when workers of one domain take tasks of another: the age of each queue, which {@link Watch} brings up to date,
+ * and each domain's measured cost of crossing. Thread-safe, except {@link #look}, which only the watch calls.
  */
 final class CrossDomainHelp {
     private final WorkerPool pool;
-    private final Platform platform;
     private final WorkerLayout layout;
-    private final ShardState[] shards;
-    private final CrossDomainGate gate;
     private final boolean gated;
-    private final AtomicReferenceArray<Backlog> backlogs;
-    private final AtomicReferenceArray<CrossingCost> crossings;
-    private final WakePolicy.Domains domains = new SeenDomains();
-    private final WakePolicy policy;
+    private final boolean byAge;
+    private final Crossings rule;
+    private final Crossings.Domains domains = new SeenDomains();
+    private final AtomicReferenceArray<CrossingCost> costs;
+    /** The ages of the queues, worker by worker; used only by the watch. */
+    private final QueueAge[] ages;
+    /** Per queue, the places below which tasks are old; written by the watch. */
+    private final AtomicLongArray oldPlaces;
+    /** Per domain, whether a task was old at the last look: so an idle worker reads one word per domain. */
+    private final AtomicIntegerArray anyOld;
 
-    CrossDomainHelp(WorkerPool pool, WorkerPool.Setup setup, ShardState[] shards, Platform platform) {
+    private final int queues;
+
+    CrossDomainHelp(WorkerPool pool, WorkerPool.Setup setup) {
         this.pool = pool;
-        this.platform = platform;
         this.layout = setup.layout();
-        this.shards = shards;
-        this.gate = setup.gate();
         this.gated = setup.scheduling().gated();
-        this.backlogs = new AtomicReferenceArray<>(layout.domains());
-        this.crossings = new AtomicReferenceArray<>(layout.domains());
+        this.byAge = setup.scheduling().gate() == Gate.AGE;
+        this.costs = new AtomicReferenceArray<>(layout.domains());
         for (int domain = 0; domain < layout.domains(); domain++) {
-            backlogs.set(domain, Backlog.NONE);
-            crossings.set(domain, CrossingCost.UNKNOWN);
+            costs.set(domain, CrossingCost.UNKNOWN);
         }
-        this.policy = new WakePolicy(layout, setup.scheduling(), gate, domains);
+        this.queues = pool.worker(0).queues.size();
+        this.ages = new QueueAge[layout.workers() * queues];
+        Arrays.fill(ages, QueueAge.NONE);
+        this.oldPlaces = new AtomicLongArray(ages.length);
+        this.anyOld = new AtomicIntegerArray(layout.domains());
+        this.rule = new Crossings(layout, setup.scheduling(), setup.gate(), domains);
     }
 
-    WakePolicy policy() {
-        return policy;
+    Crossings rule() {
+        return rule;
     }
 
-    WakePolicy.Domains domains() {
+    Crossings.Domains domains() {
         return domains;
-    }
-
-    /** Checks a domain whose workers are all busy for the start of a backlog, which is then watched. */
-    void noteBacklog(int domain) {
-        Backlog before = backlogs.get(domain);
-        if (!before.exists()) {
-            refreshBacklog(domain, before, platform.nanoTime());
-            if (backlogs.get(domain).exists()) {
-                pool.watch().lookSoon();
-            }
-        }
-    }
-
-    private void refreshBacklog(int domain, Backlog before, long now) {
-        Backlog next = before.next(gate, pool.waitingIn(domain), layout.workersIn(domain), domains.idle(domain), now);
-        if (!next.equals(before)) {
-            // If this fails, another thread has stored an equally recent state.
-            backlogs.compareAndSet(domain, before, next);
-        }
-    }
-
-    private Backlog countTaken(int domain, Backlog before) {
-        if (before.outlastsARound()) {
-            return before;
-        }
-        // If this fails, another task was counted at the same time: the round ends one task later.
-        backlogs.compareAndSet(domain, before, before.taken());
-        return backlogs.get(domain);
-    }
-
-    void refreshBacklogs(long now) {
-        for (int domain = 0; domain < layout.domains(); domain++) {
-            Backlog backlog = backlogs.get(domain);
-            if (backlog.exists()) {
-                refreshBacklog(domain, backlog, now);
-            }
-        }
-    }
-
-    /** Called after a task was taken from a queue of a worker; throws nothing, since the caller holds the task. */
-    void taken(Worker from) {
-        if (layout.domains() > 1) {
-            try {
-                Faults.point();
-                Backlog backlog = backlogs.get(from.domain);
-                if (backlog.exists()) {
-                    backlog = countTaken(from.domain, backlog);
-                    // Refresh only an existing backlog: a new one must begin in noteBacklog, which has it watched.
-                    if (backlog.exists() && from.waiting() < gate.backlogPerWorker()) {
-                        refreshBacklog(from.domain, backlog, platform.nanoTime());
-                    }
-                }
-            } catch (Throwable error) {
-                // The stored backlog is stale until Watch refreshes it at its next look.
-                pool.armWatch();
-            }
-        }
-    }
-
-    boolean gateOpens(int thiefDomain, int victimDomain) {
-        return !gated
-                || policy.sparesTimeFor(thiefDomain, victimDomain)
-                || (backlogs.get(victimDomain).exists()
-                        && policy.opens(thiefDomain, victimDomain, platform.nanoTime()));
     }
 
     boolean isGated() {
         return gated;
     }
 
-    /** Whether a worker that has taken a task of another domain wakes the next worker of its own domain. */
-    boolean wakesNext(Worker thief, int victimDomain) {
-        return policy.afterSteal(thief.domain, victimDomain, platform.nanoTime());
+    /** Brings the ages up to date. */
+    void look(long now) {
+        if (!byAge || layout.domains() == 1) {
+            return;
+        }
+        for (int domain = 0; domain < layout.domains(); domain++) {
+            long bound = rule.boundNanos(domain);
+            for (int i = 0; i < layout.workersIn(domain); i++) {
+                Worker worker = pool.worker(layout.workerIn(domain, i));
+                for (int queue = 0; queue < queues; queue++) {
+                    look(worker.index * queues + queue, worker.queues.get(queue), now, bound);
+                }
+            }
+            anyOld.set(domain, countOld(domain) > 0 ? 1 : 0);
+        }
     }
 
-    /** The domain in which to wake a worker at once because a queue of a domain has grown, or -1. */
-    int helperOf(int domain) {
-        return policy.helperOf(domain);
+    private void look(int index, TaskQueue queue, long now, long bound) {
+        QueueAge before = ages[index];
+        QueueAge next = before.next(queue.taken(), queue.put(), now, bound);
+        if (!next.equals(before)) {
+            ages[index] = next;
+            oldPlaces.set(index, next.oldPlaces());
+        }
     }
 
-    /** The state of the domains for {@link WakePolicy}. */
-    private final class SeenDomains implements WakePolicy.Domains {
+    private long countOld(int domain) {
+        long old = 0;
+        for (int i = 0; i < layout.workersIn(domain); i++) {
+            Worker worker = pool.worker(layout.workerIn(domain, i));
+            for (int queue = 0; queue < queues; queue++) {
+                old += old(worker, queue);
+            }
+        }
+        return old;
+    }
+
+    private long old(Worker worker, int queue) {
+        long until = oldPlaces.get(worker.index * queues + queue);
+        TaskQueue tasks = worker.queues.get(queue);
+        return until == 0 || !tasks.hasTasks() ? 0 : Math.max(0, until - tasks.taken());
+    }
+
+    boolean gateOpens(int thiefDomain, int victimDomain) {
+        return (!byAge || anyOld.get(victimDomain) != 0) && rule.mayTake(thiefDomain, victimDomain);
+    }
+
+    /** The number of tasks at a worker that may cross, if the gate of its domain is open. */
+    int crossing(Worker victim) {
+        if (!byAge) {
+            return victim.waiting();
+        }
+        long old = 0;
+        for (int queue = 0; queue < queues; queue++) {
+            old += old(victim, queue);
+        }
+        return (int) Math.min(Integer.MAX_VALUE, old);
+    }
+
+    /** Takes a task that may cross; null if there is none left. */
+    @Nullable
+    Task takeAcross(Worker victim) {
+        for (int queue = 0; queue < queues; queue++) {
+            if (!byAge || old(victim, queue) > 0) {
+                TaskQueue tasks = victim.queues.get(queue);
+                Task task = tasks.poll();
+                if (task != null) {
+                    pool.room(victim, task.priority()).made();
+                    return task;
+                }
+            }
+        }
+        return null;
+    }
+
+    /** Updates the cost of crossing by a task that has ended. */
+    void measured(Worker worker, @Nullable Worker takenFrom, long nanos, long bytes) {
+        if (layout.domains() == 1 || !gated) {
+            return;
+        }
+        if (takenFrom != null) {
+            CrossingCost before = costs.get(takenFrom.domain);
+            // If this fails, another thread has stored a similar measurement.
+            costs.compareAndSet(takenFrom.domain, before, before.crossed(nanos, bytes));
+        } else if (worker.measuresThis()) {
+            CrossingCost before = costs.get(worker.domain);
+            costs.compareAndSet(worker.domain, before, before.atHome(nanos, bytes));
+        }
+    }
+
+    /** The state of the domains for the rule. */
+    private final class SeenDomains implements Crossings.Domains {
         @Override
         public int waiting(int domain) {
             return pool.waitingIn(domain);
@@ -135,61 +160,17 @@ final class CrossDomainHelp {
 
         @Override
         public int idle(int domain) {
-            int idle = 0;
-            for (int i = 0; i < layout.shardsIn(domain); i++) {
-                idle += shards[layout.shardIn(domain, i)].idle();
-            }
-            return idle;
+            return pool.idle().idle(domain);
         }
 
         @Override
-        public int crossings(int domain) {
-            int crossings = 0;
-            for (int i = 0; i < layout.shardsIn(domain); i++) {
-                crossings += shards[layout.shardIn(domain, i)].crossings();
-            }
-            return crossings;
+        public long old(int domain) {
+            return countOld(domain);
         }
 
         @Override
-        public long idleNanos(int domain) {
-            long now = platform.nanoTime();
-            long nanos = 0;
-            for (int i = 0; i < layout.shardsIn(domain); i++) {
-                nanos = Math.max(nanos, shards[layout.shardIn(domain, i)].idleNanos(now));
-            }
-            return nanos;
-        }
-
-        @Override
-        public Backlog backlog(int domain) {
-            return backlogs.get(domain);
-        }
-
-        @Override
-        public CrossingCost crossing(int domain) {
-            return crossings.get(domain);
-        }
-    }
-
-    /** Updates the cost of crossing by a task that has ended. Throws nothing. */
-    void measured(Worker worker, int home, long nanos, long bytes) {
-        if (bytes == 0 || layout.domains() == 1 || !isGated()) {
-            return;
-        }
-        try {
-            boolean crossed = home != worker.domain;
-            if (crossed || worker.measuresThis()) {
-                CrossingCost before = crossings.get(home);
-                CrossingCost after = crossed
-                        ? before.crossed(nanos, bytes)
-                        : before.atHome(nanos, bytes, CrossingCost.TASKS_PER_MEASURE);
-                // If this fails, another thread has stored a similar measurement.
-                crossings.compareAndSet(home, before, after);
-            }
-        } catch (OutOfMemoryError | StackOverflowError error) {
-            // This measurement is lost.
-            return;
+        public CrossingCost cost(int domain) {
+            return costs.get(domain);
         }
     }
 }

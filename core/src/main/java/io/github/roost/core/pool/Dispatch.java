@@ -12,33 +12,37 @@ import io.github.roost.core.placement.Epoch;
 import io.github.roost.core.pool.SharedQueue.Entry;
 import io.github.roost.core.spi.Indexing;
 import io.github.roost.core.spi.Step;
+import io.github.roost.core.spi.TableUse;
+import java.util.BitSet;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import java.util.function.IntPredicate;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts tasks into the ring of the worker that the dispatcher chooses, or of another worker of that domain. Tasks of accepted
- * requests are never refused: if all rings are full, they wait in a list. Thread-safe.
+ * Puts tasks into the queue of the worker that the dispatcher chooses, if its domain has {@link Room}. Tasks of accepted requests are never refused.
+ * Thread-safe.
  */
 public final class Dispatch {
-    /** Stands for no worker. */
-    private static final int NOWHERE = -1;
-
     private final WorkerPool pool;
     private final WorkerLayout layout;
     private final Dispatcher dispatcher;
     private final LongSupplier tickets;
     private final LoadView load;
+    private final int capacity;
 
-    /** @param tickets source of the tickets passed to the dispatcher */
-    Dispatch(WorkerPool pool, WorkerLayout layout, Dispatcher dispatcher, LongSupplier tickets) {
+    /**
+     * @param tickets source of the tickets passed to the dispatcher
+     * @param capacity maximum number of queries that wait in a batch queue
+     */
+    Dispatch(WorkerPool pool, WorkerLayout layout, Dispatcher dispatcher, LongSupplier tickets, int capacity) {
         this.pool = pool;
         this.layout = layout;
         this.dispatcher = dispatcher;
         this.tickets = tickets;
         this.load = pool.loadView();
+        this.capacity = capacity;
     }
 
     /** The worker that the dispatcher chooses for a slot. */
@@ -56,325 +60,269 @@ public final class Dispatch {
         return tickets.getAsLong();
     }
 
-    /** Puts a task into the ring of a worker, or of another worker of its domain, and wakes a worker; false if all are full. */
-    public boolean offer(int preferred, Task task) {
-        int worker = put(preferred, task);
-        if (worker == NOWHERE) {
+    // ---- Single tasks.
+
+    /** Puts a task at a worker and wakes a worker; false if its domain has no room, or others wait for it. */
+    public boolean offer(int worker, Task task) {
+        return !pool.room(pool.worker(worker), task.priority()).isAwaited() && offerInTurn(worker, task);
+    }
+
+    /** As {@link #offer}, for the submitter whose turn it is. */
+    private boolean offerInTurn(int worker, Task task) {
+        Worker target = pool.worker(worker);
+        if (!takes(target.domain, task.priority(), 1)) {
             return false;
         }
-        pool.wakeups().added(worker);
+        put(target, task);
+        pool.idle().added(target);
         return true;
     }
 
-    /** Puts a task into the ring of a worker, or of another worker of its domain; returns that worker, or {@link #NOWHERE}. */
-    private int put(int preferred, Task task) {
-        return pool.tryPut(preferred, task.priority(), task)
-                ? preferred
-                : tryOthers(preferred, worker -> pool.tryPut(worker, task.priority(), task));
+    /** Waits for room and puts a task, as {@link #offer}; false if there was none in time. */
+    public boolean await(int worker, Task task, BooleanSupplier goesOn, long nanos) {
+        return awaitRoom(layout.domainOf(worker), task.priority(), () -> offerInTurn(worker, task), goesOn, nanos);
     }
 
-    /** Whether a worker, or another worker of its domain, has room in its ring now. */
-    private boolean hasRoom(int preferred, Priority priority, int capacity) {
-        return pool.worker(preferred).ring(priority).waiting() < capacity
-                || tryOthers(
-                                preferred,
-                                worker -> pool.worker(worker).ring(priority).waiting() < capacity)
-                        != NOWHERE;
-    }
-
-    /** Reserves a place in the ring of a worker, or of another worker of its domain; false if all are full. */
-    boolean reserve(int preferred, Reservation places, int index) {
-        Faults.point();
-        return places.reserve(index, preferred)
-                || tryOthers(preferred, worker -> places.reserve(index, worker)) != NOWHERE;
-    }
-
-    /** The first of the other workers of a domain for which an attempt succeeds, or {@link #NOWHERE}. */
-    private int tryOthers(int preferred, IntPredicate attempt) {
-        int domain = layout.domainOf(preferred);
-        for (int i = 0; i < layout.workersIn(domain); i++) {
-            int worker = layout.workerIn(domain, i);
-            if (worker != preferred && attempt.test(worker)) {
-                return worker;
-            }
+    /** Takes room in a domain, if need be after the tasks that nobody needs have been taken out of its queues. */
+    private boolean takes(int domain, Priority priority, int tasks) {
+        Room room = pool.room(domain, priority);
+        if (room.take(tasks)) {
+            return true;
         }
-        return NOWHERE;
+        long now = System.nanoTime();
+        long abandoned = Request.abandoned();
+        if (!room.maySweep(now, abandoned)) {
+            return false;
+        }
+        pool.sweep(domain, priority);
+        room.swept(now, System.nanoTime(), abandoned);
+        return room.take(tasks);
     }
+
+    private void put(Worker worker, Task task) {
+        TaskQueue queue = worker.queue(task.priority());
+        long place = queue.put(task);
+        pool.submitted(task, queue, place);
+    }
+
+    // ---- Tasks of accepted requests.
 
     /**
-     * Puts tasks of accepted requests into rings, or into workers' lists if the rings are full. Wakes workers only after all
-     * tasks are placed, since a worker that wakes up may preempt this thread.
+     * Puts tasks at their workers, or where the dispatcher chooses if they have none. Wakes workers only after that, since a worker that wakes up may
+     * preempt this thread.
      */
-    public void place(TaskList held) {
-        long[] woken = workerSet();
-        for (Task task = held.poll(); task != null; task = held.poll()) {
-            place(task, woken);
+    public void place(Held held) {
+        if (held.size() == 0) {
+            return;
         }
-        if (woken != null) {
-            wake(woken);
-        }
-    }
-
-    private void wake(long[] workers) {
-        try {
-            for (int i = 0; i < workers.length; i++) {
-                for (long left = workers[i]; left != 0; left &= left - 1) {
-                    pool.wakeups().added(i * Long.SIZE + Long.numberOfTrailingZeros(left));
-                }
+        BitSet woken = new BitSet(layout.workers());
+        held.forEach((task, chosen) -> {
+            int worker = chosen;
+            if (worker == Held.NO_WORKER) {
+                worker = worker(task.slot(), task.epoch().mapping());
+                pool.room(pool.worker(worker), task.priority()).give(-1);
             }
-        } catch (OutOfMemoryError | StackOverflowError error) {
-            pool.wakeups().missedWakeup();
+            put(pool.worker(worker), task);
+            woken.set(worker);
+        });
+        held.clear();
+        for (int worker = woken.nextSetBit(0); worker >= 0; worker = woken.nextSetBit(worker + 1)) {
+            pool.idle().added(pool.worker(worker));
         }
     }
 
-    /** A bit set of all workers; null if there is no memory for it: then each worker is woken at once. */
-    private long @Nullable [] workerSet() {
-        try {
-            Faults.point();
-            return new long[(layout.workers() + Long.SIZE - 1) / Long.SIZE];
-        } catch (OutOfMemoryError | StackOverflowError error) {
-            return null;
-        }
-    }
-
-    private void place(Task task, long @Nullable [] woken) {
-        try {
-            Faults.point();
-            int preferred = worker(task.slot(), task.epoch().mapping());
-            pool.submitted(task);
-            int worker = put(preferred, task);
-            if (worker != NOWHERE) {
-                wakeLater(worker, woken);
-            } else if (task.claim()) {
-                pool.worker(preferred).resume(task);
-            }
-        } catch (OutOfMemoryError | StackOverflowError error) {
-            // The task is accepted, so it must not be lost; the caller continues with the next task.
-            if (task.claim()) {
-                pool.worker(0).resume(task);
-            }
-        }
-    }
-
-    private void wakeLater(int worker, long @Nullable [] woken) {
-        if (woken == null) {
-            pool.wakeups().added(worker);
-        } else {
-            woken[worker / Long.SIZE] |= 1L << worker;
-        }
-    }
-
-    /** Puts a task of maintenance, claimed by the caller, into the maintenance list of its home domain. */
+    /** Puts a task of maintenance into the maintenance queue of its home domain. */
     public void maintain(Task task) {
         pool.maintain(layout.domainOf(worker(task.slot(), task.epoch().mapping())), task);
     }
 
+    // ---- Forks.
+
     /**
-     * Reserves places for the parts of a fork, all or none, and checks that its batch queues have room, and a ring too if a task
-     * must be queued for them. That room is not reserved: a group task that loses it to other tasks waits in a list. If only this
-     * fork's places fill the rings of a domain, its other parts there get no place and wait in a list: otherwise a fork of more parts
-     * than the rings hold could never be accepted.
+     * Takes room for the parts of a fork, all or none, and checks that its batch queues have room.
      *
-     * @param capacity maximum number of tasks that wait in a ring, and of queries that wait in a batch queue
+     * @param workers receives the worker of each part; its length is the number of parts
      * @return -1, or the domain that is full
      */
-    public int reserve(
-            Step.Fork<?, ?, ?, ?> fork, Reservation places, Mapping mapping, Priority priority, int capacity) {
-        try {
-            return reserveAll(fork, places, mapping, priority, capacity);
-        } catch (Throwable error) {
-            // A reserved place that is never filled would block the tasks behind it forever.
-            places.release();
-            throw error;
+    public int admit(Step.Fork<?, ?, ?, ?> fork, Mapping mapping, Priority priority, int[] workers) {
+        int[] tasks = new int[layout.domains()];
+        for (int i = 0; i < workers.length; i++) {
+            workers[i] = worker(fork.parts().get(i).mappingId().slot(), mapping);
+            tasks[layout.domainOf(workers[i])]++;
         }
-    }
-
-    /** Whether tasks other than those of a reservation wait in the rings of a domain. */
-    private boolean othersWait(int domain, Reservation places, Priority priority) {
-        for (int i = 0; i < layout.workersIn(domain); i++) {
-            int worker = layout.workerIn(domain, i);
-            if (pool.worker(worker).ring(priority).waiting() > places.countAt(worker)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private int reserveAll(
-            Step.Fork<?, ?, ?, ?> fork, Reservation places, Mapping mapping, Priority priority, int capacity) {
-        int index = 0;
-        for (Part<?, ?> part : fork.parts()) {
-            int worker = worker(part.mappingId().slot(), mapping);
-            if (!reserve(worker, places, index++) && othersWait(layout.domainOf(worker), places, priority)) {
-                places.release();
-                return layout.domainOf(worker);
-            }
-        }
-        boolean workersFree = !fork.shared().isEmpty() && pool.anyFree();
         for (Indexing.BatchQueue<?, ?> queue : fork.shared()) {
             SharedQueue<?, ?> shared = (SharedQueue<?, ?>) queue;
-            boolean needsTask = shared.nextNeedsTask(priority, workersFree);
-            boolean full = shared.waiting() >= capacity;
-            if (needsTask || full) {
-                // The dispatcher is not called here but once, when the task is placed: a call is expensive and uses up
-                // a turn
-                // of round robin.
-                int home = mapping.home(shared.mappingId().slot(), 0);
-                if (full
-                        || (!hasRoom(layout.workerIn(home, 0), priority, capacity)
-                                && othersWait(home, places, priority))) {
-                    places.release();
-                    return home;
+            int home = mapping.home(shared.mappingId().slot(), 0);
+            if (shared.isFull(capacity) || (shared.nextNeedsTask(priority, false) && !hasRoom(home, priority))) {
+                return home;
+            }
+        }
+        // In the same order by all, so that of two forks that need the same domains one gets them.
+        for (int domain = 0; domain < tasks.length; domain++) {
+            if (tasks[domain] > 0 && !takes(domain, priority, tasks[domain])) {
+                for (int taken = 0; taken < domain; taken++) {
+                    giveBack(taken, priority, tasks[taken]);
                 }
+                return domain;
             }
         }
         return -1;
     }
 
-    /** Forks a task into parts without reserved places. Called by the owner of the task, which loses ownership. */
+    private boolean hasRoom(int domain, Priority priority) {
+        if (!takes(domain, priority, 1)) {
+            return false;
+        }
+        // The task of the group itself is not refused.
+        giveBack(domain, priority, 1);
+        return true;
+    }
+
+    private void giveBack(int domain, Priority priority, int tasks) {
+        if (tasks > 0) {
+            Room room = pool.room(domain, priority);
+            room.give(tasks);
+            room.made();
+        }
+    }
+
+    /** Gives the room back that was taken for parts, from one on. */
+    public void giveBack(int[] workers, int from, Priority priority) {
+        for (int i = from; i < workers.length; i++) {
+            giveBack(layout.domainOf(workers[i]), priority, 1);
+        }
+    }
+
+    /** Waits for room in a domain until an attempt succeeds; false if none did in time. */
+    public boolean awaitRoom(
+            int domain, Priority priority, BooleanSupplier attempt, BooleanSupplier goesOn, long nanos) {
+        WorkerPool.blocks();
+        BooleanSupplier watched = () -> {
+            // The watch takes tasks that nobody needs out of the queues meanwhile, and lets the attempt be repeated.
+            pool.watchDeadlines();
+            return attempt.getAsBoolean();
+        };
+        return pool.room(domain, priority).await(watched, goesOn, nanos);
+    }
+
+    /** A domain of a fork in which submitters wait for room, or -1. */
+    public int awaited(Step.Fork<?, ?, ?, ?> fork, Mapping mapping, Priority priority) {
+        for (Part<?, ?> part : fork.parts()) {
+            int domain = mapping.home(part.mappingId().slot(), 0);
+            if (pool.room(domain, priority).isAwaited()) {
+                return domain;
+            }
+        }
+        for (Indexing.BatchQueue<?, ?> queue : fork.shared()) {
+            int domain = mapping.home(queue.mappingId().slot(), 0);
+            if (pool.room(domain, priority).isAwaited()) {
+                return domain;
+            }
+        }
+        return -1;
+    }
+
+    /** Forks a task. Called by the owner of the task, which loses ownership. */
     void fork(Stepper task, Step.Fork<?, ?, ?, ?> fork, Consumer<Task> goesOn) {
         requireOpen(task.epoch(), fork);
-        TaskList held = new TaskList();
-        begin(task, fork, null, held::add, 0, goesOn);
+        boolean timed = task.hasDeadline();
+        Held held = new Held();
+        begin(task, fork, null, held, goesOn);
         place(held);
+        if (timed) {
+            pool.watchDeadlines();
+        }
     }
 
     private static void requireOpen(Epoch epoch, Step.Fork<?, ?, ?, ?> fork) {
-        long number = epoch.mapping().epoch();
+        Mapping mapping = epoch.mapping();
         for (Part<?, ?> part : fork.parts()) {
-            requireOpen(part.mappingId(), number);
+            requireOpen(part.mappingId(), mapping);
         }
         for (Indexing.BatchQueue<?, ?> queue : fork.shared()) {
-            requireOpen(queue.mappingId(), number);
+            requireOpen(queue.mappingId(), mapping);
         }
     }
 
-    private static void requireOpen(MappingId id, long epoch) {
-        if (!id.registration().isOpenIn(epoch)) {
+    private static void requireOpen(MappingId id, Mapping mapping) {
+        if (!id.registration().isOpenIn(mapping.epoch())) {
             throw new TableClosedException(id.registration().name());
+        }
+        if (id.slot() >= mapping.slots()) {
+            throw new IllegalArgumentException(
+                    "a search can fork only to tables that were registered here before it was submitted, got " + id
+                            + " of a later one, or of another orchestrator");
         }
     }
 
     /**
-     * Starts the parts of a task. A failure midway fails the request: parts already started observe that, the remaining parts are
-     * counted off here. If this throws, nothing has started, and the caller still owns the task.
+     * Begins the parts of a task. A failure midway fails the request: parts already begun observe that, the remaining parts are
+     * counted off here. If this throws, nothing has begun, and the caller still owns the task.
      *
-     * @param places reserved places of the parts; null for none
-     * @param elsewhere receives tasks without a reserved place: holds them to be placed after this returns, or runs them
-     * @param held number of earlier tasks that are not placed yet: the workers that will run them are not free
+     * @param workers the workers of the parts, for which room was taken; null for none
+     * @param held receives the tasks of the parts, to be placed or run when this has returned; what it has already are tasks not placed yet, whose workers are
+     *     not free
      * @param goesOn receives the task if no part is left
      */
     public void begin(
-            Stepper task,
-            Step.Fork<?, ?, ?, ?> fork,
-            @Nullable Reservation places,
-            Consumer<Task> elsewhere,
-            int held,
-            Consumer<Task> goesOn) {
+            Stepper task, Step.Fork<?, ?, ?, ?> fork, int @Nullable [] workers, Held held, Consumer<Task> goesOn) {
         List<? extends Part<?, ?>> parts = fork.parts();
         List<? extends Indexing.BatchQueue<?, ?>> shared = fork.shared();
-        int count;
-        Join join;
-        try {
-            Faults.point();
-            count = parts.size() + shared.size();
-            join = new Join(task, fork);
-        } catch (Throwable nothingBegun) {
-            if (places != null) {
-                places.release();
-            }
-            throw nothingBegun;
-        }
+        int count = parts.size() + shared.size();
+        Join join = new Join(task, fork);
         task.work(join);
         int begun = 0;
         try {
             while (begun < parts.size()) {
                 PartTask part = new PartTask(join, parts.get(begun), begun);
-                Faults.point();
-                part.use().enterFromInside(lane());
-                task.epoch().enter(lane(), 1);
+                enter(task.epoch(), part.use());
                 // From here on the part itself counts off its join.
-                int index = begun++;
-                put(part, places, index, elsewhere);
+                int worker = workers == null ? Held.NO_WORKER : workers[begun];
+                begun++;
+                held.add(part, worker);
             }
-            if (!shared.isEmpty()) {
-                // A query that is half in a queue would be answered twice, or never.
-                StackRoom.require();
-            }
-            GroupTask spare = null;
-            boolean workersFree = !shared.isEmpty() && pool.anyFree(held);
+            boolean workersFree = !shared.isEmpty() && pool.anyFree(held.size());
             while (begun < count) {
                 SharedQueue<?, ?> queue = (SharedQueue<?, ?>) shared.get(begun - parts.size());
-                Entry entry = new Entry(join, begun, fork.sharedQuery());
-                // Allocated before the query joins: a queue without a task to serve it would wait forever.
-                spare = spare == null ? new GroupTask(task.epoch(), task.priority()) : spare;
-                Faults.point();
+                TableUse use = task.use() == null ? null : queue.use();
                 // Before the query joins, since this may throw.
-                queue.use().enterFromInside(lane());
-                boolean needsTask = joins(queue, task, entry, workersFree);
+                enter(task.epoch(), use);
+                Entry entry = new Entry(join, begun, fork.sharedQuery());
+                boolean needsTask = queue.join(task.priority(), entry, workersFree);
                 // From here on the query itself counts off its join.
                 begun++;
-                if (!needsTask) {
-                    pool.completion().leave(queue.use(), lane());
+                if (needsTask) {
+                    held.add(new GroupTask(task.epoch(), task.priority(), use).of(queue), Held.NO_WORKER);
                 } else {
-                    task.epoch().enter(lane(), 1);
-                    GroupTask group = spare.of(queue);
-                    spare = null;
-                    put(group, null, 0, elsewhere);
+                    leave(task.epoch(), use);
                 }
             }
-        } catch (Throwable failure) {
-            // First the step that allocates nothing: if the request cannot be failed now, the task finds the failure in
-            // its join.
+        } catch (RuntimeException | Error failure) {
             join.fail(failure);
-            tell(task, failure);
-        }
-        if (places != null) {
-            places.wake();
-            places.release();
+            task.failRequest(failure);
+            if (workers != null) {
+                giveBack(workers, begun, task.priority());
+            }
         }
         join.countOff(1 + count - begun, goesOn);
     }
 
-    /** Adds a query to a queue; returns whether the queue needs a task. If this throws, the query is not in the queue. */
-    private boolean joins(SharedQueue<?, ?> queue, Stepper task, Entry entry, boolean workersFree) {
-        try {
-            return queue.join(task.priority(), entry, workersFree);
-        } catch (OutOfMemoryError | StackOverflowError error) {
-            pool.completion().leave(queue.use(), lane());
-            throw error;
+    /** Counts a task in: as a user of its table if it belongs to maintenance, else in its epoch, which the task that forks holds. */
+    private static void enter(Epoch epoch, @Nullable TableUse use) {
+        long lane = Thread.currentThread().threadId();
+        if (use == null) {
+            epoch.enter(lane, 1);
+        } else {
+            use.enterFromInside(lane);
         }
     }
 
-    private static void tell(Stepper task, Throwable failure) {
-        try {
-            Faults.point();
-            task.failRequest(failure);
-        } catch (OutOfMemoryError | StackOverflowError error) {
-            // The task finds the failure in its join.
-            return;
+    private static void leave(Epoch epoch, @Nullable TableUse use) {
+        long lane = Thread.currentThread().threadId();
+        if (use == null) {
+            epoch.exit(lane);
+        } else {
+            use.exit(lane);
         }
-    }
-
-    /** Puts a task into its reserved place or hands it to {@code elsewhere}. Its join depends on it, so no error may lose it. */
-    private void put(Task task, @Nullable Reservation places, int index, Consumer<Task> elsewhere) {
-        try {
-            Faults.point();
-            if (places != null && places.has(index)) {
-                // Before the task is in a ring: from then on it may have ended.
-                pool.submitted(task);
-                places.put(index, task);
-            } else {
-                elsewhere.accept(task);
-            }
-        } catch (OutOfMemoryError | StackOverflowError error) {
-            if (task.claim()) {
-                pool.worker(0).resume(task);
-            }
-        }
-    }
-
-    private static long lane() {
-        return Thread.currentThread().threadId();
     }
 }

@@ -1,7 +1,5 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.core.Priority;
-import io.github.roost.core.pool.Task.Outcome;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -11,42 +9,38 @@ import org.jspecify.annotations.Nullable;
  */
 final class Frame extends TaskContext {
     private static final int MAX_CHILDREN = 1 << 12;
-    private static final Task[] NO_TASKS = {};
+
+    /** A task that the slice has submitted, and where it was put. */
+    private record Child(Task task, TaskQueue queue, long place) {}
+
+    private static final Child[] NONE = {};
 
     private final @Nullable Frame outer;
-    private final int depth;
     private final Worker worker;
-    private final Progress progress;
     private final MaintenanceTurns maintenance;
-    private final TaskMetrics books;
-    /** The domain that the task was taken from if it is not this worker's domain, else -1. */
-    private int stolenFrom = -1;
+    private final Slices slices;
+
+    /** The worker of another domain that the task was taken from, or null. */
+    @Nullable
+    Worker victim;
 
     private @Nullable Frame inner;
-    /** The tasks that the slice has submitted, oldest first; the first {@link #children} elements. */
-    private @Nullable Task[] submitted = NO_TASKS;
+    /** The tasks that the slice has submitted, oldest first; the first {@link #count} elements. */
+    private @Nullable Child[] children = NONE;
 
-    private int children;
-    /** Whether it is counted in {@link Progress#mayBlock}. */
+    private int count;
+    /** The children before this index are not to be run now. */
+    private int hidden;
+
     private boolean mayBlock;
+    /** Time of slices that ran nested in this one. */
+    private long nestedNanos;
 
-    /** Creates the frame of slices that are not nested in another. */
-    Frame(Worker worker, Progress progress, MaintenanceTurns maintenance, TaskMetrics books) {
-        this.outer = null;
-        this.depth = 1;
-        this.worker = worker;
-        this.progress = progress;
-        this.maintenance = maintenance;
-        this.books = books;
-    }
-
-    private Frame(Frame outer) {
+    Frame(@Nullable Frame outer, Worker worker, MaintenanceTurns maintenance, Slices slices) {
         this.outer = outer;
-        this.depth = outer.depth + 1;
-        this.worker = outer.worker;
-        this.progress = outer.progress;
-        this.maintenance = outer.maintenance;
-        this.books = outer.books;
+        this.worker = worker;
+        this.maintenance = maintenance;
+        this.slices = slices;
     }
 
     /** The frame of the slice that this one is nested in, or null. Any thread. */
@@ -59,79 +53,80 @@ final class Frame extends TaskContext {
     Frame inner() {
         Frame one = inner;
         if (one == null) {
-            one = new Frame(this);
+            one = new Frame(this, worker, maintenance, slices);
             inner = one;
         }
         return one;
     }
 
-    /** The number of nested slices up to this one. */
-    int depth() {
-        return depth;
-    }
-
     /** Begins a slice that has submitted nothing yet. */
-    void beginSlice(Task task, long nanos) {
+    void beginSlice(Task task, long nanos, @Nullable Worker takenFrom) {
         begin(task, nanos);
-        mayBlock = false;
+        victim = takenFrom;
+        nestedNanos = 0;
     }
 
-    int stolenFrom() {
-        return stolenFrom;
+    void nested(long nanos) {
+        nestedNanos += nanos;
     }
 
-    void stolenFrom(int domain) {
-        stolenFrom = domain;
+    long nestedNanos() {
+        return nestedNanos;
     }
 
-    boolean isBatch() {
-        Task running = task();
-        return running.isMaintenance() || running.priority() == Priority.BATCH;
+    /** Marks the slice as one that may block its thread, because it has submitted tasks or waits; whether it was not marked before. */
+    boolean setMayBlock() {
+        boolean first = !mayBlock;
+        mayBlock = true;
+        return first;
     }
 
-    /** Marks the slice as one that may block its thread, because it has submitted tasks or waits. */
-    void setMayBlock() {
-        if (!mayBlock) {
-            mayBlock = true;
-            progress.countMayBlock(1);
-        }
-    }
-
-    /** Remembers a child. Beyond the maximum, or if memory is out, the child is only found where it is queued. */
-    void submitted(Task task) {
-        if (children == submitted.length) {
-            if (children == MAX_CHILDREN) {
+    /** Remembers a child. Beyond the maximum, the child is left to the queue that it is in. */
+    void submitted(Task task, TaskQueue queue, long place) {
+        if (count == children.length) {
+            if (count == MAX_CHILDREN) {
                 return;
             }
-            try {
-                submitted = Arrays.copyOf(submitted, Math.max(8, 2 * children));
-            } catch (OutOfMemoryError none) {
-                return;
-            }
+            children = Arrays.copyOf(children, Math.max(8, 2 * count));
         }
-        submitted[children++] = task;
+        children[count++] = new Child(task, queue, place);
     }
 
-    /** Removes and returns the newest child, or null. */
+    /** Takes the newest child that has not begun out of its queue; null if there is none. */
     @Nullable
-    Task child() {
-        if (children == 0) {
-            return null;
+    Task takeChild() {
+        while (count > hidden) {
+            Child newest = children[--count];
+            children[count] = null;
+            if (newest != null && newest.queue().remove(newest.place(), newest.task())) {
+                return newest.task();
+            }
         }
-        Task newest = submitted[--children];
-        submitted[children] = null;
-        return newest;
+        return null;
     }
 
-    /** Called at the end of the slice: clears its mark in {@link Progress#mayBlock} and its children. */
-    void endsSubmitting() {
-        if (mayBlock) {
-            mayBlock = false;
-            progress.countMayBlock(-1);
+    /** Hides the present children from waits, until {@link #showChildren}; returns the number hidden before. */
+    int hideChildren() {
+        int before = hidden;
+        hidden = count;
+        return before;
+    }
+
+    void showChildren(int hiddenBefore) {
+        hidden = hiddenBefore;
+    }
+
+    /** Ends the slice: forgets its children; whether it was marked as one that may block. */
+    boolean endSlice() {
+        boolean marked = mayBlock;
+        mayBlock = false;
+        hidden = 0;
+        while (count > 0) {
+            children[--count] = null;
         }
-        while (children > 0) {
-            submitted[--children] = null;
-        }
+        victim = null;
+        forget();
+        return marked;
     }
 
     /** Fails the task of the running slice, or of one that has just ended; its future is done already. Any thread. */
@@ -163,7 +158,7 @@ final class Frame extends TaskContext {
     }
 
     @Override
-    void book(Outcome outcome) {
-        books.ended(this, outcome);
+    void book(Task.Outcome outcome) {
+        slices.book(this, outcome);
     }
 }

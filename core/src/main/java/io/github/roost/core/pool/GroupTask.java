@@ -9,8 +9,6 @@ import io.github.roost.core.spi.Indexing.GroupSearch.Group;
 import io.github.roost.core.spi.Search;
 import io.github.roost.core.spi.Step;
 import io.github.roost.core.spi.TableUse;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -21,43 +19,32 @@ import org.jspecify.annotations.Nullable;
  * for another answer.
  */
 final class GroupTask implements Stepper {
-    private static final VarHandle CLAIMED;
-
-    static {
-        try {
-            CLAIMED = MethodHandles.lookup().findVarHandle(GroupTask.class, "claimed", boolean.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
-
     /** Written once, before the task is queued. */
     private @Nullable SharedQueue<?, ?> queue;
 
     private final Epoch epoch;
     private final Priority priority;
+    private final @Nullable TableUse use;
     /** The chain of queries taken out of the queue and not delivered; null for none. */
     private volatile @Nullable Entry taken;
 
-    /** Whether it has taken its group, which may be empty. */
-    private boolean begun;
+    /** Whether it has taken its group, which may be empty; written by the owner after {@link #taken}. */
+    private volatile boolean begun;
 
     private @Nullable Members members;
     /** Total time of its slices so far; written by the thread that runs it. */
     private long ranNanos;
 
     private @Nullable Object work;
-    private @Nullable Task next;
     private volatile @Nullable Parked parked;
     /** Written by the owner. */
     private boolean counted;
-    /** Set once, by compare-and-set, by the thread that runs or fails the task first. */
-    @SuppressWarnings("unused")
-    private volatile boolean claimed;
 
-    GroupTask(Epoch epoch, Priority priority) {
+    /** @param use the use of the queue's table that the task is counted in instead of the epoch; null for none */
+    GroupTask(Epoch epoch, Priority priority, @Nullable TableUse use) {
         this.epoch = epoch;
         this.priority = priority;
+        this.use = use;
     }
 
     /** Sets the queue to serve; called before the task is queued. */
@@ -75,16 +62,6 @@ final class GroupTask implements Stepper {
     }
 
     @Override
-    public boolean claim() {
-        return CLAIMED.compareAndSet(this, false, true);
-    }
-
-    @Override
-    public boolean isClaimed() {
-        return claimed;
-    }
-
-    @Override
     public After run(TaskContext context) {
         boolean first = members == null;
         if (first) {
@@ -94,7 +71,6 @@ final class GroupTask implements Stepper {
                 context.finished(Outcome.CANCELLED);
                 return After.ENDED;
             }
-            Faults.point();
             members = new Members(members(left));
             work = (Search<Object, Boolean>) this::first;
         }
@@ -126,7 +102,7 @@ final class GroupTask implements Stepper {
         int left = 0;
         for (Entry entry = taken; entry != null; entry = entry.next) {
             Stepper task = entry.join.task();
-            if (task.abandoned()) {
+            if (task.isUnneeded()) {
                 entry.ended = true;
             } else if (task.expired(now)) {
                 entry.ended = true;
@@ -242,8 +218,8 @@ final class GroupTask implements Stepper {
     }
 
     @Override
-    public TableUse use() {
-        return queue().use();
+    public @Nullable TableUse use() {
+        return use;
     }
 
     @Override
@@ -256,6 +232,11 @@ final class GroupTask implements Stepper {
         return NOT_TIMED;
     }
 
+    @Override
+    public boolean isTimed() {
+        return true;
+    }
+
     /** The deadline is per query. */
     @Override
     public long deadlineNanos() {
@@ -263,30 +244,26 @@ final class GroupTask implements Stepper {
     }
 
     @Override
-    public long parkedDeadlineNanos() {
-        long earliest = NO_DEADLINE;
-        for (Entry entry = taken; entry != null; entry = entry.next) {
-            long deadline = entry.join.task().deadlineNanos();
-            if (!entry.ended && deadline != NO_DEADLINE && (earliest == NO_DEADLINE || deadline - earliest < 0)) {
-                earliest = deadline;
-            }
-        }
-        return earliest;
+    public boolean hasDeadline() {
+        return endOverdue(Long.MIN_VALUE, answer -> {});
     }
 
-    /** Fails the expired queries now, since the bytes that the group waits for may never arrive. */
-    @Override
-    public boolean staysParked(long now) {
-        boolean anyLeft = false;
-        for (Entry entry = taken; entry != null; entry = entry.next) {
-            Stepper task = entry.join.task();
-            if (!entry.ended && task.expired(now)) {
-                entry.ended = true;
-                task.failRequest(new DeadlineExceededException(now - task.deadlineNanos()));
-            }
-            anyLeft |= !entry.ended;
+    /**
+     * Fails the queries of the group whose deadline has passed, since the group may wait for long; before it has begun, those of its queue. Any thread.
+     *
+     * @param now {@link System#nanoTime()}
+     * @param deliver runs each answer
+     * @return whether a query with a deadline is left
+     */
+    boolean endOverdue(long now, Consumer<Runnable> deliver) {
+        if (!begun) {
+            return queue().endOverdue(priority, now, deliver);
         }
-        return anyLeft;
+        boolean left = false;
+        for (Entry entry = taken; entry != null; entry = entry.next) {
+            left |= !entry.ended && entry.endOverdue(now, deliver);
+        }
+        return left;
     }
 
     @Override
@@ -298,28 +275,16 @@ final class GroupTask implements Stepper {
 
     /** Cancellation is per query; the rest of the group is served. */
     @Override
-    public boolean abandoned() {
-        return false;
-    }
-
-    @Override
     public boolean isUnneeded() {
+        if (!begun) {
+            return false;
+        }
         for (Entry entry = taken; entry != null; entry = entry.next) {
             if (!entry.ended && !entry.join.task().isUnneeded()) {
                 return false;
             }
         }
         return true;
-    }
-
-    @Override
-    public @Nullable Task next() {
-        return next;
-    }
-
-    @Override
-    public void next(@Nullable Task task) {
-        next = task;
     }
 
     @Override
@@ -364,7 +329,7 @@ final class GroupTask implements Stepper {
             Entry entry = entries[index];
             Stepper task = entry.join.task();
             return entry.ended
-                    || task.abandoned()
+                    || task.isUnneeded()
                     || (task.deadlineNanos() != NO_DEADLINE && task.expired(System.nanoTime()));
         }
 

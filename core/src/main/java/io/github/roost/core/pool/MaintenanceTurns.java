@@ -9,13 +9,12 @@ import org.jspecify.annotations.Nullable;
  * {@link StallRule} if an index has set one; otherwise, if there is nothing else to run, step by step. Used by the runner's thread.
  */
 final class MaintenanceTurns {
-    /** Maximum credit of maintenance, however long none ran. */
+    /** Maximum credit and debt of maintenance, however long none ran, or a step took. */
     private static final double MAX_CREDIT_NANOS = 1_000_000;
 
     private final Runner runner;
     private final Worker worker;
     private final WorkerPool pool;
-    private final Progress progress;
 
     /** Nanoseconds of maintenance that are due: its share of the time that searches ran. */
     private double credit;
@@ -28,11 +27,10 @@ final class MaintenanceTurns {
     /** Whether the last slice was maintenance. */
     private boolean afterMaintenance;
 
-    MaintenanceTurns(Runner runner, WorkerPool pool, Progress progress) {
+    MaintenanceTurns(Runner runner, WorkerPool pool) {
         this.runner = runner;
         this.worker = runner.worker();
         this.pool = pool;
-        this.progress = progress;
     }
 
     // ---- Taking maintenance.
@@ -60,7 +58,7 @@ final class MaintenanceTurns {
 
     /** Whether maintenance waits in the domain. */
     boolean waits() {
-        return pool.maintenance(worker.domain).size() > 0;
+        return pool.maintenance(worker.domain).hasTasks();
     }
 
     /** Time budget of the maintenance step in hand. */
@@ -75,18 +73,23 @@ final class MaintenanceTurns {
 
     // ---- Credit.
 
-    /** Called after a slice: pays for maintenance, or earns its share of the time of a search. */
-    void ran(Task task, long from, long to) {
+    /** Called after a slice, less the time of slices nested in it: pays for maintenance, or earns its share of the time of a search. */
+    void ran(Task task, long from, long to, long nested) {
         if (task.isMaintenance()) {
-            credit -= to - from;
+            credit = Math.max(-MAX_CREDIT_NANOS, credit - (to - from - nested));
             if (rule != null) {
                 rule.ran(from, to);
             }
         } else if (waits()) {
-            credit = Math.min(MAX_CREDIT_NANOS, credit + pool.maintenanceShare() * (to - from));
+            credit = Math.min(MAX_CREDIT_NANOS, credit + pool.maintenanceShare() * (to - from - nested));
         } else {
             credit = 0;
         }
+    }
+
+    /** Whether a running step may go on before searches: it has not used up its share of their time. */
+    boolean isDue(Frame step) {
+        return credit > System.nanoTime() - step.startNanos() - step.nestedNanos();
     }
 
     /** Called when the slice of a task is settled. */
@@ -103,19 +106,22 @@ final class MaintenanceTurns {
             rule = factory == null ? null : factory.open(worker.index);
             opener = factory;
         }
-        if (rule != null && progress.current() == null && worker.waiting() == 0 && !worker.parked.isEmpty()) {
-            rule.begins(progress.endOfLast(), worker.sources.underWay(runner));
+        if (rule != null
+                && runner.slices().current() == null
+                && !worker.hasTasks()
+                && !worker.parked.isEmpty()
+                && runner.goesOn()) {
+            rule.begins(runner.slices().endOfLast(), worker.sources.underWay(runner));
         }
     }
 
     /** Ends the stall at the first task that is not maintenance. Only a task of this domain that had begun gives a measurement. */
-    void endStall(TaskInHand hand) {
-        Task task = hand.task();
-        if (rule == null || task == null || task.isMaintenance()) {
+    void endStall(Task task, boolean hasBegun) {
+        if (rule == null || task.isMaintenance()) {
             return;
         }
         long now = System.nanoTime();
-        if (hand.isOwned() && !hand.isStolen()) {
+        if (hasBegun) {
             rule.ends(now);
         } else {
             rule.isOver(now);

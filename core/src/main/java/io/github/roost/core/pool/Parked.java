@@ -23,60 +23,44 @@ final class Parked implements Pending.Waiter {
 
     private final Worker worker;
     private final Pending pending;
-    /** Read under the lock of the worker's {@link ParkedTasks}; written only while not in it. */
-    private long deadlineNanos;
     /** Null once the task resumes, so that a pending that completes late does not retain it. */
     private volatile @Nullable Task task;
-    /** Links of the list in {@link ParkedTasks}; guarded by it. */
-    @Nullable
-    Parked before;
 
-    @Nullable
-    Parked after;
-
-    /** Index in the heap of deadlines, -1 for none; guarded by the worker's {@link ParkedTasks}. */
-    int place = -1;
-
-    Parked(Worker worker, Task task, Pending pending) {
+    private Parked(Worker worker, Task task, Pending pending) {
         this.worker = worker;
         this.task = task;
         this.pending = pending;
-        this.deadlineNanos = task.parkedDeadlineNanos();
     }
 
     /**
      * Parks a task. Called by its owner, which loses ownership: the task may resume on another thread before this returns. If this
      * throws, the owner keeps the task, and it is not parked.
      *
-     * <p>Once {@link Task#parked(Parked)} is set, other threads may resume the task. Therefore {@link ParkedTasks#add} checks under
-     * its lock that the task still waits, and a thread that resumes the task first clears {@link #task} and then removes it.
+     * <p>The task is in the worker's set before it can be resumed through the pending. A request that ends, or a pool that fails, before that is
+     * seen by the check after.
      */
     static void park(Worker worker, Task task, Pending pending) {
         Parked parked = new Parked(worker, task, pending);
+        worker.parked.add(parked);
         try {
-            task.parked(parked);
-            worker.parked.add(parked);
+            ((Stepper) task).parked(parked);
             if (!pending.await(parked) || parked.isUnneeded()) {
                 parked.resume();
+            } else {
+                worker.watchDeadlineOf(task);
             }
-        } catch (Throwable error) {
-            if (parked.withdraw()) {
+        } catch (RuntimeException | Error error) {
+            if (TASK.compareAndSet(parked, task, null)) {
+                worker.parked.remove(parked);
                 throw error;
             }
         }
     }
 
-    /** Returns ownership of the task to the caller; false if it has resumed already. */
-    private boolean withdraw() {
-        Task waiting = task;
-        boolean won = waiting != null && TASK.compareAndSet(this, waiting, null);
-        worker.parked.remove(this);
-        return won;
-    }
-
-    /** Whether the task still waits. */
-    boolean waits() {
-        return task != null;
+    /** The task, or null if it has resumed. Any thread. */
+    @Nullable
+    Task task() {
+        return task;
     }
 
     private boolean isUnneeded() {
@@ -85,7 +69,7 @@ final class Parked implements Pending.Waiter {
     }
 
     /** From now on, when the request of {@code owner} completes, the task resumes if it is parked and unneeded. */
-    static void resumeWhenUnneeded(Stepper owner, Task task) {
+    static void resumeWhenUnneeded(Stepper owner, Stepper task) {
         Stepper one = owner;
         while (one instanceof PartTask part) {
             one = part.owner();
@@ -96,7 +80,7 @@ final class Parked implements Pending.Waiter {
     }
 
     /** Resumes a task if it is parked and unneeded; it then ends in its next slice. Any thread. */
-    private static void abandon(Task task) {
+    private static void abandon(Stepper task) {
         Parked parked = task.parked();
         if (parked != null && task.isUnneeded()) {
             parked.resume();
@@ -111,40 +95,6 @@ final class Parked implements Pending.Waiter {
             worker.parked.remove(this);
             worker.resume(waiting);
         }
-    }
-
-    /** Called when the deadline has passed: resumes the task, or only ends its expired queries while the rest stays parked. */
-    void late(long now) {
-        Task waiting = task;
-        if (waiting == null || !TASK.compareAndSet(this, waiting, null)) {
-            return;
-        }
-        // This thread owns the task now, so a completion or cancellation does not resume it; both are checked below.
-        worker.parked.remove(this);
-        try {
-            Faults.point();
-            if (!waiting.staysParked(now)) {
-                worker.resume(waiting);
-                return;
-            }
-        } catch (OutOfMemoryError | StackOverflowError error) {
-            worker.resume(waiting);
-            return;
-        }
-        deadlineNanos = waiting.parkedDeadlineNanos();
-        task = waiting;
-        try {
-            worker.parked.add(this);
-            if (pending.ready() || isUnneeded()) {
-                resume();
-            }
-        } catch (OutOfMemoryError | StackOverflowError error) {
-            resume();
-        }
-    }
-
-    long deadlineNanos() {
-        return deadlineNanos;
     }
 
     /** The failure that the pending completed with, or null. */

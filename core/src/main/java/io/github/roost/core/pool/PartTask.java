@@ -4,8 +4,6 @@ import io.github.roost.core.Part;
 import io.github.roost.core.Priority;
 import io.github.roost.core.placement.Epoch;
 import io.github.roost.core.spi.TableUse;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -14,29 +12,15 @@ import org.jspecify.annotations.Nullable;
  * part of a part belongs to the same request.
  */
 final class PartTask implements Stepper {
-    private static final VarHandle CLAIMED;
-
-    static {
-        try {
-            CLAIMED = MethodHandles.lookup().findVarHandle(PartTask.class, "claimed", boolean.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
-
     private final Join join;
     private final int index;
     private final int slot;
-    private final TableUse use;
+    private final @Nullable TableUse use;
     private @Nullable Object work;
     private @Nullable Object query;
-    private @Nullable Task next;
     private volatile @Nullable Parked parked;
     /** Written by the owner. */
     private boolean counted;
-    /** Set once, by compare-and-set, by the thread that runs or fails the part first. */
-    @SuppressWarnings("unused")
-    private volatile boolean claimed;
 
     PartTask(Join join, Part<?, ?> part, int index) {
         this.join = join;
@@ -44,17 +28,9 @@ final class PartTask implements Stepper {
         this.work = part.searchFunction();
         this.query = part.query();
         this.slot = part.mappingId().slot();
-        this.use = part.mappingId().registration().use();
-    }
-
-    @Override
-    public boolean claim() {
-        return CLAIMED.compareAndSet(this, false, true);
-    }
-
-    @Override
-    public boolean isClaimed() {
-        return claimed;
+        this.use = join.task().use() == null
+                ? null
+                : part.mappingId().registration().use();
     }
 
     @Override
@@ -110,7 +86,7 @@ final class PartTask implements Stepper {
     }
 
     @Override
-    public TableUse use() {
+    public @Nullable TableUse use() {
         return use;
     }
 
@@ -130,6 +106,11 @@ final class PartTask implements Stepper {
     }
 
     @Override
+    public boolean isTimed() {
+        return true;
+    }
+
+    @Override
     public long deadlineNanos() {
         return join.task().deadlineNanos();
     }
@@ -142,18 +123,8 @@ final class PartTask implements Stepper {
     }
 
     @Override
-    public boolean abandoned() {
-        return join.task().abandoned();
-    }
-
-    @Override
-    public @Nullable Task next() {
-        return next;
-    }
-
-    @Override
-    public void next(@Nullable Task task) {
-        next = task;
+    public boolean isUnneeded() {
+        return join.task().isUnneeded();
     }
 
     @Override

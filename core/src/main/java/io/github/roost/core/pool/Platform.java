@@ -2,6 +2,7 @@ package io.github.roost.core.pool;
 
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The environment of scheduling: the clock, random numbers, and the sleep of worker threads. The test that compares the pool
@@ -31,12 +32,17 @@ interface Platform {
         }
 
         @Override
-        public void unpark(Worker worker, Thread thread) {
+        public void deliver(Runnable answer) {
+            Thread.ofVirtual().name("roost-answer").start(answer);
+        }
+
+        @Override
+        public void unpark(Worker worker, @Nullable Thread thread) {
             LockSupport.unpark(thread);
         }
     };
 
-    /** The clock for the age of backlogs, in nanoseconds. */
+    /** The clock for the age of queues, in nanoseconds. */
     long nanoTime();
 
     /** A random number from 0 to {@code bound} exclusive; {@code bound} is at least 1. */
@@ -48,6 +54,9 @@ interface Platform {
     /** As {@link #park}, for at most {@code nanos} nanoseconds. */
     void parkNanos(Worker worker, long nanos);
 
+    /** Runs the delivery of an answer, in which callbacks may block, in another thread. */
+    void deliver(Runnable answer);
+
     /** Wakes a worker's thread; if it is not asleep, its next sleep returns at once. */
-    void unpark(Worker worker, Thread thread);
+    void unpark(Worker worker, @Nullable Thread thread);
 }

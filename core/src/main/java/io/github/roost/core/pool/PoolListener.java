@@ -8,6 +8,6 @@ public interface PoolListener {
     /** A task of mapping id {@code slot} ended after a last slice of {@code nanos} nanoseconds. */
     void ran(int slot, int worker, long nanos);
 
-    /** A worker recovered from an error that did not come from a task's own code. */
-    void workerRestarted(int worker);
+    /** An error that did not come from a task's own code has broken the pool. Called once, in any thread. */
+    void broke(Throwable error);
 }

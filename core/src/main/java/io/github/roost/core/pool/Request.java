@@ -7,26 +7,16 @@ import io.github.roost.core.SearchFunction;
 import io.github.roost.core.placement.Epoch;
 import io.github.roost.core.spi.Search;
 import io.github.roost.core.spi.TableUse;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A submitted search in one object: its future, deadline, priority, epoch, cancellation, and the task that runs it. Created when
- * the search is accepted. The thread that claims a search of one slice runs it to its end; a search of several slices continues
- * as each of its steps says.
+ * the search is accepted. A search of several slices continues as each of its steps says. When it has ended, it keeps its outcome and nothing else,
+ * since a caller may keep the future for long.
  */
-public final class Request<Q, R> extends RoostFuture<R> implements Stepper {
-    private static final VarHandle CLAIMED;
-
-    static {
-        try {
-            CLAIMED = MethodHandles.lookup().findVarHandle(Request.class, "claimed", boolean.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
-
+public class Request<Q, R> extends RoostFuture<R> implements Stepper {
     /** The kind of work of a request. */
     public enum Kind {
         /** A {@link SearchFunction}. */
@@ -39,119 +29,109 @@ public final class Request<Q, R> extends RoostFuture<R> implements Stepper {
         MAINTENANCE
     }
 
-    private final Kind kind;
-    private final Priority priority;
-    private final Epoch epoch;
-    private final int slot;
-    private final @Nullable TableUse use;
-    private final long submittedNanos;
-    private final long deadlineNanos;
-    private @Nullable Object work;
-    private @Nullable Q query;
-    private @Nullable Task next;
-    /** Written by the owner, read by the thread that completes the future. */
-    private volatile @Nullable Parked parked;
-    /** Written by the owner. */
-    private boolean counted;
-    /** Set once, by compare-and-set, by the thread that runs or fails the task first. */
-    @SuppressWarnings("unused")
-    private volatile boolean claimed;
+    /** Maintenance, which is counted as a user of its table and not in an epoch, so that long work holds none. */
+    public static final class Maintenance<Q, R> extends Request<Q, R> {
+        private final TableUse use;
 
-    /** Creates a request that does not count as a user of a table. */
-    public Request(
-            Kind kind,
-            @Nullable Search<? super Q, ? extends R> work,
-            Q query,
-            int slot,
-            Epoch epoch,
-            Priority priority,
-            long submittedNanos,
-            long deadlineNanos) {
-        this(kind, work, query, slot, null, epoch, priority, submittedNanos, deadlineNanos);
+        /** @param use has been entered for this request */
+        public Maintenance(Search<? super Q, ? extends R> work, Q query, int slot, Epoch epoch, TableUse use) {
+            super(Kind.MAINTENANCE, work, query, slot, epoch, Priority.BATCH, NOT_TIMED, NO_DEADLINE);
+            this.use = use;
+        }
+
+        @Override
+        public TableUse use() {
+            return use;
+        }
     }
 
+    /** Requests that callers have ended, in this process: if it has changed, there may be tasks in queues that nobody needs. */
+    private static final LongAdder ABANDONED = new LongAdder();
+
+    private static final Kind[] KINDS = Kind.values();
+    private static final int KIND = 3;
+    private static final int BATCH = 4;
+    private static final int COUNTED = 8;
+    private static final int SLOT_SHIFT = 4;
+
+    // The fields are few, and some of them packed, since there is one such object per search.
+    /** The slot, and below it the kind, the priority, and whether its search has been counted, which its owner writes. */
+    private int packed;
+
+    private @Nullable Epoch epoch;
+    /** A {@link SearchFunction}, a {@link Search}, or the {@link Join} of parts. */
+    private @Nullable Object work;
+
+    private @Nullable Q query;
+    /** Written by the owner, read by the thread that completes the future. */
+    private volatile @Nullable Parked parked;
+
+    private final long submittedNanos;
+    private final long deadlineNanos;
+
     /**
+     * Creates a request.
+     *
      * @param work a {@link SearchFunction} or a {@link Search}, depending on {@code kind}; null if a {@link Join} is set later
-     * @param use the use that this request has already been counted into; null for none
      */
     public Request(
             Kind kind,
             @Nullable Search<? super Q, ? extends R> work,
             Q query,
             int slot,
-            @Nullable TableUse use,
             Epoch epoch,
             Priority priority,
             long submittedNanos,
             long deadlineNanos) {
-        this.kind = kind;
+        this.packed = slot << SLOT_SHIFT | (priority == Priority.BATCH ? BATCH : 0) | kind.ordinal();
         this.work = work;
         this.query = query;
-        this.slot = slot;
-        this.use = use;
         this.epoch = epoch;
-        this.priority = priority;
         this.submittedNanos = submittedNanos;
         this.deadlineNanos = deadlineNanos;
     }
 
-    @Override
-    public boolean claim() {
-        return CLAIMED.compareAndSet(this, false, true);
-    }
-
-    @Override
-    public boolean isClaimed() {
-        return claimed;
+    private Kind kind() {
+        return KINDS[packed & KIND];
     }
 
     @Override
     public After run(TaskContext context) {
-        if (kind != Kind.ONE_SLICE) {
-            After after = Stepper.run(this, context);
-            if (after == After.ENDED) {
-                forget();
-            }
-            return after;
+        if (kind() != Kind.ONE_SLICE) {
+            return Stepper.run(this, context);
         }
-        Object function = work;
-        Q argument = query;
-        forget();
-        // Another thread may fail a running task. If this thread read the work as forgotten, isDone() must be true.
-        VarHandle.loadLoadFence();
+        if (deadlineNanos != NO_DEADLINE && expired(context.startNanos())) {
+            context.finished(Outcome.EXPIRED);
+            super.completeExceptionally(new DeadlineExceededException(context.startNanos() - deadlineNanos));
+            return After.ENDED;
+        }
         if (isDone()) {
             context.finished(Outcome.CANCELLED);
             return After.ENDED;
         }
-        if (deadlineNanos != NO_DEADLINE && expired(context.startNanos())) {
-            context.finished(Outcome.EXPIRED);
-            completeExceptionally(new DeadlineExceededException(context.startNanos() - deadlineNanos));
-            return After.ENDED;
-        }
-        Faults.point();
         R result;
         try {
-            result = search(function, argument, context);
+            result = search(work, query, context);
         } catch (Throwable failure) {
             context.finished(isDone() ? Outcome.CANCELLED : Outcome.FAILED);
-            completeExceptionally(failure);
+            super.completeExceptionally(failure);
             return After.ENDED;
         }
         context.finished(isDone() ? Outcome.CANCELLED : Outcome.COMPLETED);
-        Faults.point();
-        complete(result);
+        super.complete(result);
         return After.ENDED;
     }
 
-    @SuppressWarnings({"unchecked", "NullAway"}) // not null: fail() completes the future before it clears them
+    @SuppressWarnings({"unchecked", "NullAway"}) // not null before the request has ended
     private R search(@Nullable Object function, @Nullable Q argument, SearchContext context) throws Exception {
         return ((SearchFunction<Q, R>) function).search(argument, context);
     }
 
-    /** Clears the references to search and query: a caller may keep the future much longer than the query. */
-    private void forget() {
+    @Override
+    public void deliver(Consumer<Task> goesOn) {
         work = null;
         query = null;
+        epoch = null;
         if (parked != null) {
             parked = null;
         }
@@ -159,12 +139,7 @@ public final class Request<Q, R> extends RoostFuture<R> implements Stepper {
 
     @Override
     public void fail(Throwable cause) {
-        completeExceptionally(cause);
-        // Pairs with the fence in run().
-        VarHandle.storeStoreFence();
-        if (kind == Kind.ONE_SLICE) {
-            forget();
-        }
+        super.completeExceptionally(cause);
     }
 
     @Override
@@ -185,42 +160,75 @@ public final class Request<Q, R> extends RoostFuture<R> implements Stepper {
     @Override
     @SuppressWarnings("unchecked") // the result of the search that the constructor got
     public void done(@Nullable Object result) {
-        complete((R) result);
+        super.complete((R) result);
     }
 
     @Override
     public void failRequest(Throwable failure) {
-        completeExceptionally(failure);
+        super.completeExceptionally(failure);
+    }
+
+    // ---- Ended by a caller.
+
+    /** The number of requests that callers have ended so far, in this process. */
+    static long abandoned() {
+        return ABANDONED.sum();
+    }
+
+    private static boolean abandons(boolean ends) {
+        if (ends) {
+            ABANDONED.increment();
+        }
+        return ends;
+    }
+
+    @Override
+    public boolean cancel(boolean mayInterruptIfRunning) {
+        return abandons(super.cancel(mayInterruptIfRunning));
+    }
+
+    @Override
+    public boolean complete(R value) {
+        return abandons(super.complete(value));
+    }
+
+    @Override
+    public boolean completeExceptionally(Throwable failure) {
+        return abandons(super.completeExceptionally(failure));
     }
 
     @Override
     public int slot() {
-        return slot;
+        return packed >> SLOT_SHIFT;
     }
 
     @Override
     public Epoch epoch() {
-        return epoch;
-    }
-
-    @Override
-    public @Nullable TableUse use() {
-        return use;
+        Epoch present = epoch;
+        if (present == null) {
+            throw new IllegalStateException("the request has ended");
+        }
+        return present;
     }
 
     @Override
     public Priority priority() {
-        return priority;
+        return (packed & BATCH) == 0 ? Priority.INTERACTIVE : Priority.BATCH;
     }
 
     @Override
     public boolean isMaintenance() {
-        return kind == Kind.MAINTENANCE;
+        return kind() == Kind.MAINTENANCE;
     }
 
     @Override
     public long submittedNanos() {
         return submittedNanos;
+    }
+
+    @Override
+    public boolean isTimed() {
+        return submittedNanos != NOT_TIMED || deadlineNanos != NO_DEADLINE || kind() != Kind.ONE_SLICE;
     }
 
     @Override
@@ -230,29 +238,19 @@ public final class Request<Q, R> extends RoostFuture<R> implements Stepper {
 
     @Override
     public boolean countsAsTask() {
-        return kind != Kind.PARTS;
+        return kind() != Kind.PARTS;
     }
 
     @Override
     public boolean countsAsSearch() {
-        boolean first = !counted;
-        counted = true;
+        boolean first = (packed & COUNTED) == 0;
+        packed |= COUNTED;
         return first;
     }
 
     @Override
-    public boolean abandoned() {
+    public boolean isUnneeded() {
         return isDone();
-    }
-
-    @Override
-    public @Nullable Task next() {
-        return next;
-    }
-
-    @Override
-    public void next(@Nullable Task task) {
-        next = task;
     }
 
     @Override
@@ -266,14 +264,6 @@ public final class Request<Q, R> extends RoostFuture<R> implements Stepper {
         parked = now;
         if (first) {
             Parked.resumeWhenUnneeded(this, this);
-        }
-    }
-
-    @Override
-    void help(NestedWaiting waiting, long untilNanos) {
-        waiting.runIfUnclaimed(this);
-        if (kind != Kind.ONE_SLICE) {
-            super.help(waiting, untilNanos);
         }
     }
 }

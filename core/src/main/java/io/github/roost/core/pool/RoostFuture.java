@@ -6,8 +6,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * A future that a worker can wait for without blocking the awaited task: before a worker blocks, it runs that task itself if no
- * other worker has begun it. So a nested submit never deadlocks, even with one worker. Thread-safe.
+ * A future that a search can wait for without blocking its worker: before it blocks, it runs the tasks that it has itself submitted and that have
+ * not begun, newest first; then the worker gets a fresh thread. So a nested submit never deadlocks, even with one worker. Thread-safe.
  *
  * @param <T> the result
  */
@@ -21,11 +21,14 @@ public class RoostFuture<T> extends CompletableFuture<T> {
     public T join() {
         boolean interrupted = false;
         try {
-            // An interrupt does not end join(). If it ended only the help, the awaited task might never run.
-            do {
-                interrupted |= !isDone() && calledOnWorker() && Thread.interrupted();
-                helpIfWorker(Task.NO_DEADLINE);
-            } while (!isDone() && calledOnWorker() && Thread.currentThread().isInterrupted());
+            // An interrupt does not end join(). If it ended the runs of children, the awaited task might never run.
+            while (!isDone() && Thread.currentThread() instanceof WorkerThread thread) {
+                interrupted |= Thread.interrupted();
+                thread.runner().beforeWait(this);
+                if (!thread.isInterrupted()) {
+                    break;
+                }
+            }
             return super.join();
         } finally {
             if (interrupted) {
@@ -34,14 +37,9 @@ public class RoostFuture<T> extends CompletableFuture<T> {
         }
     }
 
-    private static boolean calledOnWorker() {
-        return Thread.currentThread() instanceof WorkerThread;
-    }
-
     @Override
     public T get() throws InterruptedException, ExecutionException {
-        requireUninterrupted();
-        helpIfWorker(Task.NO_DEADLINE);
+        beforeWait();
         return super.get();
     }
 
@@ -54,26 +52,19 @@ public class RoostFuture<T> extends CompletableFuture<T> {
     @Override
     public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
         long end = System.nanoTime() + Math.max(0, unit.toNanos(timeout));
-        requireUninterrupted();
-        helpIfWorker(end);
+        if (timeout > 0) {
+            beforeWait();
+        }
         return super.get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
     }
 
-    /** Ends the wait if the waiting thread is interrupted; the interrupt must not reach a task that runs during the wait. */
-    private void requireUninterrupted() throws InterruptedException {
-        if (!isDone() && calledOnWorker() && Thread.interrupted()) {
-            throw new InterruptedException();
-        }
-    }
-
-    private void helpIfWorker(long untilNanos) {
+    /** Ends the wait if the waiting thread is interrupted; the interrupt must not reach a task that runs before the wait. */
+    private void beforeWait() throws InterruptedException {
         if (!isDone() && Thread.currentThread() instanceof WorkerThread thread) {
-            help(thread.runner().waiting(), untilNanos);
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+            thread.runner().beforeWait(this);
         }
-    }
-
-    /** Advances this future on a worker that is about to wait for it; for derived futures by running queued tasks. */
-    void help(NestedWaiting waiting, long untilNanos) {
-        waiting.helpUntilDone(this, untilNanos);
     }
 }

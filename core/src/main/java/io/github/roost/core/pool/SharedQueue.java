@@ -8,6 +8,7 @@ import io.github.roost.core.spi.TableUse;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,10 +36,27 @@ public final class SharedQueue<Q, R> implements Indexing.BatchQueue<Q, R> {
         @Nullable
         Throwable failure;
 
+        /** Whether its failure by the deadline is on its way. */
+        private volatile boolean isTold;
+
         Entry(Join join, int index, @Nullable Object query) {
             this.join = join;
             this.index = index;
             this.query = query;
+        }
+
+        /** Fails the query if its deadline has passed; whether it has a deadline and waits on. Any thread. */
+        boolean endOverdue(long now, Consumer<Runnable> deliver) {
+            Stepper task = join.task();
+            if (isTold || task.deadlineNanos() == Task.NO_DEADLINE || task.isUnneeded()) {
+                return false;
+            }
+            boolean late = now != Long.MIN_VALUE && task.expired(now);
+            if (late) {
+                isTold = true;
+                deliver.accept(() -> task.failRequest(Stepper.late(task, now - task.deadlineNanos())));
+            }
+            return !late;
         }
     }
 
@@ -53,6 +71,10 @@ public final class SharedQueue<Q, R> implements Indexing.BatchQueue<Q, R> {
         private static final long TASK = 1;
 
         private final Queue<Entry> entries = new ConcurrentLinkedQueue<>();
+        /** The clock at the last look for overdue queries, and its result. */
+        private volatile long lastLook = Long.MIN_VALUE;
+
+        private volatile boolean leftAtLastLook;
         private final AtomicLong counts = new AtomicLong();
 
         private static int queries(long counts) {
@@ -65,8 +87,6 @@ public final class SharedQueue<Q, R> implements Indexing.BatchQueue<Q, R> {
 
         /** Adds a query; returns whether the caller must queue a task. */
         boolean join(Entry entry, int size) {
-            // Before the queue changes, so that an error leaves it as it was.
-            Faults.point();
             entries.add(entry);
             while (true) {
                 long before = counts.get();
@@ -108,6 +128,15 @@ public final class SharedQueue<Q, R> implements Indexing.BatchQueue<Q, R> {
             }
         }
 
+        /** The number of waiting queries whose request has not ended. */
+        int live() {
+            int live = 0;
+            for (Entry entry : entries) {
+                live += entry.join.task().isUnneeded() ? 0 : 1;
+            }
+            return live;
+        }
+
         Entry poll() {
             Entry entry = entries.poll();
             if (entry == null) {
@@ -140,6 +169,27 @@ public final class SharedQueue<Q, R> implements Indexing.BatchQueue<Q, R> {
     @Override
     public int waiting() {
         return interactive.waiting() + batch.waiting();
+    }
+
+    /** Whether as many queries wait as may; queries that have ended do not count. */
+    boolean isFull(int capacity) {
+        return waiting() >= capacity && interactive.live() + batch.live() >= capacity;
+    }
+
+    /** Fails the waiting queries of a priority whose deadline has passed; whether one with a deadline is left. Any thread. */
+    boolean endOverdue(Priority priority, long now, Consumer<Runnable> deliver) {
+        Lane lane = lane(priority);
+        // Asked by each of the tasks that are queued for the lane, in one look.
+        if (now == lane.lastLook && now != Long.MIN_VALUE) {
+            return lane.leftAtLastLook;
+        }
+        boolean left = false;
+        for (Entry entry : lane.entries) {
+            left |= entry.endOverdue(now, deliver);
+        }
+        lane.leftAtLastLook = left;
+        lane.lastLook = now;
+        return left;
     }
 
     TableUse use() {

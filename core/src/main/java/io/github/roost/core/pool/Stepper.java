@@ -8,7 +8,10 @@ import io.github.roost.core.spi.Step;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
-/** A task made of steps: a {@link Request}, a part of one, or a group of a batch queue. Only the owner calls its methods. */
+/**
+ * A task made of steps: a {@link Request}, a part of one, or a group of a batch queue. Only the owner calls its methods, except where
+ * they say any thread.
+ */
 interface Stepper extends Task {
     /** The work of the next slice: a {@link Search}, or the {@link Join} of parts that have ended. */
     @Nullable
@@ -22,31 +25,38 @@ interface Stepper extends Task {
     /** Sets the result of this task. */
     void done(@Nullable Object result);
 
-    /** Fails the request of this task, or all requests of its group. */
+    /** Fails the request of this task, or all requests of its group. Any thread, except for a group. */
     void failRequest(Throwable failure);
+
+    /** Its last wait, or null; written by its owner. Any thread. */
+    @Nullable
+    Parked parked();
+
+    /** Sets the wait that is about to begin; the first call also registers {@link Parked#resumeWhenUnneeded} on the future. */
+    void parked(Parked parked);
 
     /** Runs one slice of a task. */
     static After run(Stepper task, TaskContext context) {
-        if (task.abandoned()) {
-            context.finished(Outcome.CANCELLED);
-            return After.ENDED;
-        }
         if (task.expired(context.startNanos())) {
             context.finished(Outcome.EXPIRED);
             task.failRequest(late(task, context.startNanos() - task.deadlineNanos()));
+            return After.ENDED;
+        }
+        if (task.isUnneeded()) {
+            context.finished(Outcome.CANCELLED);
             return After.ENDED;
         }
         Step<?, ?> step;
         try {
             step = step(task, context);
         } catch (Throwable failure) {
-            context.finished(task.abandoned() ? Outcome.CANCELLED : Outcome.FAILED);
+            context.finished(task.isUnneeded() ? Outcome.CANCELLED : Outcome.FAILED);
             task.failRequest(failure);
             return After.ENDED;
         }
         return switch (step) {
             case Step.Done<?, ?>(Object result) -> {
-                context.finished(task.abandoned() ? Outcome.CANCELLED : Outcome.COMPLETED);
+                context.finished(task.isUnneeded() ? Outcome.CANCELLED : Outcome.COMPLETED);
                 task.done(result);
                 yield After.ENDED;
             }
@@ -67,7 +77,7 @@ interface Stepper extends Task {
     }
 
     /** The failure of a task whose deadline has passed; it names what the task waits for, if that is why it is late. */
-    private static Throwable late(Stepper task, long lateNanos) {
+    static Throwable late(Stepper task, long lateNanos) {
         Parked parked = task.parked();
         try {
             String awaited = parked == null ? null : parked.awaited();

@@ -7,32 +7,21 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The unit of work in queues, run by workers slice by slice. Before its first slice a task is in at most one ring, unclaimed. The
- * thread that wins {@link #claim()} runs or fails it: the worker that took it out of the ring, or the thread that waits for its
- * result. From then on it has exactly one owner at any time: the thread that runs a slice of it, the {@link TaskList} that it
- * waits in, or the {@link Parked} that will put it into a list.
+ * The unit of work in queues, run by workers slice by slice. A task has exactly one owner at any time: the {@link TaskQueue} that it
+ * waits in, the {@link Parked} that will put it into a queue, or the thread that took it out, which runs or fails it.
  */
 public interface Task {
-    /** Claims the right to run or fail a task that has not begun; true for exactly one caller. */
-    boolean claim();
-
-    /** Whether the task has been claimed; then a ring may drop it. Any thread. */
-    boolean isClaimed();
-
     /**
      * Runs one slice. Exceptions of user code are not thrown: they are the outcome of a future. Calls {@link
      * TaskContext#finished} before it completes its own future, so that a thread that sees the result also sees it counted.
      */
     After run(TaskContext context);
 
-    /** Fails the future of the task instead of running it; may be called again if it threw. */
+    /** Fails the future of the task instead of running it. */
     void fail(Throwable cause);
 
-    /**
-     * Hands over the tasks that continue because this task has ended. Called once by its owner, after the task was run to its end
-     * or failed. Allocates nothing.
-     */
-    default void deliver(Consumer<Task> goesOn) {}
+    /** Hands over the tasks that continue because this task has ended, and forgets all else. Called once by its owner. */
+    void deliver(Consumer<Task> goesOn);
 
     /** Slot of its mapping id. */
     int slot();
@@ -40,14 +29,14 @@ public interface Task {
     /** The epoch it was dispatched under. */
     Epoch epoch();
 
-    /** The use of its table that it is counted in until it has ended, or null. */
+    /** The use of a table that it is counted in instead of its epoch, if it belongs to maintenance; else null. */
     default @Nullable TableUse use() {
         return null;
     }
 
     Priority priority();
 
-    /** Whether it is maintenance, which waits in the maintenance list of its domain. */
+    /** Whether it is maintenance, which waits in the maintenance queue of its domain. */
     default boolean isMaintenance() {
         return false;
     }
@@ -55,17 +44,15 @@ public interface Task {
     /** {@link System#nanoTime()} at submission, or {@link #NOT_TIMED}. */
     long submittedNanos();
 
+    /** Whether the clock is read at its begin and end in any case. */
+    boolean isTimed();
+
     /** {@link System#nanoTime()} after which it must not start or resume, or {@link #NO_DEADLINE}. */
     long deadlineNanos();
 
-    /** {@link System#nanoTime()} after which {@link #staysParked} is called while it is parked, or {@link #NO_DEADLINE}. */
-    default long parkedDeadlineNanos() {
-        return deadlineNanos();
-    }
-
-    /** Called by the owner of a parked task whose deadline has passed; whether it stays parked, with a new deadline. */
-    default boolean staysParked(long now) {
-        return false;
+    /** Whether its deadline, or that of a query of its group, may pass while it waits. */
+    default boolean hasDeadline() {
+        return deadlineNanos() != NO_DEADLINE;
     }
 
     /** Whether its outcome is counted; false for a request that only joins its parts. */
@@ -74,35 +61,15 @@ public interface Task {
     }
 
     /** Whether the traffic being booked counts as a search: true for the first slice that touched anything. */
-    default boolean countsAsSearch() {
-        return true;
-    }
+    boolean countsAsSearch();
 
-    /** Whether its request is done or cancelled, so that its result is not needed. */
-    boolean abandoned();
-
-    /** Whether it need not stay parked because its result is not needed. Any thread. */
-    default boolean isUnneeded() {
-        return abandoned();
-    }
+    /** Whether its request is done or cancelled, so that its result is not needed. Any thread. */
+    boolean isUnneeded();
 
     /** Fails the future of a task that another thread owns, as far as that is safe concurrently. Any thread. */
     default void failRunning(Throwable cause) {
         fail(cause);
     }
-
-    /** The next task in a {@link TaskList}; guarded by that list. */
-    @Nullable
-    Task next();
-
-    void next(@Nullable Task task);
-
-    /** Its last wait, or null; written by its owner. */
-    @Nullable
-    Parked parked();
-
-    /** Sets the wait that is about to begin; the first call also registers {@link Parked#resumeWhenUnneeded} on the future. */
-    void parked(Parked parked);
 
     /** The state of a task after a slice. */
     enum After {
@@ -129,7 +96,7 @@ public interface Task {
     /** The submission time of a task that is not timed. */
     long NOT_TIMED = Long.MIN_VALUE;
 
-    /** Whether its deadline has passed at {@code nanos}. */
+    /** Whether its deadline has passed at {@code nanos}. Any thread. */
     default boolean expired(long nanos) {
         return deadlineNanos() != NO_DEADLINE && nanos - deadlineNanos() > 0;
     }

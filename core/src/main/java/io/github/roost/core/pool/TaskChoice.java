@@ -1,194 +1,220 @@
 package io.github.roost.core.pool;
 
+import io.github.roost.core.Priority;
 import io.github.roost.core.dispatch.StealOrder;
 import io.github.roost.core.dispatch.Stealing;
 import io.github.roost.core.pool.WorkerCounters.Counter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes a runner's next task in hand: resumed tasks first, then maintenance that is due by its share of time, a yielded task if the
- * last task was not one, the worker's own rings (after 32 interactive tasks a batch task), the rings of the domain, and, if all of these
- * are empty, maintenance of the domain, and other domains, behind the gate. Used only by the runner's thread.
+ * Takes a runner's next task: interactive tasks of the worker, then of its domain; then batch tasks of the worker, then of its domain.
+ * After 32 interactive tasks a batch task goes first, so that batch work is never starved; tasks that go on go before those that
+ * begin, but after 32 of them one that begins goes first. Maintenance goes first when its share of the time is due. If there is
+ * none of these, maintenance of the domain, and then tasks of other domains, through the gate. The caller owns the task. Used only by the runner's
+ * thread.
  */
 final class TaskChoice {
-    /** Interactive tasks after which a waiting batch task goes first, so that batch work is never starved. */
-    static final int INTERACTIVE_PER_BATCH = 32;
+    /** Interactive tasks after which a waiting batch task goes first, and tasks that go on after which one begins. */
+    static final int TURNS = 32;
 
     private final Runner runner;
     private final Worker worker;
     private final WorkerPool pool;
-    private final CrossDomainHelp help;
-    private final TaskCompletion completion;
-    private final TaskInHand hand;
     private final MaintenanceTurns maintenance;
-    private final Progress progress;
     private final WorkerTimeSlice timeSlice;
     private final WorkerCounters counters;
     private final StealOrder stealOrder;
-    /** Finds a task of another worker; by {@link #stealFrom} it is in hand then. */
     private final Stealing<Task> stealing;
-
     /** Interactive tasks since the last batch task. */
-    private int interactiveSinceBatch;
-    /** Whether the last turn was a yielded task's. */
-    private boolean yieldedHadTurn;
+    private int sinceBatch;
+    /** Tasks that went on since the last one that began, by priority. */
+    private final int[] sinceBegun = new int[Priority.values().length];
+
+    /** The worker of another domain that the last task was taken from. */
+    private @Nullable Worker takenFrom;
+    /** Whether the last task goes on, here or in this domain. */
+    private boolean goesOn;
 
     TaskChoice(
             Runner runner,
             WorkerPool pool,
-            TaskInHand hand,
             MaintenanceTurns maintenance,
-            Progress progress,
             WorkerTimeSlice timeSlice,
             WorkerCounters counters) {
         this.runner = runner;
         this.worker = runner.worker();
         this.pool = pool;
-        this.help = pool.help();
-        this.completion = pool.completion();
-        this.hand = hand;
         this.maintenance = maintenance;
-        this.progress = progress;
         this.timeSlice = timeSlice;
         this.counters = counters;
         this.stealOrder = pool.stealOrder(worker.index);
         this.stealing = new Stealing<>(pool.layout(), stealOrder, new OtherWorkers(), pool.platform()::random);
     }
 
-    /** Takes the next task, from the queues that need no gate; whether there was one. */
-    boolean next() {
+    /** The worker of another domain that the last task was taken from, or null; told once. */
+    @Nullable
+    Worker takenFrom() {
+        Worker from = takenFrom;
+        takenFrom = null;
+        return from;
+    }
+
+    /** Whether the last task was one of the domain that goes on. */
+    boolean tookResumed() {
+        return goesOn;
+    }
+
+    /** Whether the runner still runs its worker. */
+    boolean runnerGoesOn() {
+        return runner.goesOn();
+    }
+
+    /** Looks at completion sources, and takes the next task; null if there is none that needs no gate. */
+    @Nullable
+    Task next() {
         lookAround();
-        return takeOwn() || stealing.ungated() != null;
+        return take();
     }
 
-    /** As {@link #next}, nested in a slice: after an error no task may stay in hand. */
-    boolean nextNested() {
-        try {
-            return next();
-        } catch (Throwable unexpected) {
-            hand.fail(unexpected);
-            throw unexpected;
-        }
-    }
-
-    /** Takes what may run only if there is nothing else: maintenance, or a task of another domain; whether there was one. */
-    boolean nextWhenIdle() {
-        return hand.takeOwned(maintenance.takeWhenIdle()) || stealing.gated() != null;
-    }
-
-    /** Looks at all domains instead of two drawn at random, before the worker sleeps; whether there was a task. */
-    boolean nextAnywhere() {
-        return stealing.gatedAnywhere() != null;
-    }
-
-    /** Handles events other than tasks: arrived completions, deadlines of parked tasks, failures that are still to be delivered. */
+    /** Polls the completion sources. */
     void lookAround() {
         worker.sources.poll(runner);
-        if (worker.parked.nanosToDeadline() == 0) {
-            worker.parked.expire();
-        }
-        if (worker.incomplete.size() > 0) {
-            completion.answerAgain(worker);
-        }
     }
 
-    private boolean takeOwn() {
-        if (takeResumed()) {
-            return true;
-        }
-        if (!progress.onlyInteractive() && hand.takeOwned(maintenance.takeDue())) {
-            return true;
-        }
-        if (!yieldedHadTurn && !progress.onlyInteractive() && hand.takeOwned(worker.yielded.poll())) {
-            yieldedHadTurn = true;
-            return true;
-        }
-        yieldedHadTurn = false;
-        if (interactiveSinceBatch >= INTERACTIVE_PER_BATCH && !progress.onlyInteractive()) {
-            interactiveSinceBatch = 0;
-            if (take(worker.batch.poll())) {
-                return true;
+    /** Takes the next task; null if there is none that needs no gate. */
+    @Nullable
+    Task take() {
+        Task task = maintenance.takeDue();
+        if (task == null && sinceBatch >= TURNS) {
+            sinceBatch = 0;
+            task = takeBatch();
+            if (task == null) {
+                timeSlice.batchEnds();
             }
-            timeSlice.batchEnds();
-        }
-        if (take(worker.interactive.poll())) {
-            interactiveSinceBatch++;
-            return true;
-        }
-        return !progress.onlyInteractive() && (take(worker.batch.poll()) || hand.takeOwned(worker.yielded.poll()));
-    }
-
-    /** Takes a resumed task; whether there was one. */
-    boolean takeResumed() {
-        return hand.takeOwned(worker.resumed.poll());
-    }
-
-    private boolean take(@Nullable Task task) {
-        if (task == null) {
-            return false;
-        }
-        hand.take(task, false);
-        help.taken(worker);
-        return true;
-    }
-
-    /** Takes a task of another worker in hand. */
-    private @Nullable Task stealFrom(Worker other) {
-        Task task = other.resumed.poll();
-        boolean begun = task != null;
-        if (task == null) {
-            task = other.pollRings(!progress.onlyInteractive());
-        }
-        if (task == null && !progress.onlyInteractive()) {
-            task = other.yielded.poll();
-            begun = task != null;
         }
         if (task == null) {
-            return null;
+            task = takeInteractive();
         }
-        hand.take(task, begun);
-        help.taken(other);
-        if (other.domain == worker.domain) {
-            counters.add(Counter.INTRA_STEALS, 1);
-        } else {
-            counters.add(Counter.CROSS_STEALS, 1);
-            hand.stolenFromDomainOf(other);
+        if (task == null) {
+            task = takeBatch();
+        }
+        return task == null ? stealing.batch() : task;
+    }
+
+    /** Takes an interactive task of the worker or its domain. */
+    @Nullable
+    Task takeInteractive() {
+        Task task = takeOwn(Priority.INTERACTIVE, worker.resumed, worker.interactive);
+        if (task == null) {
+            task = stealing.interactive();
+        }
+        if (task != null) {
+            sinceBatch++;
         }
         return task;
     }
 
-    /** Called after the turn of a yielded task: other tasks go first. */
-    void yieldedHadTurn() {
-        yieldedHadTurn = true;
+    private @Nullable Task takeBatch() {
+        return takeOwn(Priority.BATCH, worker.resumedBatch, worker.batch);
     }
 
-    // ---- Whether anything waits.
+    private @Nullable Task takeOwn(Priority priority, TaskQueue resumed, TaskQueue others) {
+        int index = priority.ordinal();
+        goesOn = true;
+        Task task = sinceBegun[index] < TURNS ? resumed.poll() : null;
+        if (task != null) {
+            sinceBegun[index]++;
+            return task;
+        }
+        sinceBegun[index] = 0;
+        task = others.poll();
+        if (task != null) {
+            goesOn = false;
+            pool.room(worker, priority).made();
+            return task;
+        }
+        return resumed.poll();
+    }
+
+    /** Takes what may run only if there is nothing else: maintenance, or a task of another domain; null if there is none. */
+    @Nullable
+    Task nextWhenIdle() {
+        Task task = maintenance.takeWhenIdle();
+        return task == null ? stealing.gated() : task;
+    }
+
+    /** Looks at all workers and domains instead of two drawn at random, before the worker sleeps; null if there is no task. */
+    @Nullable
+    Task nextAnywhere() {
+        for (int i = 0; i < stealOrder.victims(); i++) {
+            Worker other = pool.worker(stealOrder.victim(i));
+            Task task = other.hasTasks() ? take(other) : null;
+            if (task != null) {
+                return task;
+            }
+        }
+        return stealing.gatedAnywhere();
+    }
+
+    private @Nullable Task take(Worker other) {
+        Task task = stealInteractive(other);
+        return task == null ? stealBatch(other) : task;
+    }
+
+    private @Nullable Task stealInteractive(Worker other) {
+        return stolen(other, steal(other, other.resumed, other.interactive));
+    }
+
+    private @Nullable Task stealBatch(Worker other) {
+        return stolen(other, steal(other, other.resumedBatch, other.batch));
+    }
+
+    private @Nullable Task steal(Worker other, TaskQueue resumed, TaskQueue others) {
+        Task task = resumed.poll();
+        goesOn = task != null;
+        if (task == null) {
+            task = others.poll();
+            if (task != null) {
+                pool.room(other, task.priority()).made();
+            }
+        }
+        return task;
+    }
+
+    private @Nullable Task stolen(Worker other, @Nullable Task task) {
+        if (task != null) {
+            if (other.domain == worker.domain) {
+                counters.add(Counter.INTRA_STEALS, 1);
+            } else {
+                counters.add(Counter.CROSS_STEALS, 1);
+                takenFrom = other;
+                goesOn = false;
+            }
+        }
+        return task;
+    }
 
     /** Whether there is a task that this worker may take without the gate. */
     boolean seesTask() {
-        if (worker.waiting() > 0 || maintenance.waits()) {
+        if (worker.hasTasks() || maintenance.waits()) {
             return true;
         }
-        for (int level = 0; level < stealOrder.levels(); level++) {
-            for (int i = 0; i < stealOrder.victims(level); i++) {
-                if (pool.waiting(stealOrder.victim(level, i)) > 0) {
-                    return true;
-                }
+        for (int i = 0; i < stealOrder.victims(); i++) {
+            if (pool.worker(stealOrder.victim(i)).hasTasks()) {
+                return true;
             }
         }
-        return !help.isGated() && stealOrder.gatedLevels() > 0 && pool.anythingWaits();
+        return !pool.help().isGated() && stealOrder.gatedLevels() > 0 && pool.anythingWaits();
     }
 
-    /** Whether there is a task for {@link #next} while only interactive tasks may be taken. */
+    /** Whether an interactive task waits at this worker or in its domain. */
     boolean seesInteractiveTask() {
-        if (worker.resumed.size() > 0 || worker.interactive.waiting() > 0) {
+        if (worker.hasInteractive()) {
             return true;
         }
-        for (int level = 0; level < stealOrder.levels(); level++) {
-            for (int i = 0; i < stealOrder.victims(level); i++) {
-                if (pool.worker(stealOrder.victim(level, i)).interactive.waiting() > 0) {
-                    return true;
-                }
+        for (int i = 0; i < stealOrder.victims(); i++) {
+            if (pool.worker(stealOrder.victim(i)).hasInteractive()) {
+                return true;
             }
         }
         return false;
@@ -198,22 +224,34 @@ final class TaskChoice {
     private final class OtherWorkers implements Stealing.Victims<Task> {
         @Override
         public int waiting(int other) {
-            return pool.waiting(other);
+            return pool.worker(other).waitingInteractive();
         }
 
         @Override
-        public int waitingIn(int domain) {
-            return pool.waitingIn(domain);
+        public int waitingBatch(int other) {
+            return pool.worker(other).waitingBatch();
         }
 
         @Override
         public boolean gateOpens(int domain) {
-            return help.gateOpens(worker.domain, domain);
+            return pool.help().gateOpens(worker.domain, domain);
         }
 
         @Override
-        public @Nullable Task take(int other) {
-            return stealFrom(pool.worker(other));
+        public int crossing(int other) {
+            return pool.help().crossing(pool.worker(other));
+        }
+
+        @Override
+        public @Nullable Task take(int other, boolean fromBatch) {
+            Worker victim = pool.worker(other);
+            return fromBatch ? stealBatch(victim) : stealInteractive(victim);
+        }
+
+        @Override
+        public @Nullable Task takeAcross(int other) {
+            Worker victim = pool.worker(other);
+            return stolen(victim, pool.help().takeAcross(victim));
         }
     }
 }

@@ -24,7 +24,7 @@ public abstract class TaskContext implements SearchContext {
         step = null;
     }
 
-    /** {@link System#nanoTime()} when the slice began. */
+    /** {@link System#nanoTime()} when the slice began; 0 if it is not timed. */
     public final long startNanos() {
         return startNanos;
     }
@@ -51,7 +51,7 @@ public abstract class TaskContext implements SearchContext {
     @Override
     public final boolean expired() {
         Task running = task();
-        return running.abandoned()
+        return running.isUnneeded()
                 || (running.deadlineNanos() != Task.NO_DEADLINE && running.expired(System.nanoTime()));
     }
 
@@ -98,11 +98,6 @@ public abstract class TaskContext implements SearchContext {
             ended = true;
             book(outcome);
         }
-    }
-
-    /** Whether an outcome was booked. */
-    final boolean isFinished() {
-        return ended;
     }
 
     abstract void book(Outcome outcome);

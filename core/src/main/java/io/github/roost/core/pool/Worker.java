@@ -7,21 +7,16 @@ import io.github.roost.topology.Pinner;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The shared state of a worker: its rings and lists, and whether it sleeps. A {@link Runner} runs its tasks: the worker's thread,
- * or a fresh thread if that one is blocked in a task.
- *
- * <p>No wake-up is lost. A submitter first counts its task into a ring and then checks whether a worker sleeps; a worker first
- * marks itself as {@linkplain #asleep asleep} and then reads the counts of all queues it may take from. Both are sequentially consistent, so at
- * least one of the two sees the other (Dekker's algorithm): either the worker stays awake, or the submitter wakes it or another
- * worker of the domain in its place. That worker looks at the rings of the whole domain after it was woken; if it finds another
- * task to run there, it first wakes the workers of its shard that sleep although tasks wait at them. Likewise, a busy worker
- * publishes that it runs a task before it checks for waiting tasks, and a submitter counts its task before it checks whether the
- * worker is running: so one of them wakes a helper for the tasks behind a long one.
+ * The shared state of a worker: its queues, its parked tasks, and whether it sleeps. A {@link Runner} runs its tasks: the worker's
+ * thread, or a fresh thread if that one is blocked in a task. {@link IdleWorkers} says why no wake-up is lost.
  */
 final class Worker {
     private static final Counter[] COUNTERS = Counter.values();
@@ -43,93 +38,88 @@ final class Worker {
 
     final int index;
     final int domain;
-    final int shard;
-    final Ring interactive;
-    final Ring batch;
-    /** Resumed tasks, and accepted tasks for which rings had no place. */
-    final TaskList resumed = new TaskList();
-    /** Tasks that have yielded. */
-    final TaskList yielded = new TaskList();
+    /** Interactive tasks that have not begun, or have yielded. */
+    final TaskQueue interactive = new TaskQueue();
+    /** Interactive tasks that go on: what they waited for has arrived. */
+    final TaskQueue resumed = new TaskQueue();
+    /** Batch tasks that have not begun, or have yielded. */
+    final TaskQueue batch = new TaskQueue();
+    /** Batch tasks that go on. */
+    final TaskQueue resumedBatch = new TaskQueue();
+    /** All of the above. */
+    final List<TaskQueue> queues = List.of(resumed, interactive, resumedBatch, batch);
     /** Tasks that wait for bytes. */
-    final ParkedTasks parked = new ParkedTasks();
-    /** Failed tasks whose future could not be failed because memory was out. */
-    final TaskList incomplete = new TaskList();
+    final Set<Parked> parked = ConcurrentHashMap.newKeySet();
 
     final WorkerSources sources;
-
-    /** Counted by the worker's thread. */
-    private int tasksUntilMeasure = CrossingCost.TASKS_PER_MEASURE;
-
-    /** Allocated once: delivery of a task must not allocate. */
+    /** Allocated once. */
     final Consumer<Task> resume = this::resume;
 
     /** The counters of each runner whose thread has not ended; guarded by this, as is {@link #ofEnded}. */
     private final Map<Runner, WorkerCounters> counters = new HashMap<>();
 
     private final WorkerCounters ofEnded = new WorkerCounters();
-
     private final WorkerPool pool;
-
-    /**
-     * The runner that sleeps or is about to, or null. Changed by compare-and-set: by the runner that marks or unmarks itself, and by
-     * threads that wake it. A replaced runner whose blocked task has just ended may mark itself for a moment; it never replaces the
-     * mark of the present runner.
-     */
+    /** The runner that alone counts in this worker's lane of epochs; guarded by this. */
+    private @Nullable Runner laneOwner;
+    /** Counted by the worker's thread. */
+    private int tasksUntilMeasure = CrossingCost.TASKS_PER_MEASURE;
+    /** The runner that sleeps or is about to, or null. Changed by compare-and-set. */
     private volatile @Nullable Runner asleep;
-
+    /** Whether the worker has found nothing to run; written by its thread as it changes. */
+    private volatile boolean idle;
     /** Whether recent tasks were short; written by the worker's thread, and only if it changes. */
     private volatile boolean shortTasks;
-
     /** Written by each thread of the worker as it starts. */
     private volatile Pinner.@Nullable Result pin;
-    /** The runner of the worker; after the start only {@link Watch} replaces it. */
+    /** The runner of the worker. */
     private volatile @Nullable Runner runner;
 
-    Worker(int index, int domain, int shard, WorkerPool pool, int ringCapacity) {
+    Worker(int index, int domain, WorkerPool pool) {
         this.index = index;
         this.domain = domain;
-        this.shard = shard;
         this.pool = pool;
         this.sources = new WorkerSources(this, pool);
-        this.interactive = new Ring(ringCapacity);
-        this.batch = new Ring(ringCapacity);
     }
 
-    /** Starts a fresh thread for the worker; the current thread, if any, ends after the task it runs. */
+    // ---- Its runners.
+
+    /** Starts a fresh thread for the worker; the present thread, if any, ends after the task it runs. */
     void start() {
         Runner fresh = new Runner(this, pool, runner);
-        // Started before it replaces the current runner, which must stay in place if there is no memory for a thread.
-        try {
-            fresh.start();
-        } catch (Throwable noThread) {
-            ended(fresh);
-            throw noThread;
-        }
+        pool.start(fresh);
         runBy(fresh);
     }
 
     void runBy(Runner fresh) {
         Runner before = runner;
         runner = fresh;
-        // The runner before marks itself as asleep and then reads the runner; this reads in the opposite order.
-        // So either that runner sees that it was replaced, or it is woken here.
+        // The runner before marks itself as asleep and then reads the runner; this reads in the opposite order. So
+        // either it sees that it was replaced, or it is woken here.
         if (before != null && asleep == before) {
-            pool.platform().unpark(this, before.thread());
+            pool.idle().wake(this);
         }
     }
 
-    /** Registers the counters of a runner, which is their only writer. */
-    synchronized void counts(Runner one, WorkerCounters its) {
+    /** Registers a runner and its counters, of which it is the only writer; returns whether it has the worker's lane of epochs. */
+    synchronized boolean register(Runner one, WorkerCounters its) {
         counters.put(one, its);
+        if (laneOwner == null) {
+            laneOwner = one;
+        }
+        return laneOwner == one;
     }
 
-    /** Adds the counters of an ended runner to {@link #ofEnded}, and drops them. */
+    /** Called when the thread of a runner ends: adds its counters to {@link #ofEnded}, and gives its lane to the next. */
     synchronized void ended(Runner one) {
         WorkerCounters ofRunner = counters.remove(one);
         if (ofRunner != null) {
             for (Counter counter : COUNTERS) {
                 ofEnded.add(counter, ofRunner.get(counter));
             }
+        }
+        if (laneOwner == one) {
+            laneOwner = null;
         }
     }
 
@@ -150,40 +140,105 @@ final class Worker {
         return runner;
     }
 
-    /** Puts a task into the list of resumed tasks and wakes a worker that may run it. Any thread; allocates nothing. */
+    boolean isOf(WorkerPool other) {
+        return pool == other;
+    }
+
+    boolean isFailing() {
+        return pool.failure() != null;
+    }
+
+    Pinner.@Nullable Result pin() {
+        return pin;
+    }
+
+    void pinned(Pinner.Result result) {
+        pin = result;
+    }
+
+    // ---- Sleep.
+
+    /** Marks a runner as asleep; false if another is marked. */
+    boolean marksAsleep(Runner one) {
+        return ASLEEP.compareAndSet(this, null, one);
+    }
+
+    /** Takes the mark off; whether this call did. */
+    boolean unmarks(Runner one) {
+        return asleep == one && ASLEEP.compareAndSet(this, one, null);
+    }
+
+    /** The runner that sleeps or is about to, or null. Any thread. */
+    @Nullable
+    Runner asleep() {
+        return asleep;
+    }
+
+    void idle(boolean isIdle) {
+        idle = isIdle;
+    }
+
+    // ---- Tasks.
+
+    TaskQueue queue(Priority priority) {
+        return priority == Priority.INTERACTIVE ? interactive : batch;
+    }
+
+    /** Queues a task that goes on, and wakes a worker that may run it. Any thread. */
     void resume(Task task) {
-        resume(task, resumed);
+        goOn(task, task.priority() == Priority.INTERACTIVE ? resumed : resumedBatch);
     }
 
-    /** As {@link #resume}, with the list of yielded tasks. */
+    /** Queues a task that goes on behind those that wait. Any thread. */
     void resumeLater(Task task) {
-        resume(task, yielded);
+        if (!task.isMaintenance()) {
+            pool.room(this, task.priority()).give(-1);
+        }
+        goOn(task, queue(task.priority()));
     }
 
-    private void resume(Task task, TaskList list) {
+    private void goOn(Task task, TaskQueue queue) {
         if (task.isMaintenance()) {
             pool.maintain(domain, task);
         } else {
-            list.add(task);
-            pool.wakeups().added(this);
+            queue.put(task);
+            pool.idle().added(this);
+            watchDeadlineOf(task);
         }
     }
 
-    /** Marks the worker as asleep; the runner then checks whether it may sleep, which it may not if it was replaced. */
-    void parks(Runner one) {
-        Runner before = asleep;
-        while (before != one && (before == null || isRunBy(one))) {
-            if (ASLEEP.compareAndSet(this, before, one)) {
-                return;
-            }
-            before = asleep;
+    /** Called when a task that has begun waits: its deadline may pass meanwhile. */
+    void watchDeadlineOf(Task task) {
+        if (task.hasDeadline()) {
+            pool.watch().armForOverdue();
         }
     }
 
-    void getsUp(Runner one) {
-        if (asleep == one) {
-            ASLEEP.compareAndSet(this, one, null);
-        }
+    /** Whether a task waits, or is about to. Any thread. */
+    boolean hasTasks() {
+        return hasInteractive() || batch.hasTasks() || resumedBatch.hasTasks();
+    }
+
+    boolean hasInteractive() {
+        return interactive.hasTasks() || resumed.hasTasks();
+    }
+
+    /** The number of waiting tasks. Any thread. */
+    int waiting() {
+        return waitingInteractive() + waitingBatch();
+    }
+
+    int waitingInteractive() {
+        return interactive.waiting() + resumed.waiting();
+    }
+
+    int waitingBatch() {
+        return batch.waiting() + resumedBatch.waiting();
+    }
+
+    /** The number of waiting tasks, plus 1 if one runs. Any thread. */
+    int load() {
+        return waiting() + (idle ? 0 : 1);
     }
 
     /** Whether the task just run is to be measured: one in {@link CrossingCost#TASKS_PER_MEASURE}. Only in the worker's thread. */
@@ -196,7 +251,7 @@ final class Worker {
         return true;
     }
 
-    /** Updates {@link #shortTasks} by the mean time of recent tasks. Only in the worker's thread. */
+    /** Notes the mean time of recent tasks. Only in the worker's thread. */
     void runsTasksOf(long meanNanos) {
         boolean isShort = meanNanos < SHORT_NANOS;
         // Not written needlessly: submitters read this cache line.
@@ -208,85 +263,5 @@ final class Worker {
     /** Whether recent tasks were so short that handing one to another core costs more than it saves. Any thread. */
     boolean runsShortTasks() {
         return shortTasks;
-    }
-
-    /** Whether the worker sleeps or is about to. Any thread. */
-    boolean isParked() {
-        return asleep != null;
-    }
-
-    /** Wakes the worker if it sleeps; true if this call did. Any thread. */
-    boolean wake() {
-        Runner sleeper = asleep;
-        if (sleeper != null && ASLEEP.compareAndSet(this, sleeper, null)) {
-            pool.platform().unpark(this, sleeper.thread());
-            return true;
-        }
-        return false;
-    }
-
-    /** The number of tasks in its rings and in its lists of resumed and yielded tasks. Any thread. */
-    int waiting() {
-        return interactive.waiting() + batch.waiting() + resumed.size() + yielded.size();
-    }
-
-    /** The number of waiting tasks, plus 1 if one runs. Any thread. */
-    int load() {
-        return waiting() + (isRunning() ? 1 : 0);
-    }
-
-    boolean isRunning() {
-        Runner now = runner;
-        return now != null && now.isRunning();
-    }
-
-    boolean isOf(WorkerPool other) {
-        return pool == other;
-    }
-
-    boolean isFailing() {
-        return pool.failure() != null;
-    }
-
-    Ring ring(Priority priority) {
-        return priority == Priority.INTERACTIVE ? interactive : batch;
-    }
-
-    Pinner.@Nullable Result pin() {
-        return pin;
-    }
-
-    void pinned(Pinner.Result result) {
-        pin = result;
-    }
-
-    /** Takes a task from its rings, for another worker or to fail it; not claimed by this. */
-    @Nullable
-    Task pollRings(boolean alsoBatch) {
-        Task task = interactive.poll();
-        return task == null && alsoBatch ? batch.poll() : task;
-    }
-
-    /** Fails the tasks that wait at this worker, and resumes the parked ones so that they fail. Any thread. */
-    void failWaiting(Throwable cause) {
-        for (Task task = pollRings(true); task != null; task = pollRings(true)) {
-            if (task.claim()) {
-                pool.completion().failOwned(task, this, cause);
-            }
-        }
-        parked.release();
-        failAll(resumed, cause);
-        failAll(yielded, cause);
-        failAll(incomplete, cause);
-    }
-
-    /** Fails as many tasks as the list has now: if memory is out, a task may come back. */
-    private void failAll(TaskList list, Throwable cause) {
-        for (int left = list.size(); left > 0; left--) {
-            Task task = list.poll();
-            if (task != null) {
-                pool.completion().failOwned(task, this, cause);
-            }
-        }
     }
 }

@@ -14,6 +14,7 @@ import io.github.roost.core.pool.Task.Outcome;
 import io.github.roost.core.pool.WorkerCounters.Counter;
 import io.github.roost.core.spi.CompletionSource;
 import io.github.roost.core.spi.Indexing.StallRule;
+import io.github.roost.core.spi.TableUse;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.Pinner;
 import java.time.Duration;
@@ -23,7 +24,12 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
@@ -32,15 +38,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The workers of one orchestrator and their life: starts them, puts tasks into their rings, replaces blocked ones, tells of their
- * state, and ends them. Waking is in {@link Wakeups}, help between domains in {@link CrossDomainHelp}, the end of a task in {@link
- * TaskCompletion}. Thread-safe.
+ * The workers of one orchestrator and their life: starts them, ends tasks, replaces blocked threads, tells of their state, and ends
+ * them. {@link Dispatch} puts tasks into queues, {@link IdleWorkers} wakes workers.
+ *
+ * <p>A slice that throws fails its task. An error anywhere else, or a task that cannot even be failed, {@linkplain #breaks breaks} the pool: all
+ * tasks fail, and no other is accepted. Thread-safe.
  */
 public final class WorkerPool {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerPool.class);
     private static final WorkerSources.Added[] NO_SOURCES = {};
-    /** Maximum wait of termination for reserved places to be filled: a submitter needs well below a microsecond. */
-    private static final long FILLING_NANOS = 100_000_000;
+    private static final int PRIORITIES = Priority.values().length;
+    /** How long the thread of an ended runner waits for another. */
+    private static final long SPARE_SECONDS = 1;
 
     /** The configuration of a pool. */
     public record Setup(
@@ -50,7 +59,7 @@ public final class WorkerPool {
             IntSupplier callerCpu,
             CrossDomainGate gate,
             IdleStrategy idleStrategy,
-            int ringCapacity,
+            int queueCapacity,
             double maintenanceShare,
             TrafficMonitor monitor,
             PoolListener listener) {}
@@ -60,27 +69,36 @@ public final class WorkerPool {
     private final WorkerLayout layout;
     private final CallerCore callerCore;
     private final Worker[] workers;
-    private final ShardState[] shards;
     /** Per domain, the maintenance that waits for its next step. */
-    private final TaskList[] maintenance;
+    private final TaskQueue[] maintenance;
+    /** Per domain and priority, the submitters that wait for room. */
+    private final Room[] rooms;
 
+    private final IdleWorkers idle;
     private final CrossDomainHelp help;
-    private final Wakeups wakeups;
-    private final TaskCompletion completion;
+    private final Overdue overdue;
     private final Watch watch;
     private final Dispatch dispatch;
-    // Not a LongAdder, which allocates when two threads add at once: memory may be out when this is counted.
-    private final AtomicLong restarts = new AtomicLong();
+    /** Outcomes of tasks that did not end on a worker. */
+    private final LongAdder[] elsewhere = new LongAdder[Outcome.values().length];
+    /** Maintenance accepted and not ended, which no epoch counts. */
+    private final AtomicLong maintained = new AtomicLong();
+    /** All threads of workers that have not ended. */
+    private final Set<WorkerThread> threads = ConcurrentHashMap.newKeySet();
     /** Runners that were replaced while blocked, until they end. */
     private final Set<Runner> blocked = ConcurrentHashMap.newKeySet();
+    /** Hands runners to threads whose runner has ended. */
+    private final SynchronousQueue<Runner> spares = new SynchronousQueue<>();
     /** Replaced under the lock of this object. */
     private volatile WorkerSources.Added[] sources = NO_SOURCES;
 
     private volatile StallRule.@Nullable Factory stallRule;
     /** Written once by {@link #terminate}. */
     private volatile boolean terminated;
-    /** Written once by {@link #failEverything}: from then on queued tasks fail instead of running. */
-    private volatile @Nullable Throwable failure;
+    /** Written once: from then on queued tasks fail instead of running. */
+    private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+    /** The error that has broken the pool. */
+    private volatile @Nullable Throwable broken;
 
     /** @param tickets source of the tickets passed to the dispatcher */
     public WorkerPool(Setup setup, Dispatcher dispatcher, LongSupplier tickets) {
@@ -92,20 +110,18 @@ public final class WorkerPool {
         this.platform = platform;
         this.layout = setup.layout();
         this.callerCore = new CallerCore(setup.callerCpu(), layout.cpus());
-        this.shards = new ShardState[layout.shards()];
-        Arrays.setAll(shards, shard -> new ShardState());
-        this.maintenance = new TaskList[layout.domains()];
-        Arrays.setAll(maintenance, domain -> new TaskList());
+        this.maintenance = new TaskQueue[layout.domains()];
+        Arrays.setAll(maintenance, domain -> new TaskQueue());
+        Arrays.setAll(elsewhere, outcome -> new LongAdder());
+        this.idle = new IdleWorkers(this, setup, callerCore);
         this.workers = new Worker[layout.workers()];
-        Arrays.setAll(
-                workers,
-                worker -> new Worker(
-                        worker, layout.domainOf(worker), layout.shardOf(worker), this, setup.ringCapacity()));
-        this.help = new CrossDomainHelp(this, setup, shards, platform);
-        this.wakeups = new Wakeups(this, setup, workers, shards, callerCore, help, platform);
-        this.completion = new TaskCompletion(this);
-        this.watch = new Watch(this, help, wakeups, completion);
-        this.dispatch = new Dispatch(this, layout, dispatcher, tickets);
+        Arrays.setAll(workers, worker -> new Worker(worker, layout.domainOf(worker), this));
+        this.rooms = new Room[layout.domains() * PRIORITIES];
+        Arrays.setAll(rooms, this::newRoom);
+        this.help = new CrossDomainHelp(this, setup);
+        this.overdue = new Overdue(this);
+        this.watch = new Watch(this, help, overdue);
+        this.dispatch = new Dispatch(this, layout, dispatcher, tickets, setup.queueCapacity());
     }
 
     public void start() {
@@ -115,6 +131,8 @@ public final class WorkerPool {
         }
     }
 
+    // ---- Its parts.
+
     public Dispatch dispatch() {
         return dispatch;
     }
@@ -123,71 +141,103 @@ public final class WorkerPool {
         return help;
     }
 
-    Wakeups wakeups() {
-        return wakeups;
+    IdleWorkers idle() {
+        return idle;
     }
 
-    TaskCompletion completion() {
-        return completion;
+    Watch watch() {
+        return watch;
     }
 
-    // ---- Putting tasks.
-
-    /** Puts a task into a worker's ring and wakes a worker that should run it; false if the ring is full. */
-    boolean offer(int worker, Priority priority, Task task) {
-        boolean put = tryPut(worker, priority, task);
-        if (put) {
-            wakeups.added(workers[worker]);
-        }
-        return put;
+    Platform platform() {
+        return platform;
     }
 
-    /** Puts a task into a worker's ring; false if the ring is full. Call {@link Wakeups#added(int)} afterwards. */
-    boolean tryPut(int worker, Priority priority, Task task) {
-        Ring ring = workers[worker].ring(priority);
-        long place = ring.reserve();
-        if (place == Ring.FULL) {
-            return false;
-        }
-        ring.put(place, task);
-        return true;
+    WorkerLayout layout() {
+        return layout;
     }
 
-    /** Reserves a place in a worker's ring; returns its number, or {@link Ring#FULL}. */
-    long reserve(int worker, Priority priority) {
-        return workers[worker].ring(priority).reserve();
+    StealOrder stealOrder(int worker) {
+        return StealOrder.of(setup.scheduling(), layout, worker);
     }
 
-    /** Releases a reserved place. */
-    void release(int worker, Priority priority, long place, Ring.Hole hole) {
-        workers[worker].ring(priority).release(place, hole);
+    double maintenanceShare() {
+        return setup.maintenanceShare();
     }
 
-    /** Puts a task into a reserved place. Call {@link Wakeups#added(int)} afterwards. */
-    void put(int worker, Priority priority, long place, Task task) {
-        workers[worker].ring(priority).put(place, task);
+    IdleStrategy idleStrategy() {
+        return setup.idleStrategy();
     }
 
-    /** Puts a task of maintenance into the list of a domain; throws nothing, as {@link Wakeups#added(Worker)}. */
+    TrafficMonitor monitor() {
+        return setup.monitor();
+    }
+
+    Worker worker(int worker) {
+        return workers[worker];
+    }
+
+    // ---- Tasks that wait, and room.
+
+    /** Puts a task of maintenance into the queue of a domain, and wakes a worker. */
     void maintain(int domain, Task task) {
-        maintenance[domain].add(task);
-        try {
-            Faults.point();
-            if (terminated) {
-                failWaiting();
-            }
-            wakeups.wakeOneOf(domain);
-        } catch (Throwable thrown) {
-            wakeups.missedWakeup();
-        }
+        maintenance[domain].put(task);
+        idle.addedMaintenance(domain);
     }
 
     /** The maintenance of a domain that waits for its next step. */
-    TaskList maintenance(int domain) {
+    TaskQueue maintenance(int domain) {
         return maintenance[domain];
     }
 
-    /** The number of tasks that wait in the rings and lists of a domain. */
+    private Room newRoom(int index) {
+        int domain = index / PRIORITIES;
+        Priority priority = Priority.values()[index % PRIORITIES];
+        int first = layout.workerIn(domain, 0);
+        int count = layout.workersIn(domain);
+        return new Room((long) setup.queueCapacity() * count, () -> {
+            long ended = 0;
+            for (int worker = first; worker < first + count; worker++) {
+                ended += workers[worker].queue(priority).ended();
+            }
+            return ended;
+        });
+    }
+
+    Room room(int domain, Priority priority) {
+        return rooms[domain * PRIORITIES + priority.ordinal()];
+    }
+
+    /** The room in the queues that a worker shares with its domain. */
+    Room room(Worker worker, Priority priority) {
+        return room(worker.domain, priority);
+    }
+
+    /** Takes tasks whose result is not needed, or whose deadline has passed, out of the queues of a domain. */
+    void sweep(int domain, Priority priority) {
+        for (int i = 0; i < layout.workersIn(domain); i++) {
+            Worker worker = workers[layout.workerIn(domain, i)];
+            overdue.sweep(worker, worker.queue(priority));
+        }
+    }
+
+    /** Called when a worker of a domain is about to sleep: tasks of other domains may grow old meanwhile. */
+    void aboutToSleep(Worker worker) {
+        if (help.isGated() && layout.domains() > 1 && (watch.isArmed() || waitsElsewhere(worker.domain))) {
+            watch.lookSoon();
+        }
+    }
+
+    private boolean waitsElsewhere(int domain) {
+        for (Worker worker : workers) {
+            if (worker.domain != domain && worker.hasTasks()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The number of tasks that wait in the queues of a domain. */
     public int waitingIn(int domain) {
         int waiting = 0;
         for (int i = 0; i < layout.workersIn(domain); i++) {
@@ -196,15 +246,33 @@ public final class WorkerPool {
         return waiting;
     }
 
-    /** The number of idle workers of a domain minus the number of waiting tasks; at least 0. */
-    public int freeIn(int domain) {
-        int idle = help.domains().idle(domain);
-        return idle == 0 ? 0 : Math.max(0, idle - waitingIn(domain));
+    /** Whether a task waits in a domain, or is about to. */
+    boolean anythingWaitsIn(int domain) {
+        if (maintenance[domain].hasTasks()) {
+            return true;
+        }
+        for (int i = 0; i < layout.workersIn(domain); i++) {
+            if (workers[layout.workerIn(domain, i)].hasTasks()) {
+                return true;
+            }
+        }
+        return false;
     }
 
-    /** Whether any domain has more idle workers than waiting tasks. */
-    boolean anyFree() {
-        return anyFree(0);
+    /** Whether a task waits anywhere, or is about to. */
+    boolean anythingWaits() {
+        for (Worker worker : workers) {
+            if (worker.hasTasks()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The number of idle workers of a domain minus the number of waiting tasks; at least 0. */
+    public int freeIn(int domain) {
+        int nothingToDo = idle.idle(domain);
+        return nothingToDo == 0 ? 0 : Math.max(0, nothingToDo - waitingIn(domain));
     }
 
     /**
@@ -223,13 +291,132 @@ public final class WorkerPool {
         return false;
     }
 
-    // ---- Blocked workers.
+    // ---- The end of tasks.
 
-    /** Whether any worker runs a slice that may block its thread: see {@link Progress#mayBlock}. */
+    /** Called when a task has ended on a worker: counts it out, and hands over the tasks that continue after it. */
+    void finish(Task task, Runner runner, Consumer<Task> goesOn) {
+        TableUse use = task.use();
+        if (use == null && runner.hasLane()) {
+            task.epoch().exitOwn(runner.worker().index);
+        } else {
+            countOut(task, use);
+        }
+        task.deliver(goesOn);
+    }
+
+    /** As {@link #finish(Task, Runner, Consumer)}, in any thread. */
+    void finish(Task task, Consumer<Task> goesOn) {
+        countOut(task, task.use());
+        task.deliver(goesOn);
+    }
+
+    private void countOut(Task task, @Nullable TableUse use) {
+        long lane = Thread.currentThread().threadId();
+        if (use == null) {
+            task.epoch().exit(lane);
+            return;
+        }
+        use.exit(lane);
+        if (task instanceof Request.Maintenance<?, ?>) {
+            maintenanceEnds();
+        }
+    }
+
+    /** Called when maintenance is accepted, which no epoch counts. */
+    public void maintenanceBegins() {
+        maintained.getAndIncrement();
+    }
+
+    /** Called when maintenance has ended, or was not accepted after all. */
+    public void maintenanceEnds() {
+        maintained.getAndDecrement();
+    }
+
+    /** Makes the watch look for searches whose deadline passes while they wait. */
+    public void watchDeadlines() {
+        watch.armForOverdue();
+    }
+
+    /** The number of accepted tasks of maintenance that have not ended. */
+    public long unfinishedMaintenance() {
+        return maintained.get();
+    }
+
+    /** Fails a task that the caller owns and whose outcome has not been counted. */
+    void fail(Task task, Worker worker, Throwable cause) {
+        countElsewhere(task, Outcome.FAILED);
+        failBooked(task, worker, cause);
+    }
+
+    /** As {@link #fail}, if the failure has been counted. */
+    void failBooked(Task task, Worker worker, Throwable cause) {
+        try {
+            task.fail(cause);
+        } catch (Throwable again) {
+            breaks(again);
+        }
+        finish(task, worker.resume);
+    }
+
+    /** Ends a task that the caller owns, and whose future is done, outside of a worker. */
+    void endElsewhere(Task task, Worker worker, Outcome outcome) {
+        countElsewhere(task, outcome);
+        finish(task, worker.resume);
+    }
+
+    void countElsewhere(Task task, Outcome outcome) {
+        if (task.countsAsTask()) {
+            elsewhere[outcome.ordinal()].increment();
+        }
+    }
+
+    /** The number of tasks that ended outside of workers with an outcome. */
+    public long endedElsewhere(Outcome outcome) {
+        return elsewhere[outcome.ordinal()].sum();
+    }
+
+    // ---- Threads.
+
+    /** Starts a runner, in a spare thread if there is one. */
+    void start(Runner runner) {
+        if (spares.offer(runner)) {
+            return;
+        }
+        WorkerThread thread = new WorkerThread(this, runner);
+        threads.add(thread);
+        try {
+            thread.start();
+        } catch (Throwable noThread) {
+            threads.remove(thread);
+            runner.worker().ended(runner);
+            throw noThread;
+        }
+    }
+
+    /** Called by a thread whose runner has ended; returns another runner, or null: then the thread ends. */
+    @Nullable
+    Runner ended(Runner runner, WorkerThread thread) {
+        blocked.remove(runner);
+        runner.worker().ended(runner);
+        Runner next = null;
+        try {
+            // Terminating threads interrupt this one.
+            next = terminated ? null : spares.poll(SPARE_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException ends) {
+            next = null;
+        } finally {
+            if (next == null) {
+                threads.remove(thread);
+            }
+        }
+        return next;
+    }
+
+    /** Whether any worker runs a slice that may block its thread. */
     boolean mayBlock() {
         for (Worker worker : workers) {
             Runner runner = worker.runner();
-            if (runner != null && runner.progress().mayBlock()) {
+            if (runner != null && runner.slices().mayBlock()) {
                 return true;
             }
         }
@@ -237,34 +424,30 @@ public final class WorkerPool {
     }
 
     /**
-     * Whether there is work that a blocked worker keeps waiting: tasks, parked tasks, whose completions and deadlines only this worker
-     * sees, or maintenance, for which the other workers of the domain may wait in the same way.
+     * Whether there is work that a blocked worker keeps waiting: tasks, parked tasks, whose completions only this worker sees, or
+     * maintenance, for which the other workers of the domain may wait in the same way.
      */
-    boolean dependsOn(Worker worker, Runner runner) {
-        return worker.waiting() > 0
-                || maintenance(worker.domain).size() > 0
-                || (!runner.progress().looksAgain() && !worker.parked.isEmpty());
+    boolean dependsOn(Worker worker) {
+        return worker.hasTasks() || maintenance(worker.domain).hasTasks() || !worker.parked.isEmpty();
     }
 
-    /** Gives a worker a fresh thread in place of a blocked one; false if too many are blocked. */
-    boolean relieve(Worker worker, Runner runner) {
+    /** Gives a worker a fresh thread in place of a blocked one; false if too many are blocked, or there is no memory for a thread. */
+    synchronized boolean relieve(Worker worker, Runner runner) {
         if (blocked.size() >= Watch.MAX_BLOCKED) {
             return false;
+        }
+        if (terminated || !worker.isRunBy(runner)) {
+            return true;
         }
         blocked.add(runner);
         try {
             worker.start();
-        } catch (Throwable noThread) {
+        } catch (OutOfMemoryError noThread) {
             blocked.remove(runner);
-            throw noThread;
+            LOG.warn("worker {} stays blocked: no thread could be started in its place", worker.index, noThread);
+            return false;
         }
         return true;
-    }
-
-    /** Called when a runner's thread is about to end. */
-    void ended(Runner runner) {
-        blocked.remove(runner);
-        runner.worker().ended(runner);
     }
 
     /** The number of threads that were replaced because they were blocked, and have not ended. */
@@ -272,12 +455,79 @@ public final class WorkerPool {
         return blocked.size();
     }
 
-    Platform platform() {
-        return platform;
+    private @Nullable Runner callingRunner() {
+        return Thread.currentThread() instanceof WorkerThread thread
+                        && thread.runner().worker().isOf(this)
+                ? thread.runner()
+                : null;
     }
 
-    Watch watch() {
-        return watch;
+    /** The index of the worker of the calling thread, or -1 if it is not a worker's thread of this pool. */
+    public int callingWorker() {
+        Runner runner = callingRunner();
+        return runner == null ? -1 : runner.worker().index;
+    }
+
+    /** Records that the calling thread has put a task into a queue; no effect outside of workers. A worker of another pool may only wait for it. */
+    void submitted(Task task, TaskQueue queue, long place) {
+        if (Thread.currentThread() instanceof WorkerThread thread) {
+            Runner runner = thread.runner();
+            if (runner.worker().isOf(this)) {
+                runner.submitted(task, queue, place);
+            } else {
+                runner.aboutToBlock();
+            }
+        }
+    }
+
+    /** Called by a thread that may block: if it is a worker's, of any pool, and tasks wait behind it meanwhile, the worker gets a fresh thread. */
+    public static void aboutToBlock() {
+        if (Thread.currentThread() instanceof WorkerThread thread) {
+            thread.runner().aboutToBlock();
+        }
+    }
+
+    /** Called by a thread that blocks now: if it is a worker's, of any pool, the worker gets a fresh thread at once. */
+    static void blocks() {
+        if (Thread.currentThread() instanceof WorkerThread thread) {
+            thread.runner().handOver();
+        }
+    }
+
+    /** Called before the calling thread waits for a future: a worker runs its own children first, then gets a fresh thread. */
+    public static void beforeWait(Future<?> future) {
+        if (Thread.currentThread() instanceof WorkerThread thread) {
+            thread.runner().beforeWait(future);
+        }
+    }
+
+    /** In a worker's thread, runs waiting interactive tasks. */
+    public void yieldToSearches() {
+        Runner runner = callingRunner();
+        if (runner != null) {
+            runner.batchYield().yieldToSearches();
+        }
+    }
+
+    /** Pins the calling thread of a worker. If the pinner throws, the worker stays unpinned: a fresh thread would fail as well. */
+    Pinner.Result pin(Worker worker) {
+        Core core = layout.coreOf(worker.index);
+        try {
+            Pinner.Result pin = setup.pinner().apply(core);
+            callerCore.pinned(worker.index, pin);
+            return pin;
+        } catch (Throwable e) {
+            LOG.warn("worker {} of cache domain {} is not pinned: its pinner failed", worker.index, worker.domain, e);
+            return new Pinner.Result(core.pus(), List.of(), -1, false, "the pinner failed: " + e);
+        }
+    }
+
+    void idleStrategyFailed(Worker worker, Throwable failed) {
+        LOG.warn(
+                "worker {} of cache domain {} sleeps from now on whenever it finds nothing: its idle strategy failed",
+                worker.index,
+                worker.domain,
+                failed);
     }
 
     // ---- The state of workers.
@@ -292,7 +542,7 @@ public final class WorkerPool {
 
             @Override
             public boolean noneAsleepBeside(int worker) {
-                return noneAsleep(workers[worker].shard);
+                return !idle.anyAsleep(workers[worker].domain);
             }
 
             @Override
@@ -308,18 +558,6 @@ public final class WorkerPool {
         }
         int near = callerCore.worker();
         return near >= 0 && workers[near].domain == usual.domain && workers[near].runsShortTasks() ? near : -1;
-    }
-
-    private boolean noneAsleep(int shard) {
-        // The count includes workers that were woken but have not left the count.
-        if (shards[shard].parked() > 0) {
-            for (int i = 0; i < layout.workersInShard(shard); i++) {
-                if (workers[layout.workerInShard(shard, i)].isParked()) {
-                    return false;
-                }
-            }
-        }
-        return true;
     }
 
     /** The number of tasks that wait at a worker, plus 1 if it runs one. */
@@ -348,7 +586,7 @@ public final class WorkerPool {
 
     /** The number of tasks of maintenance of a domain that wait for their next step. */
     public int maintenanceIn(int domain) {
-        return maintenance[domain].size();
+        return maintenance[domain].waiting();
     }
 
     /** The domain of a worker. */
@@ -361,22 +599,6 @@ public final class WorkerPool {
         return workers.length;
     }
 
-    Worker worker(int worker) {
-        return workers[worker];
-    }
-
-    WorkerLayout layout() {
-        return layout;
-    }
-
-    ShardState shard(int shard) {
-        return shards[shard];
-    }
-
-    StealOrder stealOrder(int worker) {
-        return StealOrder.of(setup.scheduling(), layout, worker);
-    }
-
     /** Sets the rule by which workers fill their stalls, from a worker's next stall on; null for steps of the default length. */
     public void stallRule(StallRule.@Nullable Factory factory) {
         stallRule = factory;
@@ -386,63 +608,9 @@ public final class WorkerPool {
         return stallRule;
     }
 
-    double maintenanceShare() {
-        return setup.maintenanceShare();
-    }
-
-    private @Nullable Runner callingRunner() {
-        return Thread.currentThread() instanceof WorkerThread thread
-                        && thread.runner().worker().isOf(this)
-                ? thread.runner()
-                : null;
-    }
-
-    /** The index of the worker of the calling thread, or -1 if it is not a worker's thread of this pool. */
-    public int callingWorker() {
-        Runner runner = callingRunner();
-        return runner == null ? -1 : runner.worker().index;
-    }
-
-    /** Records that the calling thread has submitted a task; no effect outside of this pool's workers. */
-    public void submitted(Task task) {
-        if (Thread.currentThread() instanceof WorkerThread thread
-                && thread.runner().worker().isOf(this)) {
-            thread.runner().waiting().submitted(task);
-        }
-    }
-
-    /** Called by a worker's thread that is about to block: if tasks wait behind it meanwhile, the worker gets a fresh thread. */
-    public void aboutToBlock() {
-        Runner runner = callingRunner();
-        if (runner != null) {
-            runner.waiting().aboutToBlock();
-        }
-    }
-
-    /** In a worker's thread, runs waiting interactive tasks. */
-    public void yieldToSearches() {
-        Runner runner = callingRunner();
-        if (runner != null) {
-            runner.batchYield().yieldToSearches();
-        }
-    }
-
-    /** In a worker's thread, runs other tasks until a future is done, or the time is up. */
-    public void helpUntilDone(Future<?> future, long untilNanos) {
-        Runner runner = callingRunner();
-        if (runner != null) {
-            runner.waiting().helpUntilDone(future, untilNanos);
-        }
-    }
-
     /** The result of pinning a worker, or null if its thread has not been pinned yet. */
     public Pinner.@Nullable Result pinOf(int worker) {
         return workers[worker].pin();
-    }
-
-    /** Whether a worker runs a task now. */
-    public boolean isRunning(int worker) {
-        return workers[worker].isRunning();
     }
 
     /** The counters of a worker since it started. */
@@ -462,16 +630,6 @@ public final class WorkerPool {
                 counted.count(Counter.PARKS));
     }
 
-    /** The number of tasks failed outside of a slice, by close or after an error of a worker. */
-    public long failedWaitingTasks() {
-        return completion.failedWaiting();
-    }
-
-    /** The number of times a worker recovered from an error that did not come from a task's own code. */
-    public long restartedWorkers() {
-        return restarts.get();
-    }
-
     static Counter counterOf(Outcome outcome) {
         return switch (outcome) {
             case COMPLETED -> Counter.COMPLETED;
@@ -481,6 +639,20 @@ public final class WorkerPool {
         };
     }
 
+    /** Called before a task that was taken from another domain runs. */
+    void crossSteal(Worker thief, Worker victim, Task task) {
+        if (help.rule().wakesNext(thief.domain, victim.domain)) {
+            idle.wakeAfter(thief);
+        }
+        setup.listener().crossSteal(thief.index, victim.index, task.slot());
+    }
+
+    void ran(Task task, int worker, long nanos) {
+        setup.listener().ran(task.slot(), worker, nanos);
+    }
+
+    // ---- Completion sources.
+
     /** Adds a completion source; each worker opens its own instance at its next look. Closing the result removes it. */
     public synchronized CompletionSource.Handle addSource(CompletionSource.Factory factory) {
         WorkerSources.Added added = new WorkerSources.Added(factory, this::removeSource);
@@ -488,7 +660,7 @@ public final class WorkerPool {
         more[sources.length] = added;
         sources = more;
         for (Worker worker : workers) {
-            worker.wake();
+            idle.wake(worker);
         }
         return added;
     }
@@ -504,7 +676,7 @@ public final class WorkerPool {
             if (waits) {
                 worker.sources.drop(removed);
             } else {
-                worker.wake();
+                idle.wake(worker);
             }
         }
     }
@@ -513,96 +685,53 @@ public final class WorkerPool {
         return sources;
     }
 
-    IdleStrategy idleStrategy() {
-        return setup.idleStrategy();
+    /** Logs the failure of a completion source; called once per worker. */
+    void sourceFailed(Worker worker, Throwable failed) {
+        LOG.error(
+                "a source of completions of worker {} of cache domain {} failed", worker.index, worker.domain, failed);
     }
 
-    TrafficMonitor monitor() {
-        return setup.monitor();
+    // ---- Failing, and the end.
+
+    @Nullable
+    Throwable failure() {
+        return failure.get();
     }
 
     boolean isTerminated() {
         return terminated;
     }
 
-    @Nullable
-    Throwable failure() {
-        return failure;
+    /** Whether tasks that wait fail at once. */
+    boolean failsWaiting() {
+        return terminated || failure.get() != null;
     }
 
-    /** Pins the calling thread of a worker. If the pinner throws, the worker stays unpinned: a fresh thread would fail as well. */
-    Pinner.Result pin(Worker worker) {
-        Core core = layout.coreOf(worker.index);
-        try {
-            Pinner.Result pin = setup.pinner().apply(core);
-            callerCore.pinned(worker.index, pin);
-            return pin;
-        } catch (Throwable e) {
-            LOG.warn("worker {} of cache domain {} is not pinned: its pinner failed", worker.index, worker.domain, e);
-            return new Pinner.Result(core.pus(), List.of(), -1, false, "the pinner failed: " + e);
+    /** The error that has broken the pool, or null. */
+    public @Nullable Throwable broken() {
+        return broken;
+    }
+
+    /** Breaks the pool because of an error that is not of a task's own code: fails all tasks, now and later. Throws nothing. */
+    void breaks(Throwable error) {
+        if (broken != null) {
+            return;
         }
-    }
-
-    void idleStrategyFailed(Worker worker, Throwable failed) {
-        LOG.warn(
-                "worker {} of cache domain {} sleeps from now on whenever it finds nothing: its idle strategy failed",
-                worker.index,
-                worker.domain,
-                failed);
-    }
-
-    /** Logs the failure of a completion source; called once per worker. Throws nothing. */
-    void sourceFailed(Worker worker, Throwable failed) {
+        broken = error;
         try {
             LOG.error(
-                    "a source of completions of worker {} of cache domain {} failed",
-                    worker.index,
-                    worker.domain,
-                    failed);
-        } catch (Throwable cannotTell) {
-            armWatch();
-        }
-    }
-
-    void crossSteal(int thief, int victim, Task task) {
-        setup.listener().crossSteal(thief, victim, task.slot());
-    }
-
-    void ran(Task task, int worker, long nanos) {
-        setup.listener().ran(task.slot(), worker, nanos);
-    }
-
-    /** Called when a worker recovers from an error that did not come from a task's own code. Throws nothing. */
-    void restarted(Worker worker, Throwable unexpected) {
-        restarts.incrementAndGet();
-        try {
-            LOG.error(
-                    "worker {} of cache domain {} caught an error and continues",
-                    worker.index,
-                    worker.domain,
-                    unexpected);
-            setup.listener().workerRestarted(worker.index);
-        } catch (Throwable cannotTell) {
-            // There may be no memory for a message: then only the count above records the error.
-            armWatch();
-        }
-    }
-
-    // ---- Failing, and the end.
-
-    /** Makes {@link Watch} look; throws nothing. */
-    void armWatch() {
-        try {
-            watch.arm();
-        } catch (Throwable thrown) {
-            // It is armed nevertheless, and looks when it next wakes up.
-            restarts.incrementAndGet();
+                    "the orchestrator is broken by an error that is not a search's own: it fails all its searches",
+                    error);
+            setup.listener().broke(error);
+        } finally {
+            // Not in this thread, which may be out of stack.
+            platform.deliver(() -> failEverything(new OrchestratorClosedException(error)));
         }
     }
 
     /** Makes all tasks fail with {@code cause} instead of running; tasks that run or wait now fail at once. */
     public void failEverything(Throwable cause) {
-        failure = cause;
+        failure.compareAndSet(null, cause);
         failRunning(cause);
         failWaiting();
     }
@@ -611,79 +740,100 @@ public final class WorkerPool {
         for (Worker worker : workers) {
             Runner runner = worker.runner();
             if (runner != null) {
-                runner.failRunning(cause);
+                deliver(() -> runner.slices().failRunning(cause));
             }
         }
-        blocked.forEach(runner -> runner.failRunning(cause));
+        blocked.forEach(runner -> deliver(() -> runner.slices().failRunning(cause)));
     }
 
+    /** Fails the tasks that wait, each in a thread of its own, since callbacks may block. */
     void failWaiting() {
-        Throwable known = failure;
-        Throwable cause = known == null ? new OrchestratorClosedException() : known;
         for (Worker worker : workers) {
-            worker.failWaiting(cause);
+            worker.parked.forEach(Parked::resume);
+            failWaitingAt(worker);
         }
         for (int domain = 0; domain < maintenance.length; domain++) {
-            Worker any = workers[layout.workerIn(domain, 0)];
-            for (Task task = maintenance[domain].poll(); task != null; task = maintenance[domain].poll()) {
-                completion.failOwned(task, any, cause);
+            failMaintenance(domain);
+        }
+        for (Room room : rooms) {
+            room.made();
+        }
+    }
+
+    void failWaitingAt(Worker worker) {
+        for (TaskQueue queue : worker.queues) {
+            failAll(queue, worker);
+        }
+    }
+
+    void failMaintenance(int domain) {
+        failAll(maintenance[domain], workers[layout.workerIn(domain, 0)]);
+    }
+
+    private void failAll(TaskQueue queue, Worker worker) {
+        Throwable known = failure.get();
+        Throwable cause = known == null ? new OrchestratorClosedException() : known;
+        for (Task task = queue.poll(); task != null; task = queue.poll()) {
+            Task failed = task;
+            deliver(() -> fail(failed, worker, cause));
+        }
+    }
+
+    /** Delivers an answer in a thread of its own, since callbacks may block. */
+    void deliver(Runnable answer) {
+        platform.deliver(() -> {
+            try {
+                answer.run();
+            } catch (Throwable unexpected) {
+                breaks(unexpected);
+            }
+        });
+    }
+
+    /** Whether a submitter waits for room in any domain; if so, lets it try again, since a query of a batch queue that ends wakes nobody. */
+    boolean anyRoomAwaited() {
+        boolean any = false;
+        for (Room room : rooms) {
+            if (room.isAwaited()) {
+                any = true;
+                room.made();
             }
         }
+        return any;
     }
 
     /**
      * Makes every worker end after the task it runs. After {@link #failEverything}, call this only some time later.
      *
-     * <p>No task is left in a ring. A submitter first reserves a place and finally checks whether the pool is terminated; this
-     * method first sets that flag and then looks for reserved places. At least one sees the other, as with the wake-ups of {@link
-     * Worker}; if it is this method, it waits until the place is filled.
+     * <p>No task is left in a queue: a submitter puts it and then reads the flag, and this method sets the flag and then fails what waits.
      *
      * <p>{@link #failEverything} may have missed a task that was just starting: to avoid an expensive fence, a worker publishes the
      * task and checks for failure without one in between. By now the running task is visible, so running tasks are failed again.
      */
-    @SuppressWarnings("ThreadPriorityCheck") // a submitter needs well below a microsecond to fill the place it reserved
     public void terminate() {
         terminated = true;
-        Throwable cause = failure;
+        Throwable cause = failure.get();
         if (cause != null) {
             failRunning(cause);
         }
-        long end = System.nanoTime() + FILLING_NANOS;
         failWaiting();
-        while (anythingWaits() && System.nanoTime() - end < 0) {
-            Thread.yield();
-            failWaiting();
-        }
         for (Worker worker : workers) {
-            worker.wake();
+            idle.wake(worker);
+        }
+        for (WorkerThread thread : threads) {
+            thread.endSpare();
         }
         watch.wake();
     }
 
-    boolean anythingWaits() {
-        for (Worker worker : workers) {
-            if (worker.waiting() > 0) {
-                return true;
-            }
-        }
-        return false;
-    }
-
     /** Waits for the threads of the workers and the watch to end; false if some still run after {@code timeout}. */
     public boolean join(Duration timeout) {
-        List<Thread> threads = new ArrayList<>();
-        for (Worker worker : workers) {
-            Runner runner = worker.runner();
-            if (runner != null) {
-                threads.add(runner.thread());
-            }
-        }
-        blocked.forEach(runner -> threads.add(runner.thread()));
-        threads.add(watch.thread());
+        List<Thread> all = new ArrayList<>(threads);
+        all.add(watch.thread());
         long end = System.nanoTime() + timeout.toNanos();
         boolean interrupted = false;
         boolean ended = true;
-        for (Thread thread : threads) {
+        for (Thread thread : all) {
             while (thread != Thread.currentThread() && thread.isAlive()) {
                 long left = end - System.nanoTime();
                 if (left <= 0) {

@@ -2,6 +2,7 @@ package io.github.roost.core.pool;
 
 import io.github.roost.core.spi.CompletionSource;
 import java.util.Arrays;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -14,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class WorkerSources {
     private static final Added[] NONE = {};
+    private static final CompletionSource[] NO_SOURCES = {};
 
     /** A source that was added to the pool; each is another, even if factories are equal. */
     static final class Added implements CompletionSource.Handle {
@@ -53,10 +55,11 @@ final class WorkerSources {
 
     private final Worker worker;
     private final WorkerPool pool;
-    /** The pool's sources at the last look; changed under the lock of this, as {@link #sources}. */
+    private final ReentrantLock lock = new ReentrantLock();
+    /** The pool's sources at the last look; changed under the lock, as {@link #sources}. */
     private volatile Added[] seen = NONE;
     /** The source of each that was seen. */
-    private CompletionSource[] sources = {};
+    private CompletionSource[] sources = NO_SOURCES;
 
     private boolean told;
     /** Whether a source failed to arm at the last attempt; used only by the thread that runs the worker. */
@@ -67,12 +70,21 @@ final class WorkerSources {
         this.pool = pool;
     }
 
+    /** Whether there are sources to poll, to open or to drop. */
+    boolean any() {
+        return pool.sources().length + seen.length > 0;
+    }
+
     /** Polls all sources if {@code caller} runs the worker. */
     void poll(Runner caller) {
-        if (pool.sources().length + seen.length == 0) {
+        if (!any()) {
             return;
         }
-        synchronized (this) {
+        // Not waited for: a callback of a poll may wait for what this thread is to run.
+        if (!lock.tryLock()) {
+            return;
+        }
+        try {
             if (!worker.isRunBy(caller)) {
                 return;
             }
@@ -84,6 +96,8 @@ final class WorkerSources {
                     tell(failed);
                 }
             }
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -104,7 +118,7 @@ final class WorkerSources {
         for (int i = 0; i < now.length; i++) {
             if (!Arrays.asList(before).contains(now[i])) {
                 try {
-                    following[i] = now[i].open(worker.index, worker::wake);
+                    following[i] = now[i].open(worker.index, () -> pool.idle().wake(worker));
                 } catch (Throwable failed) {
                     tell(failed);
                 }
@@ -113,11 +127,16 @@ final class WorkerSources {
     }
 
     /** Drops a removed source, at once, from any thread that is not a worker's: a worker that sleeps or has ended does not look. */
-    synchronized void drop(Added removed) {
-        int at = Arrays.asList(seen).indexOf(removed);
-        if (at >= 0) {
-            seen = without(seen, at);
-            sources = without(sources, at);
+    void drop(Added removed) {
+        lock.lock();
+        try {
+            int at = Arrays.asList(seen).indexOf(removed);
+            if (at >= 0) {
+                seen = without(seen, at);
+                sources = without(sources, at);
+            }
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -134,7 +153,11 @@ final class WorkerSources {
         if (now.length + seen.length == 0) {
             return true;
         }
-        synchronized (this) {
+        if (!lock.tryLock()) {
+            unarmed = true;
+            return true;
+        }
+        try {
             if (!worker.isRunBy(caller) || now != seen) {
                 return false;
             }
@@ -148,22 +171,33 @@ final class WorkerSources {
                 }
             }
             return armed;
+        } finally {
+            lock.unlock();
         }
     }
 
     /** The number of operations in flight; 0 if {@code caller} does not run the worker. */
-    synchronized int underWay(Runner caller) {
+    int underWay(Runner caller) {
         int sum = 0;
-        if (worker.isRunBy(caller)) {
-            for (CompletionSource source : sources) {
-                try {
-                    sum += source.underWay();
-                } catch (Throwable failed) {
-                    tell(failed);
+        if (lock.tryLock()) {
+            try {
+                for (CompletionSource source : worker.isRunBy(caller) ? sources : NO_SOURCES) {
+                    sum += underWayOf(source);
                 }
+            } finally {
+                lock.unlock();
             }
         }
         return sum;
+    }
+
+    private int underWayOf(CompletionSource source) {
+        try {
+            return source.underWay();
+        } catch (Throwable failed) {
+            tell(failed);
+            return 0;
+        }
     }
 
     /** Whether the worker must look again soon, since a source may not wake it. */

@@ -171,8 +171,8 @@ public interface Indexing {
     void requireOpen(String what);
 
     /**
-     * Returns a future for results that an index completes itself. Unlike a plain future it may be waited for inside a search: the worker runs
-     * queued tasks until it is done, instead of blocking.
+     * Returns a future for results that an index completes itself. Unlike a plain future it may be waited for inside a search: the worker is
+     * given to others at once.
      *
      * @param <T> the type of the result
      * @return an incomplete future

@@ -62,7 +62,13 @@ public sealed interface Step<Q, R> {
             List<? extends Indexing.BatchQueue<G, ? extends P>> shared,
             @Nullable G sharedQuery,
             Joined<Q, P, R> next)
-            implements Step<Q, R> {}
+            implements Step<Q, R> {
+        /** Copies the lists. */
+        public Fork {
+            parts = List.copyOf(parts);
+            shared = List.copyOf(shared);
+        }
+    }
 
     /**
      * The continuation of a forked search.

@@ -2,12 +2,14 @@ package io.github.roost.core.spi;
 
 import io.github.roost.core.TableClosedException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLongArray;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Counts the users of a table, so that the memory of a closed table is freed when no thread reads it. Users are tasks, from
- * acceptance until they have ended, and threads that have a {@link Hold}. Thread-safe.
+ * Counts the users of a table, so that the memory of a closed table is freed when no thread reads it. Users are maintenance, from
+ * acceptance until it has ended, threads that have a {@link Hold}, and all tasks accepted before the table was closed together. Thread-safe.
  *
  * <p>Entries and exits only grow, and are counted in lanes on separate cache lines. {@link #inside} reads every exit before
  * any entry, so if the sums are equal, no user was inside between the two passes. A user first increments the entries and then
@@ -31,6 +33,9 @@ public final class TableUse {
     private final AtomicLongArray entries = new AtomicLongArray((LANES + 1) * STRIDE);
     private final AtomicLongArray exits = new AtomicLongArray((LANES + 1) * STRIDE);
     private final AtomicInteger state = new AtomicInteger(OPEN);
+    /** Whether a thread has undertaken to free the table's memory. */
+    private final AtomicBoolean frees = new AtomicBoolean();
+
     private final CompletableFuture<Void> unused = new CompletableFuture<>();
     private final CompletableFuture<Void> freed = new CompletableFuture<>();
 
@@ -43,7 +48,7 @@ public final class TableUse {
         this.table = table;
     }
 
-    /** The use of a table by one thread, which must close it. */
+    /** One use of a table; whoever has it must close it, once. */
     public final class Hold implements AutoCloseable {
         private final long lane;
 
@@ -128,18 +133,21 @@ public final class TableUse {
     /**
      * Closes the table to new users.
      *
-     * @return whether this is the first such call
+     * @return the last hold, by which the table is still used: to be closed, by any thread, when the tasks that were accepted before have
+     *     ended; null if the table was closed already
      */
-    public boolean close() {
-        boolean first = state.compareAndSet(OPEN, CLOSED);
-        if (first) {
-            endIfUnused();
+    public @Nullable Hold close() {
+        long lane = Thread.currentThread().threadId();
+        entries.getAndIncrement(index(lane));
+        if (state.compareAndSet(OPEN, CLOSED)) {
+            return new Hold(lane);
         }
-        return first;
+        exit(lane);
+        return null;
     }
 
     /** Ends a closed table that has no user left. Idempotent. */
-    public void endIfUnused() {
+    private void endIfUnused() {
         if (state.get() != OPEN && inside() == 0) {
             state.set(ENDED);
             if (inside() == 0) {
@@ -160,6 +168,11 @@ public final class TableUse {
             sum += counts.get(i);
         }
         return sum;
+    }
+
+    /** {@return whether this is the first call: whoever makes it frees the table's memory} */
+    public boolean freesNow() {
+        return frees.compareAndSet(false, true);
     }
 
     /** {@return a future that completes when the table is closed and its last user has left} */

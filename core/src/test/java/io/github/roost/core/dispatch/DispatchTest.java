@@ -1,10 +1,8 @@
 package io.github.roost.core.dispatch;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.mapping.Mapping;
-import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.testkit.Machines;
 import java.util.Arrays;
@@ -161,9 +159,8 @@ class DispatchTest {
     @Test
     void stealingGoesFromNearToFar() {
         StealOrder order = StealOrder.nearestFirst(twoSockets, 2);
-        assertThat(order.levels()).isEqualTo(1);
-        assertThat(order.victims(0)).isEqualTo(1);
-        assertThat(order.victim(0, 0)).isEqualTo(3);
+        assertThat(order.victims()).isEqualTo(1);
+        assertThat(order.victim(0)).isEqualTo(3);
         assertThat(order.gatedLevels()).isEqualTo(2);
         assertThat(IntStream.range(0, order.gated(0)).map(i -> order.gated(0, i)))
                 .containsExactly(0);
@@ -173,22 +170,8 @@ class DispatchTest {
 
     @Test
     void blindStealingKnowsNoDistanceAndNoStealingNobody() {
-        assertThat(StealOrder.anywhere(twoSockets, 2).victims(0)).isEqualTo(7);
-        assertThat(StealOrder.none().levels()).isZero();
+        assertThat(StealOrder.anywhere(twoSockets, 2).victims()).isEqualTo(7);
+        assertThat(StealOrder.none().victims()).isZero();
         assertThat(StealOrder.none().gatedLevels()).isZero();
-    }
-
-    @Test
-    void theGateOpensOnlyForAnIdleDomainAndASustainedBacklog() {
-        CrossDomainGate gate = new CrossDomainGate(2, 1_000);
-        assertThat(gate.backlogged(15, 8)).isFalse();
-        assertThat(gate.backlogged(16, 8)).isTrue();
-        Backlog burst = new Backlog(0, Backlog.NEVER, 0);
-        assertThat(burst.opens(gate, 8, 8, 8, 1_000)).isTrue();
-        assertThat(burst.opens(gate, 8, 1, 8, 1_000)).isTrue();
-        assertThat(burst.opens(gate, 7, 7, 8, 1_000)).isFalse();
-        assertThat(burst.opens(gate, 8, 8, 8, 999)).isFalse();
-        assertThat(Backlog.NONE.opens(gate, 8, 8, 8, 1_000)).isFalse();
-        assertThatThrownBy(() -> new CrossDomainGate(0, 0)).hasMessageContaining("at least 1, got 0");
     }
 }

@@ -21,12 +21,14 @@ class StealingTest {
     /** Queues of which a thief may see the lengths; a task is the number of the worker it was taken from. */
     private static class Queues implements Stealing.Victims<Integer> {
         private final int[] waiting;
+        private final int[] batch;
         private final List<Integer> requested = new ArrayList<>();
         private final List<Integer> gatesAsked = new ArrayList<>();
         private final Set<Integer> open = new HashSet<>();
 
         Queues(int workers) {
             waiting = new int[workers];
+            batch = new int[workers];
         }
 
         @Override
@@ -36,8 +38,14 @@ class StealingTest {
         }
 
         @Override
-        public int waitingIn(int domain) {
-            return waiting[domain];
+        public int waitingBatch(int worker) {
+            requested.add(worker);
+            return batch[worker];
+        }
+
+        @Override
+        public int crossing(int worker) {
+            return waiting[worker];
         }
 
         @Override
@@ -47,12 +55,18 @@ class StealingTest {
         }
 
         @Override
-        public @Nullable Integer take(int victim) {
-            if (waiting[victim] == 0) {
+        public @Nullable Integer take(int victim, boolean ofBatch) {
+            int[] from = ofBatch ? batch : waiting;
+            if (from[victim] == 0) {
                 return null;
             }
-            waiting[victim]--;
+            from[victim]--;
             return victim;
+        }
+
+        @Override
+        public @Nullable Integer takeAcross(int victim) {
+            return take(victim, false);
         }
     }
 
@@ -70,7 +84,7 @@ class StealingTest {
         for (int round = 0; round < ROUNDS; round++) {
             queues.waiting[1] = 1 + round % 2 * 4;
             queues.waiting[2] = 3;
-            assertThat(thief.ungated()).isEqualTo(round % 2 == 0 ? 2 : 1);
+            assertThat(thief.interactive()).isEqualTo(round % 2 == 0 ? 2 : 1);
         }
     }
 
@@ -83,7 +97,7 @@ class StealingTest {
         Set<Integer> all = new HashSet<>();
         for (int round = 0; round < ROUNDS; round++) {
             queues.requested.clear();
-            assertThat(thief.ungated()).isNull();
+            assertThat(thief.interactive()).isNull();
             assertThat(queues.requested)
                     .hasSize(Math.min(2, workers - 1))
                     .doesNotHaveDuplicates()
@@ -101,22 +115,53 @@ class StealingTest {
         int found = 0;
         for (int round = 0; round < ROUNDS; round++) {
             queues.waiting[7] = 1;
-            found += thief.ungated() == null ? 0 : 1;
+            found += thief.interactive() == null ? 0 : 1;
         }
         assertThat(found / (double) ROUNDS).isBetween(2 / 15.0 - .02, 2 / 15.0 + .02);
     }
 
     @Test
-    void theOwnShardComesBeforeTheRestOfTheDomain() {
-        WorkerLayout layout = WorkerLayout.of(Machines.of(1, 20));
-        Queues queues = new Queues(20);
-        Stealing<Integer> thief = thief(layout, SchedulingPolicy.HOME_DOMAIN, 3, queues);
+    void batchWorkIsLookedForAtTheSameTwo() {
+        WorkerLayout layout = WorkerLayout.of(Machines.of(1, 16));
+        Queues queues = new Queues(16);
+        Stealing<Integer> thief = thief(layout, SchedulingPolicy.HOME_DOMAIN, 0, queues);
         for (int round = 0; round < ROUNDS; round++) {
-            Arrays.fill(queues.waiting, 1);
-            assertThat(thief.ungated()).isBetween(0, 9);
-            Arrays.fill(queues.waiting, 0, 10, 0);
-            assertThat(thief.ungated()).isBetween(10, 19);
+            queues.requested.clear();
+            Arrays.fill(queues.batch, 0);
+            assertThat(thief.interactive()).isNull();
+            List<Integer> drawn = List.copyOf(queues.requested);
+            assertThat(thief.batch()).isNull();
+            assertThat(queues.requested).containsExactly(drawn.get(0), drawn.get(1), drawn.get(0), drawn.get(1));
+            queues.batch[drawn.get(0)] = 1;
+            queues.batch[drawn.get(1)] = 2;
+            assertThat(thief.batch()).isEqualTo(drawn.get(1));
         }
+    }
+
+    @Test
+    void interactiveWorkLeavesBatchWorkAlone() {
+        WorkerLayout layout = WorkerLayout.of(Machines.of(1, 3));
+        Queues queues = new Queues(3);
+        Stealing<Integer> thief = thief(layout, SchedulingPolicy.HOME_DOMAIN, 0, queues);
+        Arrays.fill(queues.batch, 9);
+        queues.waiting[2] = 1;
+        assertThat(thief.interactive()).isEqualTo(2);
+        assertThat(thief.interactive()).isNull();
+        assertThat(queues.batch).containsExactly(9, 9, 9);
+    }
+
+    @Test
+    void aThiefWithOneVictimDrawsNothing() {
+        WorkerLayout layout = WorkerLayout.of(Machines.of(2, 2));
+        Queues queues = new Queues(4);
+        Stealing<Integer> thief =
+                new Stealing<>(layout, StealOrder.of(SchedulingPolicy.HOME_DOMAIN, layout, 0), queues, bound -> {
+                    throw new AssertionError("draws one of " + bound);
+                });
+        queues.waiting[1] = 1;
+        assertThat(thief.interactive()).isEqualTo(1);
+        assertThat(thief.gated()).isNull();
+        assertThat(thief.gatedAnywhere()).isNull();
     }
 
     @Test
@@ -125,7 +170,7 @@ class StealingTest {
         Queues queues = new Queues(16);
         Stealing<Integer> thief = thief(layout, SchedulingPolicy.HOME_DOMAIN, 0, queues);
         Arrays.fill(queues.waiting, 4, 16, 100_000);
-        assertThat(thief.ungated()).isNull();
+        assertThat(thief.interactive()).isNull();
         assertThat(thief.gated()).isNull();
         assertThat(thief.gatedAnywhere()).isNull();
         queues.open.add(3);
@@ -193,7 +238,7 @@ class StealingTest {
                 return 1;
             }
         };
-        assertThat(thief(layout, SchedulingPolicy.HOME_DOMAIN, 0, taken).ungated())
+        assertThat(thief(layout, SchedulingPolicy.HOME_DOMAIN, 0, taken).interactive())
                 .isNull();
     }
 
@@ -204,7 +249,8 @@ class StealingTest {
         Arrays.fill(queues.waiting, 5);
         queues.open.addAll(List.of(0, 1));
         Stealing<Integer> thief = thief(layout, SchedulingPolicy.ROUND_ROBIN, 0, queues);
-        assertThat(thief.ungated()).isNull();
+        assertThat(thief.interactive()).isNull();
+        assertThat(thief.batch()).isNull();
         assertThat(thief.gated()).isNull();
         assertThat(thief.gatedAnywhere()).isNull();
         assertThat(queues.requested).isEmpty();

@@ -7,12 +7,13 @@ import org.junit.jupiter.api.Test;
 class TrafficWindowsTest {
     @Test
     void theMonitorSumsOverDomainsAndGrows() {
-        TrafficMonitor monitor = new TrafficMonitor(3);
+        TrafficMonitor monitor = new TrafficMonitor(3, 2);
         monitor.ensureCapacity(1);
         monitor.add(0, 0, 10);
         monitor.ensureCapacity(10_000);
         monitor.add(2, 0, 5);
-        monitor.add(1, 9_999, 7);
+        monitor.addOwn(1, 9_999, 3, 1);
+        monitor.add(1, 9_999, 4);
         Traffic totals = monitor.totals(10_000);
         assertThat(totals.bytes()[0]).isEqualTo(15);
         assertThat(totals.searches()[0]).isEqualTo(2);

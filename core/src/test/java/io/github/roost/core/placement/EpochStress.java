@@ -9,7 +9,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZZ_Result;
 
-/** {@link Epochs} while two tasks come and go, on different lanes, and one of them publishes the next epoch. */
+/** {@link Epochs} while two tasks come and go, each in a worker's own lane, and one of them publishes the next epoch. */
 @JCStressTest
 @Outcome(
         id = "false, false, true",
@@ -28,19 +28,21 @@ public class EpochStress {
         if (first == epochs.current()) {
             result.r1 = first.retired().isDone();
         }
-        first.exit(1, 1);
+        first.exitOwn(1);
     }
 
     @Actor
     public void publisher(ZZZ_Result result) {
         first.enter(1, 1);
-        epochs.letRetire(epochs.publish(mapping));
+        epochs.publish(mapping);
+        epochs.retireEmpty();
         result.r2 = first.retired().isDone();
-        first.exit(0, 1);
+        first.exitOwn(0);
     }
 
     @Arbiter
     public void afterwards(ZZZ_Result result) {
+        epochs.retireEmpty();
         result.r3 = first.retired().isDone();
     }
 }

@@ -19,7 +19,7 @@ class EpochsTest {
 
     private Epoch publish() {
         Epoch before = epochs.publish(mapping);
-        epochs.letRetire(before);
+        epochs.retireEmpty();
         return before;
     }
 
@@ -37,11 +37,13 @@ class EpochsTest {
         Epoch epoch = epochs.current();
         epoch.enter(0, 3);
         publish();
-        epoch.exit(1, 1);
-        epoch.exit(17, 1);
+        epoch.exitOwn(1);
+        epoch.exit(17);
+        epochs.retireEmpty();
         assertThat(epoch.retired()).isNotDone();
         assertThat(epochs.unfinished()).isEqualTo(1);
-        epoch.exit(0, 1);
+        epoch.exit(0);
+        epochs.retireEmpty();
         assertThat(epoch.retired()).isDone();
         assertThat(epochs.unfinished()).isZero();
     }
@@ -56,18 +58,21 @@ class EpochsTest {
             later.add(epochs.current());
         }
         assertThat(later).noneMatch(epoch -> epoch.retired().isDone());
-        slow.exit(0, 1);
+        slow.exit(0);
+        epochs.retireEmpty();
         assertThat(later.removeLast().retired()).isNotDone();
         assertThat(later).allMatch(epoch -> epoch.retired().isDone());
     }
 
     @Test
-    void epochsRetireInOrderThoughTheLaterIsLetGoFirst() {
-        Epoch first = epochs.publish(mapping);
-        Epoch second = epochs.publish(mapping);
-        epochs.letRetire(second);
+    void epochsRetireInOrderThoughTheLaterIsEmptyFirst() {
+        Epoch first = epochs.current();
+        first.enter(0, 1);
+        Epoch second = epochs.publish(mapping) == first ? epochs.current() : first;
+        publish();
         assertThat(second.retired()).isNotDone();
-        epochs.letRetire(first);
+        first.exit(0);
+        epochs.retireEmpty();
         assertThat(first.retired()).isDone();
         assertThat(second.retired()).isDone();
     }
@@ -98,7 +103,7 @@ class EpochsTest {
                             retiredTooEarly.incrementAndGet();
                         }
                     }
-                    epoch.exit(1 - domain, 1);
+                    epoch.exit(1 - domain);
                 }
             }));
         }
@@ -110,6 +115,7 @@ class EpochsTest {
         for (Thread dispatcher : dispatchers) {
             dispatcher.join();
         }
+        epochs.retireEmpty();
         assertThat(retiredTooEarly).hasValue(0);
         assertThat(superseded).allMatch(epoch -> epoch.retired().isDone());
     }

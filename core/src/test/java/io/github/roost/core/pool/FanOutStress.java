@@ -8,6 +8,7 @@ import io.github.roost.core.spi.Step;
 import io.github.roost.testkit.Machines;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.Expect;
@@ -44,7 +45,10 @@ public class FanOutStress {
     private final List<PartTask> parts = List.of(
             new PartTask(join, all.get(0), 0), new PartTask(join, all.get(1), 1), new PartTask(join, all.get(2), 2));
 
+    private final TaskQueue queue = new TaskQueue();
+
     public FanOutStress() {
+        queue.put(parts.get(2));
         request.work(join);
         join.countOff(1, FanOutStress::resume);
     }
@@ -66,17 +70,17 @@ public class FanOutStress {
     @Actor
     public void worker1() {
         run(parts.get(0));
-        run(parts.get(2));
+        run(queue.poll());
     }
 
     @Actor
     public void worker2() {
         run(parts.get(1));
-        run(parts.get(2));
+        run(queue.poll());
     }
 
-    private static void run(Task task) {
-        if (task.claim()) {
+    private static void run(@Nullable Task task) {
+        if (task != null) {
             task.run(StressTasks.context(task));
             task.deliver(FanOutStress::resume);
         }

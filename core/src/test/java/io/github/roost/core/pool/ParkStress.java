@@ -12,7 +12,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** A task that parks while what it waits for completes, while it is cancelled, and at its deadline: it goes on once. */
+/** A task that parks while what it waits for completes, while it is cancelled: it goes on once. */
 public class ParkStress {
     private ParkStress() {}
 
@@ -22,7 +22,7 @@ public class ParkStress {
         final Worker worker = StressTasks.pool().worker(0);
         final Request<Integer, Integer> task;
 
-        Parking(long deadlineNanos) {
+        Parking() {
             Search<Integer, Integer> search = (query, context) -> Step.done(query);
             task = new Request<>(
                     Request.Kind.STEPS,
@@ -32,23 +32,19 @@ public class ParkStress {
                     StressTasks.epoch(),
                     Priority.INTERACTIVE,
                     Task.NOT_TIMED,
-                    deadlineNanos);
+                    Task.NO_DEADLINE);
         }
 
         void park() {
             Parked.park(worker, task, pending);
         }
 
-        /** How often it goes on, and what is left in the list of those that are parked. */
+        /** How often it goes on, and what is left in the set of those that are parked. */
         void count(II_Result result) {
             while (worker.resumed.poll() != null) {
                 result.r1++;
             }
             result.r2 = worker.parked.size();
-            if (result.r2 == 0) {
-                // Ends, since nothing dead is left.
-                worker.parked.expire();
-            }
         }
     }
 
@@ -57,7 +53,7 @@ public class ParkStress {
     @Outcome(expect = Expect.FORBIDDEN, desc = "lost, or twice, or something is left behind")
     @State
     public static class AgainstComplete {
-        private final Parking parking = new Parking(Task.NO_DEADLINE);
+        private final Parking parking = new Parking();
 
         @Actor
         public void worker() {
@@ -80,7 +76,7 @@ public class ParkStress {
     @Outcome(expect = Expect.FORBIDDEN, desc = "lost, or twice, or something is left behind")
     @State
     public static class AgainstCancel {
-        private final Parking parking = new Parking(Task.NO_DEADLINE);
+        private final Parking parking = new Parking();
 
         @Actor
         public void worker() {
@@ -102,35 +98,8 @@ public class ParkStress {
     @Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "goes on once, and nothing is left")
     @Outcome(expect = Expect.FORBIDDEN, desc = "lost, or twice, or something is left behind")
     @State
-    public static class CompleteAgainstDeadline {
-        private final Parking parking = new Parking(System.nanoTime() - 1_000);
-
-        public CompleteAgainstDeadline() {
-            parking.park();
-        }
-
-        @Actor
-        public void worker() {
-            parking.worker.parked.expire();
-        }
-
-        @Actor
-        public void source() {
-            parking.pending.complete();
-        }
-
-        @Arbiter
-        public void afterwards(II_Result result) {
-            parking.count(result);
-        }
-    }
-
-    @JCStressTest
-    @Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "goes on once, and nothing is left")
-    @Outcome(expect = Expect.FORBIDDEN, desc = "lost, or twice, or something is left behind")
-    @State
     public static class CompleteAgainstCancel {
-        private final Parking parking = new Parking(Task.NO_DEADLINE);
+        private final Parking parking = new Parking();
 
         public CompleteAgainstCancel() {
             parking.park();

@@ -46,6 +46,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @SuppressWarnings("NullAway") // what a test sets it sets before it reads it
 class ParkTest {
+    /** Late enough that the search has parked before. */
+    private static final SubmitOptions LATE = SubmitOptions.DEFAULT.withTimeout(Duration.ofMillis(500));
+
     private static final SubmitOptions SOON_LATE = SubmitOptions.DEFAULT.withTimeout(Duration.ofMillis(5));
 
     private final Completions completions = new Completions(23);
@@ -54,7 +57,6 @@ class ParkTest {
 
     @AfterEach
     void close() {
-        Faults.at(null);
         completions.close();
         assertThat(orchestrator.close(Duration.ofSeconds(20))).isTrue();
     }
@@ -129,7 +131,7 @@ class ParkTest {
     void aDeadlineThatPassesWhileASearchWaitsForSomethingWithANameNamesIt() {
         Pending never = new Pending(() -> "a reply of the moon");
         CompletableFuture<Integer> late =
-                submit((query, context) -> new Step.Park<>(never, (same, later) -> Step.done(same)), SOON_LATE);
+                submit((query, context) -> new Step.Park<>(never, (same, later) -> Step.done(same)), LATE);
         assertThatThrownBy(late::join)
                 .cause()
                 .isInstanceOf(DeadlineExceededException.class)
@@ -144,7 +146,7 @@ class ParkTest {
             throw new IllegalStateException("no name");
         });
         CompletableFuture<Integer> late =
-                submit((query, context) -> new Step.Park<>(never, (same, later) -> Step.done(same)), SOON_LATE);
+                submit((query, context) -> new Step.Park<>(never, (same, later) -> Step.done(same)), LATE);
         assertThatThrownBy(late::join).cause().isInstanceOf(DeadlineExceededException.class);
     }
 

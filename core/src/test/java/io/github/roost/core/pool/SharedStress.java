@@ -101,7 +101,7 @@ public class SharedStress {
         private final SharedQueue<Integer, Integer> queue = queue();
         private final Query before = new Query(queue);
         private final Query joining = new Query(queue);
-        private final GroupTask group = new GroupTask(StressTasks.epoch(), Priority.INTERACTIVE).of(queue);
+        private final GroupTask group = new GroupTask(StressTasks.epoch(), Priority.INTERACTIVE, null).of(queue);
 
         public AGroupFailsAsAQueryJoins() {
             queue.join(Priority.INTERACTIVE, before.entry, true);
@@ -116,15 +116,13 @@ public class SharedStress {
         public void caller() {
             if (queue.join(Priority.INTERACTIVE, joining.entry, true)) {
                 // Told: its own task serves it.
-                fail(new GroupTask(StressTasks.epoch(), Priority.INTERACTIVE).of(queue));
+                fail(new GroupTask(StressTasks.epoch(), Priority.INTERACTIVE, null).of(queue));
             }
         }
 
         private void fail(GroupTask task) {
-            if (task.claim()) {
-                task.fail(new IllegalStateException("failed"));
-                task.deliver(gone -> (gone == before.entry.join.task() ? before : joining).goneOn.incrementAndGet());
-            }
+            task.fail(new IllegalStateException("failed"));
+            task.deliver(gone -> (gone == before.entry.join.task() ? before : joining).goneOn.incrementAndGet());
         }
 
         @Arbiter

@@ -33,7 +33,7 @@ class ShortTasksTest {
                     IdleStrategy.spinThenPark(1),
                     4,
                     0,
-                    new TrafficMonitor(2),
+                    new TrafficMonitor(2, 4),
                     new PoolListener() {
                         @Override
                         public void crossSteal(int thief, int victim, int slot) {}
@@ -42,7 +42,7 @@ class ShortTasksTest {
                         public void ran(int slot, int worker, long nanos) {}
 
                         @Override
-                        public void workerRestarted(int worker) {}
+                        public void broke(Throwable error) {}
                     }),
             Dispatcher.of(SchedulingPolicy.HOME_DOMAIN, layout),
             () -> -1);
@@ -103,8 +103,7 @@ class ShortTasksTest {
         callerIsOnCoreOf(1);
         pool.worker(0).runsTasksOf(SHORT);
         pool.worker(1).runsTasksOf(SHORT);
-        pool.shard(pool.worker(0).shard).parkBegins();
-        pool.worker(0).parks(StressTasks.runner(pool, 0));
+        assertThat(StressTasks.fallsAsleep(StressTasks.looking(pool, 0))).isTrue();
         assertThat(pool.dispatch().worker(slot, mapping)).isZero();
     }
 }

@@ -218,8 +218,8 @@ class StepsTest {
 
     @Test
     void partsRunAtTheirHomesAndTheirResultsAreInOrder() {
-        // On a loaded machine a home whose thread gets no core looks like one with a sustained backlog.
-        restart(Machines.orchestrator(4, 1).crossDomainGate(new CrossDomainGate(Integer.MAX_VALUE, 0)));
+        // On a loaded machine a home whose thread gets no core looks like one whose tasks wait for long.
+        restart(Machines.orchestrator(4, 1).crossDomainGate(new CrossDomainGate(Long.MAX_VALUE)));
         Registration ids = orchestrator.register("parts", 8);
         List<Part<Integer, List<Integer>>> parts = IntStream.range(0, 8)
                 .mapToObj(i -> new Part<Integer, List<Integer>>(

@@ -14,11 +14,12 @@ import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.core.pool.Request.Kind;
 import io.github.roost.core.pool.Task.Outcome;
 import io.github.roost.testkit.Machines;
+import org.jspecify.annotations.Nullable;
 
 /** Tasks for stress tests, that do nothing, and pools whose workers' threads are not started. */
 final class StressTasks {
     private static final WorkerLayout LAYOUT = WorkerLayout.of(Machines.of(1, 2));
-    private static final TrafficMonitor MONITOR = new TrafficMonitor(1);
+    private static final TrafficMonitor MONITOR = new TrafficMonitor(1, 2);
 
     private StressTasks() {}
 
@@ -62,15 +63,60 @@ final class StressTasks {
         return runner;
     }
 
-    /** Marks a worker as asleep, as its runner does; whether it may sleep. */
-    static boolean parks(Runner runner) {
-        runner.worker().parks(runner);
-        return !runner.mayTakeSomething();
+    /** A runner that looks for a task, as a runner does that has found none. */
+    static Runner looking(WorkerPool pool, int worker) {
+        Runner runner = runner(pool, worker);
+        pool.idle().looks(runner.worker());
+        return runner;
+    }
+
+    /** Marks a looking worker as asleep, as its runner does; whether it may sleep. */
+    static boolean fallsAsleep(Runner runner) {
+        return runner.pool().idle().fallsAsleep(runner.worker(), runner) && !runner.seesTask();
+    }
+
+    /** Puts a task at a worker and wakes, as a submitter does. */
+    static void put(WorkerPool pool, int worker, Task task) {
+        pool.worker(worker).interactive.put(task);
+        pool.idle().added(pool.worker(worker));
     }
 
     /** Two workers of one domain, with room for two tasks each. */
     static WorkerPool pool() {
-        return pool(LAYOUT, MONITOR, new CrossDomainGate(2, 0), 2);
+        return pool(LAYOUT, MONITOR, new CrossDomainGate(0), 2);
+    }
+
+    /** The system's platform, but answers are delivered in the thread that has them. */
+    private static final class AnswersAtOnce implements Platform {
+        @Override
+        public long nanoTime() {
+            return SYSTEM.nanoTime();
+        }
+
+        @Override
+        public int random(int bound) {
+            return SYSTEM.random(bound);
+        }
+
+        @Override
+        public void park(Worker worker) {
+            SYSTEM.park(worker);
+        }
+
+        @Override
+        public void parkNanos(Worker worker, long nanos) {
+            SYSTEM.parkNanos(worker, nanos);
+        }
+
+        @Override
+        public void deliver(Runnable answer) {
+            answer.run();
+        }
+
+        @Override
+        public void unpark(Worker worker, @Nullable Thread thread) {
+            SYSTEM.unpark(worker, thread);
+        }
     }
 
     /** A pool that tells nobody what happens. */
@@ -94,9 +140,10 @@ final class StressTasks {
                             public void ran(int slot, int worker, long nanos) {}
 
                             @Override
-                            public void workerRestarted(int worker) {}
+                            public void broke(Throwable error) {}
                         }),
                 Dispatcher.of(SchedulingPolicy.HOME_DOMAIN, layout),
-                () -> 0);
+                () -> 0,
+                new AnswersAtOnce());
     }
 }

@@ -1,7 +1,6 @@
 package io.github.roost.core.pool;
 
 import io.github.roost.core.OrchestratorClosedException;
-import io.github.roost.core.Priority;
 import java.util.concurrent.locks.LockSupport;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
@@ -18,7 +17,7 @@ public class TerminateStress {
     /** The task is submitted, and no worker is left to run it. */
     @JCStressTest
     @Outcome(id = "true", expect = Expect.ACCEPTABLE, desc = "failed by one or the other")
-    @Outcome(id = "false", expect = Expect.FORBIDDEN, desc = "left in its ring for ever")
+    @Outcome(id = "false", expect = Expect.FORBIDDEN, desc = "left in its queue for ever")
     @State
     public static class ATaskIsPut {
         private final WorkerPool pool = StressTasks.pool();
@@ -30,7 +29,7 @@ public class TerminateStress {
 
         @Actor
         public void submitter() {
-            pool.offer(0, Priority.INTERACTIVE, task);
+            StressTasks.put(pool, 0, task);
         }
 
         @Actor
@@ -65,7 +64,7 @@ public class TerminateStress {
 
         @Actor
         public void worker() {
-            runner.waiting().runIfUnclaimed(task);
+            runner.slices().run(task);
         }
 
         @Actor

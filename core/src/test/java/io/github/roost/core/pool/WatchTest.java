@@ -16,14 +16,14 @@ class WatchTest {
     @Test
     void aWatchThatIsArmedAgainAndAgainRestsOnceNobodyArmsIt() {
         WorkerPool pool = StressTasks.pool(
-                WorkerLayout.of(Machines.of(2, 1)), new TrafficMonitor(2), CrossDomainGate.DEFAULT, 16);
+                WorkerLayout.of(Machines.of(2, 1)), new TrafficMonitor(2, 2), CrossDomainGate.DEFAULT, 16);
         pool.start();
         try {
             for (int round = 0; round < 20; round++) {
                 pool.watch().arm();
                 assertThat(rests(pool)).as("round %d", round).isTrue();
             }
-            pool.watch().lookSoon();
+            pool.watch().armForOverdue();
             assertThat(rests(pool)).isTrue();
         } finally {
             pool.terminate();

@@ -2,17 +2,13 @@ package io.github.roost.core.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Registration;
-import io.github.roost.core.SearchFunction;
-import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.testkit.Machines;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
 import java.util.SplittableRandom;
@@ -21,7 +17,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -55,7 +50,7 @@ class WorkConservationTest {
         while (asleep < pool.workers() - but) {
             asleep = 0;
             for (int i = 0; i < pool.workers(); i++) {
-                asleep += pool.worker(i).isParked() ? 1 : 0;
+                asleep += pool.worker(i).asleep() == null ? 0 : 1;
             }
             LockSupport.parkNanos(100_000);
         }
@@ -67,12 +62,10 @@ class WorkConservationTest {
         "12, 8, AWAKE", "12, 8, ASLEEP", "12, 8, ONE_BUSY",
         "1, 72, ASLEEP", "2, 72, ONE_BUSY"
     })
-    void everyWorkerButTheReserveRunsAtOnceInAFloodOfOneId(int domains, int workers, Before before) throws Exception {
+    void everyWorkerRunsAtOnceInAFloodOfOneId(int domains, int workers, Before before) throws Exception {
         CountDownLatch over = new CountDownLatch(1);
         int busyPerDomain = before == Before.ONE_BUSY ? 1 : 0;
-        // The reserve is of other domains: at home all that are free run.
-        int free =
-                workers - busyPerDomain + (domains - 1) * (workers - busyPerDomain - CrossDomainGate.reserve(workers));
+        int free = domains * (workers - busyPerDomain);
         CountDownLatch together = new CountDownLatch(free);
         AtomicInteger running = new AtomicInteger();
         AtomicInteger max = new AtomicInteger();
@@ -119,8 +112,7 @@ class WorkConservationTest {
         int bursts = 100;
         int workers = 8;
         // However long this machine keeps the workers from running.
-        CrossDomainGate gate =
-                new CrossDomainGate(2, 200_000, 8, Duration.ofMinutes(1).toNanos());
+        CrossDomainGate gate = new CrossDomainGate(Duration.ofMinutes(1).toNanos());
         Orchestrator orchestrator = machine(12, workers).crossDomainGate(gate).build();
         try (orchestrator) {
             Registration ids = orchestrator.register("bursts", 12);
@@ -142,15 +134,18 @@ class WorkConservationTest {
     }
 
     @Test
-    void aBalancedLoadStaysInItsDomains() {
+    void aLoadThatItsDomainsServeAtOnceStaysThere() {
         int domains = 4;
         int workers = 8;
         int tasks = 6_000;
         SplittableRandom random = new SplittableRandom(23);
-        Orchestrator orchestrator = machine(domains, workers).build();
-        // Nine tenths of the workers could be busy at any time: as the oldest task ends another comes, to a domain at
+        // A hundred times the default: on a loaded machine a worker may get no core for as long.
+        Orchestrator orchestrator = machine(domains, workers)
+                .crossDomainGate(new CrossDomainGate(100 * CrossDomainGate.DEFAULT.ageNanos()))
+                .build();
+        // Four tenths of the workers are busy at any time: as the oldest task ends another comes, to a domain at
         // random.
-        int inFlight = domains * workers * 9 / 10;
+        int inFlight = domains * workers * 4 / 10;
         try (orchestrator) {
             Registration ids = orchestrator.register("balanced", domains);
             Queue<CompletableFuture<Integer>> answers = new ArrayDeque<>();
@@ -170,50 +165,5 @@ class WorkConservationTest {
             answers.forEach(CompletableFuture::join);
         }
         assertThat(orchestrator.stats(0).tasks().crossSteals()).isLessThan(tasks * 2 / 100);
-    }
-
-    @Test
-    void noShardIsSharedByMoreThanSixteenWorkersAndEveryWorkerHasOne() {
-        for (int workers : new int[] {1, 8, 16, 17, 32, 33, 64, 72, 128}) {
-            WorkerLayout layout = WorkerLayout.of(Machines.of(2, workers));
-            int[] sizes = new int[layout.shards()];
-            for (int worker = 0; worker < layout.workers(); worker++) {
-                sizes[layout.shardOf(worker)]++;
-            }
-            assertThat(Arrays.stream(sizes).boxed()).allMatch(size -> size >= 1 && size <= WorkerLayout.SHARD_WORKERS);
-            for (int shard = 0; shard < sizes.length; shard++) {
-                assertThat(layout.workersInShard(shard)).isEqualTo(sizes[shard]);
-                for (int i = 0; i < sizes[shard]; i++) {
-                    assertThat(layout.shardOf(layout.workerInShard(shard, i))).isEqualTo(shard);
-                }
-            }
-            assertThat(layout.shardsIn(0)).isEqualTo(Math.ceilDiv(workers, WorkerLayout.SHARD_WORKERS));
-        }
-    }
-
-    @Test
-    void aTaskOfAnotherDomainInWhoseMidstAnotherRunsIsCountedOnce() {
-        try (Orchestrator orchestrator = Machines.orchestrator(2, 1)
-                .crossDomainGate(new CrossDomainGate(1, 0))
-                .build()) {
-            MappingId id = orchestrator.register("table").id();
-            SearchFunction<Integer, Integer> child = (query, context) -> query;
-            SearchFunction<Integer, Integer> search = (query, context) -> {
-                LockSupport.parkNanos(1_000_000);
-                return orchestrator.submit(child, query, id).join();
-            };
-            do {
-                List<CompletableFuture<Integer>> answers = IntStream.range(0, 100)
-                        .mapToObj(i -> orchestrator.submit(search, i, id))
-                        .toList();
-                answers.forEach(CompletableFuture::join);
-            } while (orchestrator.stats(0).tasks().crossSteals() < 10);
-            WorkerPool pool = Inside.pool(orchestrator);
-            while (pool.shard(0).idle() + pool.shard(1).idle() < 2) {
-                Thread.onSpinWait();
-            }
-            assertThat(pool.shard(0).crossings()).isZero();
-            assertThat(pool.shard(1).crossings()).isZero();
-        }
     }
 }

@@ -9,29 +9,37 @@ class WorkerSleepTest {
     @Test
     void aReplacedThreadNeverHidesThatItsSuccessorSleeps() {
         WorkerPool pool = StressTasks.pool();
+        IdleWorkers idle = pool.idle();
         Worker worker = pool.worker(0);
-        Runner replaced = StressTasks.runner(pool, 0);
-        worker.parks(replaced);
-        Runner present = StressTasks.runner(pool, 0);
-        assertThat(StressTasks.parks(present)).isTrue();
+        Runner replaced = StressTasks.looking(pool, 0);
+        assertThat(StressTasks.fallsAsleep(replaced)).isTrue();
+        Runner present = StressTasks.looking(pool, 0);
+        assertThat(worker.asleep()).as("the replaced one was woken").isNull();
+        assertThat(worker.marksAsleep(replaced))
+                .as("but may mark itself for a moment")
+                .isTrue();
+        assertThat(StressTasks.fallsAsleep(present))
+                .as("while the other is marked")
+                .isFalse();
+        assertThat(worker.unmarks(replaced)).isTrue();
 
-        worker.getsUp(replaced);
-        assertThat(worker.isParked()).isTrue();
-        worker.parks(replaced);
-        worker.getsUp(replaced);
-        assertThat(worker.isParked()).isTrue();
+        idle.getsUp(worker, replaced);
+        assertThat(StressTasks.fallsAsleep(present)).isTrue();
+        idle.getsUp(worker, replaced);
+        assertThat(worker.asleep()).isSameAs(present);
 
-        assertThat(worker.wake()).isTrue();
-        assertThat(worker.isParked()).isFalse();
-        assertThat(worker.wake()).isFalse();
+        assertThat(idle.wake(worker)).isTrue();
+        assertThat(worker.asleep()).isNull();
+        assertThat(idle.wake(worker)).isFalse();
+        assertThat(idle.idle(0)).as("both look").isEqualTo(2);
     }
 
     @Test
     void aReplacedThreadMayNotSleep() {
         WorkerPool pool = StressTasks.pool();
-        Runner replaced = StressTasks.runner(pool, 0);
-        assertThat(StressTasks.parks(replaced)).isTrue();
+        Runner replaced = StressTasks.looking(pool, 0);
+        assertThat(replaced.goesOn()).isTrue();
         StressTasks.runner(pool, 0);
-        assertThat(replaced.mayTakeSomething()).isTrue();
+        assertThat(replaced.goesOn()).isFalse();
     }
 }

@@ -1,6 +1,7 @@
 package io.github.roost.core.spi;
 
 import io.github.roost.core.TableClosedException;
+import java.util.Objects;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.Expect;
@@ -45,7 +46,7 @@ public class TableUseStress {
 
     @Actor
     public void closer() {
-        use.close();
+        Objects.requireNonNull(use.close()).close();
         if (use.unused().isDone()) {
             freed = 1;
         }

@@ -230,7 +230,7 @@ class ListScansTest {
                 .topology(TopologyReader.synthetic(topology).read())
                 .windows(Duration.ofHours(1), Duration.ofHours(6))
                 // Nobody helps another domain.
-                .crossDomainGate(new CrossDomainGate(1, Long.MAX_VALUE))
+                .crossDomainGate(new CrossDomainGate(Long.MAX_VALUE))
                 .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(30)))
                 .build();
     }

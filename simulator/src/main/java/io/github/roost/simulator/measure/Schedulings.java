@@ -6,7 +6,7 @@ import java.util.Optional;
 
 /**
  * The names of scheduling policies on command lines and in reports, taken from the paper. The paper's V2 lets any idle worker steal across domains,
- * as in its Algorithm 2; with the gate described in its text the policy is {@code v2-gated}, the default of an orchestrator. Stateless.
+ * as in its Algorithm 2; with the gate described in its text the policy is {@code v2-gated}. Stateless.
  */
 public final class Schedulings {
     private record Named(String name, SchedulingPolicy policy) {}
@@ -15,7 +15,7 @@ public final class Schedulings {
             new Named("v0", SchedulingPolicy.ROUND_ROBIN),
             new Named("v1", SchedulingPolicy.WORK_STEALING),
             new Named("v2", SchedulingPolicy.HOME_DOMAIN_UNGATED),
-            new Named("v2-gated", SchedulingPolicy.HOME_DOMAIN));
+            new Named("v2-gated", SchedulingPolicy.HOME_DOMAIN_GATED));
 
     /** All names; {@code v0}, the baseline, is first. */
     public static final List<String> NAMES = ALL.stream().map(Named::name).toList();

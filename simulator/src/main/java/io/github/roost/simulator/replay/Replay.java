@@ -310,10 +310,9 @@ public final class Replay implements AutoCloseable {
         return Study.runAll(simulations, result -> {});
     }
 
-    /** The policy as replayed: the gate of a running pool uses measured costs under every policy, and recorded tables have no copies to divide. */
+    /** The policy as replayed: recorded tables have no copies to divide. */
     static Policy predicted(Policy policy) {
-        return new Policy(
-                policy.name(), policy.scheduling(), policy.rule(), policy.forkJoin(), policy.groups(), true, 1);
+        return new Policy(policy.name(), policy.scheduling(), policy.rule(), policy.forkJoin(), policy.groups(), 1);
     }
 
     @Override

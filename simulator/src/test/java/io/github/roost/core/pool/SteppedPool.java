@@ -2,8 +2,8 @@ package io.github.roost.core.pool;
 
 import io.github.roost.core.Priority;
 import io.github.roost.core.SearchFunction;
+import io.github.roost.core.dispatch.Crossings;
 import io.github.roost.core.dispatch.Dispatcher;
-import io.github.roost.core.dispatch.WakePolicy;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.monitor.TrafficMonitor;
@@ -23,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.IntConsumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.NullMarked;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The worker pool of {@code core} in lockstep: of its workers' threads one runs at a time, when a test says so, until it is
@@ -56,7 +57,7 @@ public final class SteppedPool implements AutoCloseable {
     /**
      * Workers that all sleep.
      *
-     * @param clock what backlogs are measured by
+     * @param clock what ages are measured by
      * @param random what the dispatcher, thieves and who wakes draw from, all of one sequence
      * @param woken told each worker that is woken; it goes on at its next {@link #step}
      */
@@ -76,7 +77,7 @@ public final class SteppedPool implements AutoCloseable {
         Arrays.setAll(turns, worker -> new Semaphore(0));
         this.reached = new int[layout.workers()];
         this.homes = new int[layout.workers()];
-        TrafficMonitor monitor = new TrafficMonitor(layout.domains());
+        TrafficMonitor monitor = new TrafficMonitor(layout.domains(), layout.workers());
         monitor.ensureCapacity(mapping.slots());
         this.pool = new WorkerPool(
                 new WorkerPool.Setup(
@@ -89,7 +90,7 @@ public final class SteppedPool implements AutoCloseable {
                         RING,
                         .02,
                         monitor,
-                        new Crossings(layout)),
+                        new Crossed(layout)),
                 Dispatcher.of(scheduling, layout),
                 () -> scheduling.usesHomes() ? random.nextLong() : roundRobin++,
                 new Stepped());
@@ -110,7 +111,7 @@ public final class SteppedPool implements AutoCloseable {
         Request<Integer, Integer> request = new Request<>(
                 Kind.ONE_SLICE, waits, task, slot, epoch, Priority.INTERACTIVE, Task.NOT_TIMED, Task.NO_DEADLINE);
         if (!pool.dispatch().offer(pool.dispatch().worker(slot, epoch.mapping()), request)) {
-            throw new IllegalStateException("a ring of " + RING + " tasks is full");
+            throw new IllegalStateException("a queue of " + RING + " tasks is full");
         }
     }
 
@@ -121,7 +122,10 @@ public final class SteppedPool implements AutoCloseable {
 
     /** The task that a worker runs has taken so long and read so much. */
     public void measured(int worker, long nanos, long bytes) {
-        pool.help().measured(pool.worker(worker), homes[worker], nanos, bytes);
+        int home = homes[worker];
+        Worker takenFrom =
+                home == pool.domainOf(worker) ? null : pool.worker(pool.layout().workerIn(home, 0));
+        pool.help().measured(pool.worker(worker), takenFrom, nanos, bytes);
     }
 
     /** Has a worker end its task, or wake up; the number of the task that it runs then, or {@link #SLEEPS}. */
@@ -147,7 +151,7 @@ public final class SteppedPool implements AutoCloseable {
     }
 
     /** What the pool's policy knows of the domains. */
-    public WakePolicy.Domains domains() {
+    public Crossings.Domains domains() {
         return pool.help().domains();
     }
 
@@ -220,17 +224,22 @@ public final class SteppedPool implements AutoCloseable {
         }
 
         @Override
-        public void unpark(Worker worker, Thread thread) {
+        public void deliver(Runnable answer) {
+            answer.run();
+        }
+
+        @Override
+        public void unpark(Worker worker, @Nullable Thread thread) {
             if (!ends) {
                 woken.accept(worker.index);
             }
         }
     }
 
-    private final class Crossings implements PoolListener {
+    private final class Crossed implements PoolListener {
         private final WorkerLayout layout;
 
-        Crossings(WorkerLayout layout) {
+        Crossed(WorkerLayout layout) {
             this.layout = layout;
         }
 
@@ -243,8 +252,8 @@ public final class SteppedPool implements AutoCloseable {
         public void ran(int slot, int worker, long nanos) {}
 
         @Override
-        public void workerRestarted(int worker) {
-            throw new IllegalStateException("worker " + worker + " met an error");
+        public void broke(Throwable error) {
+            throw new IllegalStateException(error);
         }
     }
 }

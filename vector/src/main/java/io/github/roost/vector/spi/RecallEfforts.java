@@ -72,7 +72,7 @@ final class RecallEfforts {
         if (effort.isDone() && !effort.isCompletedExceptionally()) {
             return submit.apply(request.effort(effort.join()));
         }
-        // A worker that waits for it inside a search runs queued searches meanwhile.
+        // A search that waits for it gives its worker to others meanwhile.
         CompletableFuture<SearchResult> answer = orchestrator.indexing().newFuture();
         SubmitOptions options = request.options();
         boolean hasDeadline = !options.timeout().isZero();

@@ -155,23 +155,13 @@ class RecallEffortsTest {
         assertThat(submitted).isCancelled();
     }
 
-    /** An interactive search runs no batch work while it waits, so a measurement as batch work can show this of a batch search only. */
     @ParameterizedTest
     @EnumSource(Priority.class)
-    void aSearchThatWaitsForItOnTheOnlyWorkerGoesOnRunningQueuedSearches(Priority priority) {
+    void aSearchThatWaitsForItOnTheOnlyWorkerGivesWayToQueuedSearches(Priority priority) {
         Registration table = orchestrator.register("table");
-        SubmitOptions options = new SubmitOptions(priority, Duration.ZERO);
         Set<Thread> measuring = ConcurrentHashMap.newKeySet();
-        Set<Thread> waiting;
-        int attempts = 0;
-        do {
-            measuring.clear();
-            waiting = Set.of(threadThatWaits(table, options, measuring));
-            // On a busy machine a thread that waits may look blocked for a moment, and is then replaced: not each
-            // attempt counts.
-        } while (!measuring.equals(waiting) && ++attempts < 10);
-        // With a blocked thread they would run on the thread that replaces it.
-        assertThat(measuring).isEqualTo(waiting);
+        Thread waiting = threadThatWaits(table, new SubmitOptions(priority, Duration.ZERO), measuring);
+        assertThat(measuring).isNotEmpty().doesNotContain(waiting);
     }
 
     /** The thread of a search that waits for an effort; adds the threads of the searches of the measurement to {@code measuring}. */
