@@ -1,0 +1,172 @@
+package io.github.roost.core;
+
+import static io.github.roost.core.TestBed.SAME;
+import static io.github.roost.core.TestBed.await;
+import static io.github.roost.core.TestBed.get;
+import static io.github.roost.core.TestBed.holding;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.roost.testkit.Await;
+import io.github.roost.testkit.Effort;
+import io.github.roost.testkit.Machines;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Submissions that find no room, or compete for it. */
+@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class WaitingSubmittersTest {
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final int PLACES = 4;
+
+    @RegisterExtension
+    final TestBed bed = new TestBed();
+
+    /** A thread that submits one search and waits for room; the search answers with its query. */
+    private record Submitter(Thread thread, FutureTask<CompletableFuture<Integer>> submission) {
+        static Submitter of(
+                Orchestrator orchestrator, SearchFunction<Integer, Integer> search, int query, MappingId id) {
+            FutureTask<CompletableFuture<Integer>> submission =
+                    new FutureTask<>(() -> orchestrator.submit(search, query, id));
+            Thread thread = Thread.ofPlatform().daemon().start(submission);
+            Await.until(() -> thread.getState() == Thread.State.WAITING
+                    || thread.getState() == Thread.State.TIMED_WAITING
+                    || submission.isDone());
+            return new Submitter(thread, submission);
+        }
+
+        int answer() throws Exception {
+            return get(get(submission));
+        }
+    }
+
+    /** An orchestrator whose only worker is busy and whose only place is taken. */
+    private MappingId full(CountDownLatch gate, List<Orchestrator> opened) throws Exception {
+        Orchestrator orchestrator =
+                bed.open(Machines.orchestrator(1, 1).ringCapacity(1).overloadPolicy(OverloadPolicy.block(PATIENCE)));
+        opened.add(orchestrator);
+        MappingId id = orchestrator.register("table").id();
+        CountDownLatch begun = new CountDownLatch(1);
+        var _ = orchestrator.submit(holding(begun, gate), 0, id);
+        await(begun);
+        var _ = orchestrator.submit(SAME, 0, id);
+        return id;
+    }
+
+    @Test
+    void submittersThatWaitForRoomUseNoProcessor() throws Exception {
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        CountDownLatch gate = bed.gate();
+        List<Orchestrator> opened = new ArrayList<>();
+        MappingId id = full(gate, opened);
+        List<Submitter> submitters = new ArrayList<>();
+        for (int i = 0; i < 64; i++) {
+            submitters.add(Submitter.of(opened.getFirst(), SAME, i, id));
+        }
+        long began = System.nanoTime();
+        long before = cpuNanos(threads, submitters);
+        TimeUnit.MILLISECONDS.sleep(300);
+        long used = cpuNanos(threads, submitters) - before;
+        long wall = System.nanoTime() - began;
+        assertThat(used).as("CPU time of all submitters in %d ns", wall).isLessThan(wall / 10);
+        gate.countDown();
+        for (int i = 0; i < submitters.size(); i++) {
+            assertThat(submitters.get(i).answer()).isEqualTo(i);
+        }
+    }
+
+    private static long cpuNanos(ThreadMXBean threads, List<Submitter> submitters) {
+        return submitters.stream()
+                .mapToLong(
+                        submitter -> threads.getThreadCpuTime(submitter.thread().threadId()))
+                .sum();
+    }
+
+    @Test
+    void submittersAreAdmittedInTheOrderInWhichTheyCame() throws Exception {
+        CountDownLatch gate = bed.gate();
+        List<Orchestrator> opened = new ArrayList<>();
+        MappingId id = full(gate, opened);
+        List<Integer> ran = Collections.synchronizedList(new ArrayList<>());
+        SearchFunction<Integer, Boolean> noting = (query, context) -> ran.add(query);
+        SearchFunction<Integer, Integer> search = (query, context) -> noting.search(query, context) ? query : -1;
+        List<Submitter> submitters = new ArrayList<>();
+        List<Integer> order = IntStream.range(0, 24).boxed().toList();
+        for (int query : order) {
+            submitters.add(Submitter.of(opened.getFirst(), search, query, id));
+        }
+        gate.countDown();
+        for (Submitter submitter : submitters) {
+            var _ = submitter.answer();
+        }
+        assertThat(ran).isEqualTo(order);
+    }
+
+    /**
+     * Two fan-outs at once onto two domains whose workers are busy and whose rings have {@value #PLACES} places each. The more parts a
+     * fan-out has, the fewer fit; what fits is accepted although the other is being placed at the same moment.
+     */
+    @Tag("stress")
+    @ParameterizedTest
+    @CsvSource({"2, 2", "3, 1", "4, 1", "9, 1"})
+    void aFanOutThatFitsIsNotRefusedBecauseAnotherIsBeingPlaced(int partsPerDomain, int fitting) throws Exception {
+        Orchestrator orchestrator = bed.open(Machines.orchestrator(2, 1).ringCapacity(PLACES));
+        Registration table = orchestrator.register("table", 2);
+        assertThat(orchestrator.homes(table.id(0))).isNotEqualTo(orchestrator.homes(table.id(1)));
+        List<Part<Integer, Integer>> one = parts(table, partsPerDomain, 0);
+        List<Part<Integer, Integer>> two = parts(table, partsPerDomain, 1);
+        for (int round = 0; round < Effort.times(1_000); round++) {
+            CountDownLatch begun = new CountDownLatch(2);
+            CountDownLatch gate = new CountDownLatch(1);
+            bed.atEnd(gate::countDown);
+            List<CompletableFuture<Integer>> holders = new ArrayList<>();
+            holders.add(orchestrator.submit(holding(begun, gate), 0, table.id(0)));
+            holders.add(orchestrator.submit(holding(begun, gate), 0, table.id(1)));
+            await(begun);
+            CyclicBarrier together = new CyclicBarrier(2);
+            FutureTask<Integer> other = new FutureTask<>(() -> accepted(orchestrator, two, together));
+            Thread.ofPlatform().daemon().start(other);
+            int accepted = accepted(orchestrator, one, together) + get(other);
+            gate.countDown();
+            assertThat(accepted).as("fan-outs accepted in round %d", round).isEqualTo(fitting);
+            for (CompletableFuture<Integer> holder : holders) {
+                var _ = get(holder);
+            }
+            Await.until(() -> orchestrator.stats(0).domains().stream().allMatch(domain -> domain.waiting() == 0));
+        }
+    }
+
+    private static int accepted(Orchestrator orchestrator, List<Part<Integer, Integer>> parts, CyclicBarrier together)
+            throws Exception {
+        together.await(10, TimeUnit.SECONDS);
+        try {
+            var _ = orchestrator.fanOut(parts, List::size);
+            return 1;
+        } catch (RejectedSearchException refused) {
+            return 0;
+        }
+    }
+
+    /** Parts for both domains, that of the given id first. */
+    private static List<Part<Integer, Integer>> parts(Registration table, int perDomain, int first) {
+        List<Part<Integer, Integer>> parts =
+                new ArrayList<>(Collections.nCopies(perDomain, new Part<>(SAME, 0, table.id(first))));
+        parts.addAll(Collections.nCopies(perDomain, new Part<>(SAME, 0, table.id(1 - first))));
+        return parts;
+    }
+}
