@@ -1,21 +1,25 @@
 package io.github.roost.core;
 
 import io.github.roost.core.OrchestratorStats.TaskCounts;
+import io.github.roost.core.SoakClient.Target;
 import io.github.roost.core.policy.SchedulingPolicy;
+import io.github.roost.testkit.Machines;
 import io.github.roost.topology.Topology;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
 /**
  * A randomized soak test of the orchestrator: submits, fan-outs, nested submits, cancellations, deadlines, failures of
  * every kind, remaps, registrations and closes. It checks that every future completes exactly once, that the counters
- * add up, and that nothing is left in the rings or on the heap. Runs in cycles, each with its own orchestrator. The
- * overload policies take turns. Rings of one task, which soon refuse one, take turns with larger rings; an orchestrator
- * with the larger rings is closed under full load with almost no time to drain.
+ * add up, and that nothing is left in the rings or on the heap. Runs in cycles, each with two orchestrators of its own,
+ * whose searches wait for each other's, beside a thread that computes without end. Some dependents of futures block. The
+ * overload policies take turns. Rings of one task, which soon refuse one, take turns with larger rings; orchestrators
+ * with the larger rings are closed under full load with almost no time to drain.
  */
 final class Soak {
     private static final int SUBMITTERS = 4;
@@ -62,6 +66,21 @@ final class Soak {
 
     /** Runs for at least {@code duration}, to the end of the current cycle. */
     public Report run(Duration duration) {
+        AtomicBoolean stop = new AtomicBoolean();
+        Thread neighbor = Thread.ofPlatform().daemon().name("neighbor").start(() -> {
+            while (!stop.get()) {
+                Thread.onSpinWait();
+            }
+        });
+        try {
+            return runBesideANeighbor(duration);
+        } finally {
+            stop.set(true);
+            join(neighbor);
+        }
+    }
+
+    private Report runBesideANeighbor(Duration duration) {
         long end = System.nanoTime() + duration.toNanos();
         long heapAfterFirst = 0;
         do {
@@ -91,20 +110,25 @@ final class Soak {
             default -> OverloadPolicy.block(Duration.ofMillis(5));
         };
         int ringCapacity = cycles % 2 == 0 ? 1 : 1 + random.nextInt(64);
-        Orchestrator orchestrator = Orchestrator.builder()
-                .topology(topology)
-                .scheduling(scheduling)
-                .overloadPolicy(policy)
-                .ringCapacity(ringCapacity)
-                .windows(Duration.ofMillis(5), Duration.ofMillis(20))
-                .build();
         boolean abrupt = cycles % 2 == 1;
         String where = "cycle " + cycles + " of seed " + seed + " (" + scheduling + ", " + policy + ")";
+        List<Target> targets = new ArrayList<>();
+        for (Topology machine : List.of(topology, Machines.of(1, 2))) {
+            targets.add(Target.of(Orchestrator.builder()
+                    .topology(machine)
+                    .scheduling(scheduling)
+                    .overloadPolicy(policy)
+                    .ringCapacity(ringCapacity)
+                    .windows(Duration.ofMillis(5), Duration.ofMillis(20))
+                    .build()));
+        }
         List<SoakClient> clients = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
         long end = System.nanoTime() + CYCLE_NANOS;
         for (int submitter = 0; submitter < SUBMITTERS; submitter++) {
-            SoakClient client = new SoakClient(orchestrator, random.nextLong(), end);
+            // One platform and one virtual thread submit to each.
+            int to = submitter / 2 % 2;
+            SoakClient client = new SoakClient(targets.get(to), targets.get(1 - to), random.nextLong(), end);
             clients.add(client);
             threads.add(
                     submitter % 2 == 0
@@ -113,19 +137,22 @@ final class Soak {
         }
         if (abrupt) {
             sleepUntil(end - CYCLE_NANOS / 2);
-            orchestrator.close(Duration.ofMillis(random.nextInt(3)));
+            for (Target target : targets) {
+                target.orchestrator().close(Duration.ofMillis(random.nextInt(3)));
+            }
         }
         threads.forEach(Soak::join);
-        boolean drained = orchestrator.close(LONGEST_DRAIN);
-        if (!abrupt && !drained) {
-            violations.add(where + " was not drained in " + LONGEST_DRAIN);
+        for (Target target : targets) {
+            boolean drained = target.orchestrator().close(LONGEST_DRAIN);
+            if (!abrupt && !drained) {
+                violations.add(where + " was not drained in " + LONGEST_DRAIN);
+            }
         }
-        examine(where, abrupt, orchestrator.stats(), clients);
+        examine(where, clients);
+        targets.forEach(target -> examine(where, abrupt, target));
     }
 
-    private void examine(String where, boolean abrupt, OrchestratorStats stats, List<SoakClient> clients) {
-        long tasksOfCycle = 0;
-        long groupsOfCycle = 0;
+    private void examine(String where, List<SoakClient> clients) {
         for (SoakClient client : clients) {
             long end = System.nanoTime() + LONGEST_WAIT_NANOS;
             while (client.unfinished() > 0 && System.nanoTime() < end) {
@@ -137,9 +164,13 @@ final class Soak {
             client.failures().forEach(failure -> violations.add(where + ": " + failure));
             futures += client.futures();
             refused += client.refused();
-            tasksOfCycle += client.tasks();
-            groupsOfCycle += client.groups();
         }
+    }
+
+    private void examine(String where, boolean abrupt, Target target) {
+        OrchestratorStats stats = target.orchestrator().stats();
+        long tasksOfCycle = target.tasks().get();
+        long groupsOfCycle = target.groups().get();
         accepted += tasksOfCycle;
         remaps += stats.remaps();
         TaskCounts counts = stats.tasks();

@@ -7,10 +7,11 @@ import io.github.roost.core.spi.Search;
 import io.github.roost.core.spi.Step;
 import java.time.Duration;
 import java.util.List;
-import java.util.Queue;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -21,27 +22,51 @@ import java.util.stream.IntStream;
 
 /**
  * One submitter of a soak test: registers one table at a time and submits some searches to it, some of which fail on
- * purpose.
+ * purpose, and some of which wait for searches of another orchestrator.
  */
 final class SoakClient implements Runnable {
     private static final int SEARCHES_PER_TABLE = 50;
     private static final int MAX_IN_FLIGHT = 2_000;
     private static final int MAX_FAILURES_KEPT = 10;
+    /** Turns of a search that takes many. */
+    private static final int TURNS = 100;
 
+    private static final int MAX_BLOCKED_SECONDS = 20;
+
+    /**
+     * An orchestrator that clients submit to.
+     *
+     * @param table a table that stays open, for the searches that searches of other orchestrators wait for
+     * @param tasks tasks accepted from all clients
+     * @param groups upper bound of the tasks of batch queues: one per query
+     */
+    record Target(Orchestrator orchestrator, Registration table, AtomicLong tasks, AtomicLong groups) {
+        static Target of(Orchestrator orchestrator) {
+            return new Target(orchestrator, orchestrator.register("open"), new AtomicLong(), new AtomicLong());
+        }
+    }
+
+    private final Target target;
+    private final Target other;
     private final Orchestrator orchestrator;
     private final Random random;
     private final long end;
     private final AtomicLong futures = new AtomicLong();
     private final AtomicLong completions = new AtomicLong();
-    private final AtomicLong tasks = new AtomicLong();
-    /** Upper bound of the tasks of batch queues: one per query. */
-    private final AtomicLong groups = new AtomicLong();
-
+    private final AtomicLong tasks;
     private final AtomicLong refused = new AtomicLong();
-    private final Queue<String> failures = new ConcurrentLinkedQueue<>();
+    /** Each once. */
+    private final Set<String> failures = ConcurrentHashMap.newKeySet();
 
-    SoakClient(Orchestrator orchestrator, long seed, long end) {
-        this.orchestrator = orchestrator;
+    /**
+     * @param target receives the submissions
+     * @param other receives searches that searches of the target wait for
+     */
+    SoakClient(Target target, Target other, long seed, long end) {
+        this.target = target;
+        this.other = other;
+        this.orchestrator = target.orchestrator();
+        this.tasks = target.tasks();
         this.random = new Random(seed);
         this.end = end;
     }
@@ -52,15 +77,6 @@ final class SoakClient implements Runnable {
 
     long unfinished() {
         return futures.get() - completions.get();
-    }
-
-    long tasks() {
-        return tasks.get();
-    }
-
-    /** The max number of tasks beyond {@link #tasks}. */
-    long groups() {
-        return groups.get();
     }
 
     long refused() {
@@ -105,11 +121,12 @@ final class SoakClient implements Runnable {
     }
 
     private CompletableFuture<?> any(Registration table) {
-        return switch (random.nextInt(10)) {
+        return switch (random.nextInt(11)) {
             case 0, 1 -> fanOut(table);
             case 2, 3 -> steps(table);
             case 4 -> shared(table);
             case 5 -> maintenance(table);
+            case 6 -> turns(table);
             default -> submit(table);
         };
     }
@@ -118,12 +135,33 @@ final class SoakClient implements Runnable {
     private void watch(CompletableFuture<?> future) {
         futures.incrementAndGet();
         AtomicInteger times = new AtomicInteger();
+        int how = random.nextInt(400);
         var _ = future.whenComplete((result, failure) -> {
-            completions.incrementAndGet();
             if (times.incrementAndGet() > 1) {
                 fail("a future completed twice");
             }
+            block(how);
+            completions.incrementAndGet();
         });
+    }
+
+    /** Some dependents block the thread that runs them: asleep, or until another thread goes on. */
+    private void block(int how) {
+        try {
+            if (how == 0) {
+                TimeUnit.MILLISECONDS.sleep(1);
+            } else if (how == 1) {
+                CountDownLatch latch = new CountDownLatch(1);
+                // Of its own: a thread of a pool may be one that runs a dependent that blocks.
+                Thread.ofVirtual().start(latch::countDown);
+                if (!latch.await(MAX_BLOCKED_SECONDS, TimeUnit.SECONDS)) {
+                    fail("a dependent waited in vain for another thread");
+                }
+            }
+        } catch (InterruptedException e) {
+            // A search that ran before in this thread may have left it interrupted.
+            Thread.currentThread().interrupt();
+        }
     }
 
     private CompletableFuture<?> submit(Registration table) {
@@ -166,6 +204,33 @@ final class SoakClient implements Runnable {
                         options);
         tasks.incrementAndGet();
         return future;
+    }
+
+    /** A search of many turns of either priority: it yields, or parks for bytes that have arrived. */
+    private CompletableFuture<?> turns(Registration table) {
+        boolean parks = random.nextBoolean();
+        CompletableFuture<Integer> future = orchestrator
+                .indexing()
+                .submitSteps(
+                        (query, context) -> turn(TURNS, parks),
+                        0,
+                        table.id(random.nextInt(table.size())),
+                        random.nextBoolean() ? SubmitOptions.DEFAULT : SubmitOptions.BATCH);
+        tasks.incrementAndGet();
+        return future;
+    }
+
+    private static Step<Integer, Integer> turn(int left, boolean parks) {
+        if (left == 0) {
+            return Step.done(0);
+        }
+        Search<Integer, Integer> next = (query, context) -> turn(left - 1, parks);
+        if (!parks) {
+            return new Step.Yield<>(next);
+        }
+        Pending pending = new Pending();
+        pending.complete();
+        return new Step.Park<>(pending, next);
     }
 
     private Step<Integer, Integer> step(Registration table, int left, boolean mayWaitForEver, SearchContext context) {
@@ -217,7 +282,7 @@ final class SoakClient implements Runnable {
         Indexing.BatchQueue<Integer, Integer> queue = orchestrator
                 .indexing()
                 .batchQueue(table.id(random.nextInt(table.size())), (group, context) -> serve(group, context));
-        groups.addAndGet(4);
+        target.groups().addAndGet(4);
         for (int i = 0; i < 3; i++) {
             watch(orchestrator.indexing().submitShared(queue, random.nextInt(100), options()));
         }
@@ -263,6 +328,7 @@ final class SoakClient implements Runnable {
     private SearchFunction<Integer, Integer> search(Registration table) {
         return (query, context) -> {
             context.touched(1, query);
+            checkPlace(target, context);
             if (query < 20) {
                 throw new IllegalStateException("search");
             }
@@ -275,8 +341,11 @@ final class SoakClient implements Runnable {
             if (query < 60) {
                 Thread.currentThread().interrupt();
             }
-            if (query < 160) {
+            if (query < 140) {
                 return nested(table, query);
+            }
+            if (query < 160) {
+                return elsewhere(query);
             }
             return query < 170 ? untilToldToStop(context) : query;
         };
@@ -299,6 +368,34 @@ final class SoakClient implements Runnable {
         }
         tasks.incrementAndGet();
         return inner.join();
+    }
+
+    /** Waits on a worker of one orchestrator for a search of another. */
+    private int elsewhere(int query) {
+        SearchFunction<Integer, Integer> search = (same, context) -> {
+            context.touched(1, 1);
+            checkPlace(other, context);
+            return same + 1;
+        };
+        CompletableFuture<Integer> inner;
+        try {
+            inner = other.orchestrator().submit(search, query, other.table().id());
+        } catch (RejectedExecutionException fullOrClosed) {
+            return query;
+        }
+        other.tasks().incrementAndGet();
+        return inner.join();
+    }
+
+    /** A search that runs on a worker runs on one of its own orchestrator. */
+    private void checkPlace(Target own, SearchContext context) {
+        Orchestrator at = own.orchestrator();
+        if (context.worker() >= at.workers()) {
+            fail("a search ran on worker " + context.worker() + " of " + at.workers());
+        }
+        if (context.worker() >= 0 && !at.indexing().calledOnWorker()) {
+            fail("a search ran on a worker of another orchestrator");
+        }
     }
 
     /** Computes for up to a millisecond, or until its deadline passes or it is cancelled. */
