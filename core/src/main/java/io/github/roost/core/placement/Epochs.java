@@ -92,9 +92,7 @@ public final class Epochs {
     /** Fails the futures that were given out and whose epochs have not retired; the epochs themselves still retire. */
     public void failAwaited(Throwable cause) {
         for (CompletableFuture<Void> open : awaited) {
-            if (awaited.remove(open)) {
-                Thread.ofVirtual().name("roost-retired").start(() -> open.completeExceptionally(cause));
-            }
+            Thread.ofVirtual().name("roost-retired").start(() -> open.completeExceptionally(cause));
         }
     }
 
