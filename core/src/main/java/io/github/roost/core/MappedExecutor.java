@@ -1,7 +1,7 @@
 package io.github.roost.core;
 
-import io.github.roost.core.pool.Request.Kind;
 import io.github.roost.core.pool.WorkerPool;
+import io.github.roost.core.task.Request.Kind;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -36,7 +36,6 @@ final class MappedExecutor extends AbstractExecutorService {
     }
 
     private final Admission admission;
-    private final WorkerPool pool;
     private final MappingId mappingId;
     private final Set<Entry> live = ConcurrentHashMap.newKeySet();
     private final AtomicReference<State> state = new AtomicReference<>(State.RUNNING);
@@ -44,9 +43,8 @@ final class MappedExecutor extends AbstractExecutorService {
     /** The exception with which the closed orchestrator failed a task of this executor. */
     private volatile @Nullable Throwable failed;
 
-    MappedExecutor(Admission admission, WorkerPool pool, MappingId mappingId) {
+    MappedExecutor(Admission admission, MappingId mappingId) {
         this.admission = admission;
-        this.pool = pool;
         this.mappingId = mappingId;
     }
 

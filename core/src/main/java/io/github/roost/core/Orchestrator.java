@@ -11,12 +11,12 @@ import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.core.policy.IdleStrategy;
 import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.core.pool.CallerRunner;
-import io.github.roost.core.pool.Request.Kind;
 import io.github.roost.core.pool.WorkerPool;
 import io.github.roost.core.remap.RemapRule;
 import io.github.roost.core.spi.GroupRule;
 import io.github.roost.core.spi.Indexing;
 import io.github.roost.core.spi.Step;
+import io.github.roost.core.task.Request.Kind;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.Pinner;
 import io.github.roost.topology.Topology;
@@ -297,7 +297,7 @@ public final class Orchestrator implements AutoCloseable {
      */
     public ExecutorService executor(MappingId mappingId) {
         admission.checkOwned(mappingId);
-        return new MappedExecutor(admission, pool, mappingId);
+        return new MappedExecutor(admission, mappingId);
     }
 
     /** {@return the topology that this orchestrator runs on} */

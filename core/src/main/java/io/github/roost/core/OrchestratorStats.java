@@ -5,10 +5,11 @@ import io.github.roost.core.mapping.Mapping;
 import io.github.roost.core.monitor.Traffic;
 import io.github.roost.core.placement.Mapper;
 import io.github.roost.core.policy.SchedulingPolicy;
-import io.github.roost.core.pool.Task.Outcome;
+import io.github.roost.core.pool.WorkerCounters;
+import io.github.roost.core.pool.WorkerCounters.Counter;
 import io.github.roost.core.pool.WorkerPool;
-import io.github.roost.core.pool.WorkerTotals;
 import io.github.roost.core.remap.DomainLoads;
+import io.github.roost.core.task.Task.Outcome;
 import io.github.roost.topology.Pinner;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -183,10 +184,10 @@ public record OrchestratorStats(
             int maxTables) {
         Traffic totals = mapper.totals();
         Mapping mapping = mapper.epochs().current().mapping();
-        List<WorkerTotals> counts = new ArrayList<>();
+        List<WorkerCounters> counts = new ArrayList<>();
         List<WorkerStats> workers = new ArrayList<>();
         for (int worker = 0; worker < layout.workers(); worker++) {
-            WorkerTotals count = pool.totalsOf(worker);
+            WorkerCounters count = pool.countsOf(worker);
             counts.add(count);
             workers.add(new WorkerStats(
                     worker,
@@ -194,9 +195,9 @@ public record OrchestratorStats(
                     layout.coreOf(worker).id(),
                     pool.pinOf(worker),
                     pool.waiting(worker),
-                    count.completed(),
-                    count.intraSteals(),
-                    count.crossSteals()));
+                    count.get(Counter.COMPLETED),
+                    count.get(Counter.INTRA_STEALS),
+                    count.get(Counter.CROSS_STEALS)));
         }
         return new OrchestratorStats(
                 scheduling,
@@ -211,21 +212,25 @@ public record OrchestratorStats(
                 tables(mapper, totals, maxTables));
     }
 
-    private static TaskCounts taskCounts(List<WorkerTotals> counts, WorkerPool pool, long rejected) {
+    private static TaskCounts taskCounts(List<WorkerCounters> counts, WorkerPool pool, long rejected) {
         return new TaskCounts(
-                counts.stream().mapToLong(WorkerTotals::completed).sum() + pool.endedElsewhere(Outcome.COMPLETED),
-                counts.stream().mapToLong(WorkerTotals::failed).sum() + pool.endedElsewhere(Outcome.FAILED),
-                counts.stream().mapToLong(WorkerTotals::cancelled).sum() + pool.endedElsewhere(Outcome.CANCELLED),
-                counts.stream().mapToLong(WorkerTotals::expired).sum() + pool.endedElsewhere(Outcome.EXPIRED),
+                sum(counts, Counter.COMPLETED) + pool.endedElsewhere(Outcome.COMPLETED),
+                sum(counts, Counter.FAILED) + pool.endedElsewhere(Outcome.FAILED),
+                sum(counts, Counter.CANCELLED) + pool.endedElsewhere(Outcome.CANCELLED),
+                sum(counts, Counter.EXPIRED) + pool.endedElsewhere(Outcome.EXPIRED),
                 rejected,
-                counts.stream().mapToLong(WorkerTotals::intraSteals).sum(),
-                counts.stream().mapToLong(WorkerTotals::crossSteals).sum());
+                sum(counts, Counter.INTRA_STEALS),
+                sum(counts, Counter.CROSS_STEALS));
+    }
+
+    private static long sum(List<WorkerCounters> counts, Counter counter) {
+        return counts.stream().mapToLong(count -> count.get(counter)).sum();
     }
 
     private static List<DomainStats> domains(
             WorkerLayout layout,
             WorkerPool pool,
-            List<WorkerTotals> counts,
+            List<WorkerCounters> counts,
             Mapping mapping,
             List<Registration> registered,
             Traffic totals) {
@@ -244,17 +249,8 @@ public record OrchestratorStats(
         }
         List<DomainStats> domains = new ArrayList<>();
         for (int domain = 0; domain < layout.domains(); domain++) {
-            long waits = 0;
-            long wait = 0;
-            long runs = 0;
-            long run = 0;
-            for (int i = 0; i < layout.workersIn(domain); i++) {
-                WorkerTotals count = counts.get(layout.workerIn(domain, i));
-                waits += count.waitsTimed();
-                wait += count.waitNanos();
-                runs += count.runsTimed();
-                run += count.runNanos();
-            }
+            int first = layout.workerIn(domain, 0);
+            List<WorkerCounters> here = counts.subList(first, first + layout.workersIn(domain));
             domains.add(new DomainStats(
                     domain,
                     pool.waitingIn(domain),
@@ -262,10 +258,10 @@ public record OrchestratorStats(
                     pool.maintenanceIn(domain),
                     Math.round(loads[domain]),
                     ids[domain],
-                    waits,
-                    wait,
-                    runs,
-                    run));
+                    sum(here, Counter.WAITS_TIMED),
+                    sum(here, Counter.WAIT_NANOS),
+                    sum(here, Counter.RUNS_TIMED),
+                    sum(here, Counter.RUN_NANOS)));
         }
         return domains;
     }

@@ -1,6 +1,5 @@
 package io.github.roost.cli.architecture;
 
-import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
@@ -60,6 +59,7 @@ class BoundariesTest {
 
     private static final String HWLOC = "io.github.roost.topology.hwloc..";
     private static final String POOL = "io.github.roost.core.pool..";
+    private static final String TASK = "io.github.roost.core.task..";
     private static final String PLACEMENT = "io.github.roost.core.placement..";
     /** Decisions that only core and the simulators, which decide alike, ask for. */
     private static final String[] DECISIONS = {
@@ -104,6 +104,7 @@ class BoundariesTest {
                     Stream.of(
                             HWLOC,
                             POOL,
+                            TASK,
                             PLACEMENT,
                             RINGS,
                             LOOKUP,
@@ -198,6 +199,9 @@ class BoundariesTest {
     static final ArchRule thePoolIsBehindCore = onlyUsedBy(POOL, CORE);
 
     @ArchTest
+    static final ArchRule tasksAreBehindCore = onlyUsedBy(TASK, CORE);
+
+    @ArchTest
     static final ArchRule placementIsBehindCore = onlyUsedBy(PLACEMENT, CORE);
 
     @ArchTest
@@ -290,7 +294,7 @@ class BoundariesTest {
                     "io.github.roost.core.policy..",
                     "io.github.roost.core.remap..")
             .should()
-            .dependOnClassesThat(resideInAPackage(POOL).or(resideInAPackage("io.github.roost.core")));
+            .dependOnClassesThat(resideInAnyPackage(POOL, TASK, "io.github.roost.core"));
 
     /** Requests are one slice: types of the root package, and those of the SPI. */
     @ArchTest

@@ -11,7 +11,6 @@ import io.github.roost.core.remap.DomainLoads;
 import io.github.roost.core.remap.FirstHomes;
 import io.github.roost.core.remap.RemapRule;
 import io.github.roost.core.remap.RemapRule.Remap;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -407,8 +406,12 @@ public final class Mapper {
         return entry.getValue().registration().id(slot - entry.getKey()).toString();
     }
 
+    /** The tables that are registered and not closed. */
     public synchronized List<Registration> tables() {
-        return new ArrayList<>(tables.values().stream().map(Table::registration).toList());
+        return tables.values().stream()
+                .map(Table::registration)
+                .filter(Registration::isOpen)
+                .toList();
     }
 
     synchronized int slotCount() {

@@ -1,5 +1,7 @@
 package io.github.roost.core.pool;
 
+import io.github.roost.core.task.Task;
+
 /**
  * Lets searches go before the batch work that runs: it runs waiting interactive tasks nested in the batch task, and yields the core
  * to other threads. Used only by the runner's thread.

@@ -1,9 +1,13 @@
 package io.github.roost.core.pool;
 
 import io.github.roost.core.monitor.TrafficMonitor;
-import io.github.roost.core.pool.Task.After;
-import io.github.roost.core.pool.Task.Outcome;
 import io.github.roost.core.spi.Step;
+import io.github.roost.core.task.Parked;
+import io.github.roost.core.task.Stepper;
+import io.github.roost.core.task.Task;
+import io.github.roost.core.task.Task.After;
+import io.github.roost.core.task.Task.Outcome;
+import io.github.roost.core.task.TaskContext;
 
 /**
  * Runs tasks in their submitters' threads when the queues are full. A task that parks resumes on a worker of its home.
@@ -92,7 +96,7 @@ public final class CallerRunner {
         }
 
         @Override
-        void book(Outcome outcome) {
+        protected void book(Outcome outcome) {
             pool.countElsewhere(task(), outcome);
         }
 

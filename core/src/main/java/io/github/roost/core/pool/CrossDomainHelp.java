@@ -5,6 +5,8 @@ import io.github.roost.core.dispatch.Crossings;
 import io.github.roost.core.dispatch.QueueAge;
 import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.policy.SchedulingPolicy.Gate;
+import io.github.roost.core.task.Task;
+import io.github.roost.core.task.TaskQueue;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLongArray;

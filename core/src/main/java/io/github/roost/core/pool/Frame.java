@@ -1,5 +1,8 @@
 package io.github.roost.core.pool;
 
+import io.github.roost.core.task.Task;
+import io.github.roost.core.task.TaskContext;
+import io.github.roost.core.task.TaskQueue;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -158,7 +161,7 @@ final class Frame extends TaskContext {
     }
 
     @Override
-    void book(Task.Outcome outcome) {
+    protected void book(Task.Outcome outcome) {
         slices.book(this, outcome);
     }
 }

@@ -1,5 +1,6 @@
 package io.github.roost.core.pool;
 
+import io.github.roost.core.task.Task;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -2,6 +2,7 @@ package io.github.roost.core.pool;
 
 import io.github.roost.core.spi.Indexing.Maintenance;
 import io.github.roost.core.spi.Indexing.StallRule;
+import io.github.roost.core.task.Task;
 import org.jspecify.annotations.Nullable;
 
 /**

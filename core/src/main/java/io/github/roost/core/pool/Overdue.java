@@ -1,7 +1,12 @@
 package io.github.roost.core.pool;
 
 import io.github.roost.core.DeadlineExceededException;
-import io.github.roost.core.pool.Task.Outcome;
+import io.github.roost.core.task.GroupTask;
+import io.github.roost.core.task.Parked;
+import io.github.roost.core.task.Stepper;
+import io.github.roost.core.task.Task;
+import io.github.roost.core.task.Task.Outcome;
+import io.github.roost.core.task.TaskQueue;
 import java.util.function.Predicate;
 
 /**

@@ -2,6 +2,8 @@ package io.github.roost.core.pool;
 
 import io.github.roost.core.policy.IdleStrategy;
 import io.github.roost.core.pool.WorkerCounters.Counter;
+import io.github.roost.core.task.Task;
+import io.github.roost.core.task.TaskQueue;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 

@@ -1,9 +1,13 @@
 package io.github.roost.core.pool;
 
-import io.github.roost.core.pool.Task.After;
-import io.github.roost.core.pool.Task.Outcome;
 import io.github.roost.core.pool.WorkerCounters.Counter;
 import io.github.roost.core.spi.Step;
+import io.github.roost.core.task.CacheLinePadding;
+import io.github.roost.core.task.Parked;
+import io.github.roost.core.task.Stepper;
+import io.github.roost.core.task.Task;
+import io.github.roost.core.task.Task.After;
+import io.github.roost.core.task.Task.Outcome;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.function.Consumer;

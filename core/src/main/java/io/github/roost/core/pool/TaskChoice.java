@@ -4,6 +4,8 @@ import io.github.roost.core.Priority;
 import io.github.roost.core.dispatch.StealOrder;
 import io.github.roost.core.dispatch.Stealing;
 import io.github.roost.core.pool.WorkerCounters.Counter;
+import io.github.roost.core.task.Task;
+import io.github.roost.core.task.TaskQueue;
 import org.jspecify.annotations.Nullable;
 
 /**

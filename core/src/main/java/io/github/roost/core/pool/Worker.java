@@ -2,7 +2,9 @@ package io.github.roost.core.pool;
 
 import io.github.roost.core.Priority;
 import io.github.roost.core.dispatch.CrossingCost;
-import io.github.roost.core.pool.WorkerCounters.Counter;
+import io.github.roost.core.task.Parked;
+import io.github.roost.core.task.Task;
+import io.github.roost.core.task.TaskQueue;
 import io.github.roost.topology.Pinner;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -18,8 +20,7 @@ import org.jspecify.annotations.Nullable;
  * The shared state of a worker: its queues, its parked tasks, and whether it sleeps. A {@link Runner} runs its tasks: the worker's
  * thread, or a fresh thread if that one is blocked in a task. {@link IdleWorkers} says why no wake-up is lost.
  */
-final class Worker {
-    private static final Counter[] COUNTERS = Counter.values();
+final class Worker implements Parked.Place {
     /**
      * Tasks below this time are short. Handing a task to another core, whose private cache may have its data, costs each of the
      * two cores some hundred nanoseconds.
@@ -114,21 +115,19 @@ final class Worker {
     synchronized void ended(Runner one) {
         WorkerCounters ofRunner = counters.remove(one);
         if (ofRunner != null) {
-            for (Counter counter : COUNTERS) {
-                ofEnded.add(counter, ofRunner.get(counter));
-            }
+            ofEnded.add(ofRunner);
         }
         if (laneOwner == one) {
             laneOwner = null;
         }
     }
 
-    synchronized long count(Counter counter) {
-        long sum = ofEnded.get(counter);
-        for (WorkerCounters ofRunner : counters.values()) {
-            sum += ofRunner.get(counter);
-        }
-        return sum;
+    /** The sums of its counters now. */
+    synchronized WorkerCounters counts() {
+        WorkerCounters sums = new WorkerCounters();
+        sums.add(ofEnded);
+        counters.values().forEach(sums::add);
+        return sums;
     }
 
     boolean isRunBy(@Nullable Runner one) {
@@ -144,7 +143,8 @@ final class Worker {
         return pool == other;
     }
 
-    boolean isFailing() {
+    @Override
+    public boolean isFailing() {
         return pool.failure() != null;
     }
 
@@ -180,12 +180,18 @@ final class Worker {
 
     // ---- Tasks.
 
+    @Override
+    public Set<Parked> parked() {
+        return parked;
+    }
+
     TaskQueue queue(Priority priority) {
         return priority == Priority.INTERACTIVE ? interactive : batch;
     }
 
     /** Queues a task that goes on, and wakes a worker that may run it. Any thread. */
-    void resume(Task task) {
+    @Override
+    public void resume(Task task) {
         goOn(task, task.priority() == Priority.INTERACTIVE ? resumed : resumedBatch);
     }
 
@@ -208,7 +214,8 @@ final class Worker {
     }
 
     /** Called when a task that has begun waits: its deadline may pass meanwhile. */
-    void watchDeadlineOf(Task task) {
+    @Override
+    public void watchDeadlineOf(Task task) {
         if (task.hasDeadline()) {
             pool.watch().armForOverdue();
         }

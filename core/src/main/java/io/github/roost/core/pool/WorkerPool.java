@@ -10,11 +10,16 @@ import io.github.roost.core.monitor.TrafficMonitor;
 import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.core.policy.IdleStrategy;
 import io.github.roost.core.policy.SchedulingPolicy;
-import io.github.roost.core.pool.Task.Outcome;
 import io.github.roost.core.pool.WorkerCounters.Counter;
 import io.github.roost.core.spi.CompletionSource;
 import io.github.roost.core.spi.Indexing.StallRule;
 import io.github.roost.core.spi.TableUse;
+import io.github.roost.core.task.Parked;
+import io.github.roost.core.task.Request;
+import io.github.roost.core.task.Room;
+import io.github.roost.core.task.Task;
+import io.github.roost.core.task.Task.Outcome;
+import io.github.roost.core.task.TaskQueue;
 import io.github.roost.topology.Core;
 import io.github.roost.topology.Pinner;
 import java.time.Duration;
@@ -614,20 +619,8 @@ public final class WorkerPool {
     }
 
     /** The counters of a worker since it started. */
-    public WorkerTotals totalsOf(int worker) {
-        Worker counted = workers[worker];
-        return new WorkerTotals(
-                counted.count(Counter.COMPLETED),
-                counted.count(Counter.FAILED),
-                counted.count(Counter.CANCELLED),
-                counted.count(Counter.EXPIRED),
-                counted.count(Counter.INTRA_STEALS),
-                counted.count(Counter.CROSS_STEALS),
-                counted.count(Counter.WAITS_TIMED),
-                counted.count(Counter.WAIT_NANOS),
-                counted.count(Counter.RUNS_TIMED),
-                counted.count(Counter.RUN_NANOS),
-                counted.count(Counter.PARKS));
+    public WorkerCounters countsOf(int worker) {
+        return workers[worker].counts();
     }
 
     static Counter counterOf(Outcome outcome) {

@@ -1,14 +1,17 @@
 package io.github.roost.core.pool;
 
+import io.github.roost.core.task.WaitingThread;
+import java.util.concurrent.Future;
+
 /** The platform thread of a {@link Runner}; when that has ended, it may run another. */
-final class WorkerThread extends Thread {
+final class WorkerThread extends WaitingThread {
     private final WorkerPool pool;
     private volatile Runner runner;
     /** Whether it has no runner and waits for one. */
     private volatile boolean isSpare;
 
     WorkerThread(WorkerPool pool, Runner runner) {
-        super(null, null, "roost-worker", 0, false);
+        super("roost-worker");
         this.pool = pool;
         this.runner = runner;
         setDaemon(true);
@@ -17,6 +20,11 @@ final class WorkerThread extends Thread {
 
     Runner runner() {
         return runner;
+    }
+
+    @Override
+    protected void beforeWait(Future<?> future) {
+        runner.beforeWait(future);
     }
 
     @Override

@@ -1,4 +1,4 @@
-/** Workers, their queues, and the life cycle of tasks. */
+/** Workers: who runs which task, when they sleep and wake, and how they start and end. */
 @NullMarked
 package io.github.roost.core.pool;
 

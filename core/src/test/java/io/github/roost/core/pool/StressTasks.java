@@ -11,23 +11,26 @@ import io.github.roost.core.placement.Epochs;
 import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.core.policy.IdleStrategy;
 import io.github.roost.core.policy.SchedulingPolicy;
-import io.github.roost.core.pool.Request.Kind;
-import io.github.roost.core.pool.Task.Outcome;
+import io.github.roost.core.task.Request;
+import io.github.roost.core.task.Request.Kind;
+import io.github.roost.core.task.Task;
+import io.github.roost.core.task.Task.Outcome;
+import io.github.roost.core.task.TaskContext;
 import io.github.roost.testkit.Machines;
 import org.jspecify.annotations.Nullable;
 
 /** Tasks for stress tests, that do nothing, and pools whose workers' threads are not started. */
-final class StressTasks {
+public final class StressTasks {
     private static final WorkerLayout LAYOUT = WorkerLayout.of(Machines.of(1, 2));
     private static final TrafficMonitor MONITOR = new TrafficMonitor(1, 2);
 
     private StressTasks() {}
 
-    static Epoch epoch() {
+    public static Epoch epoch() {
         return new Epochs(Mapping.of(1, new int[] {0}), 1).current();
     }
 
-    static Request<Integer, Integer> task(Epoch epoch) {
+    public static Request<Integer, Integer> task(Epoch epoch) {
         return task(epoch, (query, context) -> query);
     }
 
@@ -40,7 +43,7 @@ final class StressTasks {
     static TaskContext context(Task task) {
         TaskContext context = new TaskContext() {
             @Override
-            void book(Outcome outcome) {}
+            protected void book(Outcome outcome) {}
 
             @Override
             public int worker() {

@@ -1,6 +1,7 @@
 package io.github.roost.core.pool;
 
 import io.github.roost.core.OrchestratorClosedException;
+import io.github.roost.core.task.Request;
 import java.util.concurrent.locks.LockSupport;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;

@@ -12,7 +12,9 @@ import io.github.roost.core.placement.Epochs;
 import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.core.policy.IdleStrategy;
 import io.github.roost.core.policy.SchedulingPolicy;
-import io.github.roost.core.pool.Request.Kind;
+import io.github.roost.core.task.Request;
+import io.github.roost.core.task.Request.Kind;
+import io.github.roost.core.task.Task;
 import io.github.roost.topology.Pinner;
 import java.time.Duration;
 import java.util.Arrays;
@@ -164,7 +166,7 @@ public final class SteppedPool implements AutoCloseable {
     public long crossSteals() {
         long sum = 0;
         for (int worker = 0; worker < turns.length; worker++) {
-            sum += pool.totalsOf(worker).crossSteals();
+            sum += pool.countsOf(worker).get(WorkerCounters.Counter.CROSS_STEALS);
         }
         return sum;
     }

@@ -1,4 +1,4 @@
-package io.github.roost.core.pool;
+package io.github.roost.core.task;
 
 import io.github.roost.core.MappingId;
 import io.github.roost.core.Priority;
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SharedQueue<Q, R> implements Indexing.BatchQueue<Q, R> {
     /** A query in the queue or in a group; used by one thread at a time. */
-    static final class Entry {
+    public static final class Entry {
         final Join join;
         final int index;
         final @Nullable Object query;
@@ -39,7 +39,7 @@ public final class SharedQueue<Q, R> implements Indexing.BatchQueue<Q, R> {
         /** Whether its failure by the deadline is on its way. */
         private volatile boolean isTold;
 
-        Entry(Join join, int index, @Nullable Object query) {
+        public Entry(Join join, int index, @Nullable Object query) {
             this.join = join;
             this.index = index;
             this.query = query;
@@ -172,7 +172,7 @@ public final class SharedQueue<Q, R> implements Indexing.BatchQueue<Q, R> {
     }
 
     /** Whether as many queries wait as may; queries that have ended do not count. */
-    boolean isFull(int capacity) {
+    public boolean isFull(int capacity) {
         return waiting() >= capacity && interactive.live() + batch.live() >= capacity;
     }
 
@@ -192,7 +192,7 @@ public final class SharedQueue<Q, R> implements Indexing.BatchQueue<Q, R> {
         return left;
     }
 
-    TableUse use() {
+    public TableUse use() {
         return mappingId.registration().use();
     }
 
@@ -205,7 +205,7 @@ public final class SharedQueue<Q, R> implements Indexing.BatchQueue<Q, R> {
     }
 
     /** Whether a query that joins now is likely to need a task; may change before it joins. */
-    boolean nextNeedsTask(Priority priority, boolean workersFree) {
+    public boolean nextNeedsTask(Priority priority, boolean workersFree) {
         return lane(priority).nextNeedsTask(rule.size(nanosPerQuery, workersFree));
     }
 
@@ -214,7 +214,7 @@ public final class SharedQueue<Q, R> implements Indexing.BatchQueue<Q, R> {
      *
      * @param workersFree whether any worker has nothing to do
      */
-    boolean join(Priority priority, Entry entry, boolean workersFree) {
+    public boolean join(Priority priority, Entry entry, boolean workersFree) {
         return lane(priority).join(entry, rule.size(nanosPerQuery, workersFree));
     }
 

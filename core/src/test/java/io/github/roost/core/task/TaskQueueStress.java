@@ -1,6 +1,7 @@
-package io.github.roost.core.pool;
+package io.github.roost.core.task;
 
 import io.github.roost.core.placement.Epoch;
+import io.github.roost.core.pool.StressTasks;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;

@@ -1,4 +1,4 @@
-package io.github.roost.core.pool;
+package io.github.roost.core.task;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * {@code hasTasks}: if one thread puts a task and then reads a flag, and another sets that flag and then calls {@code hasTasks}, at least one
  * of them sees the other's write.
  */
-final class TaskQueue {
+public final class TaskQueue {
     private static final int SLOTS = 512;
     /** How often a consumer looks again for the task of a producer that has drawn a number, before it passes the slot. */
     private static final int LOOKS = 32;
@@ -86,7 +86,7 @@ final class TaskQueue {
     private final AtomicLong unused = new AtomicLong();
 
     /** Adds a task; returns its place. */
-    long put(Task task) {
+    public long put(Task task) {
         while (true) {
             Segment last = tail;
             long index = (long) COUNT.getAndAdd(last.drawn, 1L);
@@ -111,7 +111,7 @@ final class TaskQueue {
 
     /** Takes the oldest task, which the caller owns; null if there is none. */
     @Nullable
-    Task poll() {
+    public Task poll() {
         while (true) {
             Segment first = head;
             int index = (int) first.taken.count;
@@ -172,7 +172,7 @@ final class TaskQueue {
     }
 
     /** Removes a task that was put at a place; true if the caller owns it now, false if another thread does. */
-    boolean remove(long place, Task task) {
+    public boolean remove(long place, Task task) {
         for (Segment segment = head; segment != null && segment.first <= place; segment = segment.next) {
             int index = (int) Math.min(SLOTS, place - segment.first);
             if (index < SLOTS) {
@@ -196,7 +196,7 @@ final class TaskQueue {
      * @param unwanted called with every task, which other threads may take meanwhile
      * @param taken called with every task that this call has removed; the caller owns it
      */
-    void removeIf(Predicate<Task> unwanted, Consumer<Task> taken) {
+    public void removeIf(Predicate<Task> unwanted, Consumer<Task> taken) {
         for (Segment segment = head; segment != null; segment = segment.next) {
             int end = segment.drawn();
             for (int index = (int) Math.min(SLOTS, segment.taken.count); index < end; index++) {
@@ -232,7 +232,7 @@ final class TaskQueue {
     }
 
     /** Whether a task waits, or is about to be put, or was removed a moment ago. */
-    boolean hasTasks() {
+    public boolean hasTasks() {
         Segment first = head;
         long taken = first.taken.count;
         while (taken >= SLOTS) {
@@ -247,24 +247,24 @@ final class TaskQueue {
     }
 
     /** The number of tasks, at least 0; may be slightly stale. */
-    int waiting() {
+    public int waiting() {
         long taken = taken();
         return (int) Math.max(0, put() - taken - removed.get());
     }
 
     /** The number of tasks taken or removed so far. */
-    long ended() {
+    public long ended() {
         return taken() + removed.get() - unused.get();
     }
 
     /** The number of places passed so far. */
-    long taken() {
+    public long taken() {
         Segment first = head;
         return first.first + Math.min(SLOTS, first.taken.count);
     }
 
     /** The number of places drawn so far. */
-    long put() {
+    public long put() {
         Segment last = tail;
         return last.first + last.drawn();
     }

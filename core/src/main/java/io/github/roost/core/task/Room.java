@@ -1,4 +1,4 @@
-package io.github.roost.core.pool;
+package io.github.roost.core.task;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * afterwards; the submitter writes that field before it tries. So one of them sees the other, and no wake-up is lost.
  */
 @SuppressWarnings("unused") // padding
-final class Room extends CacheLinePadding {
+public final class Room extends CacheLinePadding {
     private static final VarHandle ADDED;
 
     static {
@@ -52,13 +52,13 @@ final class Room extends CacheLinePadding {
      * @param capacity maximum number of tasks that wait
      * @param ended sums the tasks that the queues have given up
      */
-    Room(long capacity, LongSupplier ended) {
+    public Room(long capacity, LongSupplier ended) {
         this.capacity = capacity;
         this.ended = ended;
     }
 
     /** Takes room for tasks to be put, all or none. More tasks than there is room for in all are let in while none waits. */
-    boolean take(int tasks) {
+    public boolean take(int tasks) {
         while (true) {
             long before = added;
             if (before + tasks - endedSeen > capacity) {
@@ -74,7 +74,7 @@ final class Room extends CacheLinePadding {
     }
 
     /** Gives room back, or takes it, by a negative number, for tasks that are not refused. */
-    void give(int tasks) {
+    public void give(int tasks) {
         ADDED.getAndAdd(this, (long) -tasks);
     }
 
@@ -82,17 +82,17 @@ final class Room extends CacheLinePadding {
      * Whether tasks that nobody needs may be taken out of the queues, since there is no room: if callers have ended requests, or for at most a
      * tenth of the time, however many submissions are refused.
      */
-    boolean maySweep(long now, long abandoned) {
+    public boolean maySweep(long now, long abandoned) {
         return abandoned != abandonedSeen || now - nextSweep >= 0;
     }
 
-    void swept(long from, long to, long abandoned) {
+    public void swept(long from, long to, long abandoned) {
         abandonedSeen = abandoned;
         nextSweep = to + 9 * (to - from);
     }
 
     /** Whether a submitter waits, so that a newcomer must wait behind it. */
-    boolean isAwaited() {
+    public boolean isAwaited() {
         return waiting.get() > 0;
     }
 
@@ -103,7 +103,7 @@ final class Room extends CacheLinePadding {
      * @param goesOn whether to wait on
      * @return whether an attempt succeeded; false if {@code nanos} have passed, or the thread is interrupted, which it stays
      */
-    boolean await(BooleanSupplier attempt, BooleanSupplier goesOn, long nanos) {
+    public boolean await(BooleanSupplier attempt, BooleanSupplier goesOn, long nanos) {
         long end = System.nanoTime() + nanos;
         waiting.getAndIncrement();
         try {
@@ -137,7 +137,7 @@ final class Room extends CacheLinePadding {
     }
 
     /** Called after a task was taken from a queue. */
-    void made() {
+    public void made() {
         Thread waits = first;
         if (waits != null) {
             LockSupport.unpark(waits);

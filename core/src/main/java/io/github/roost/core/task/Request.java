@@ -1,4 +1,4 @@
-package io.github.roost.core.pool;
+package io.github.roost.core.task;
 
 import io.github.roost.core.DeadlineExceededException;
 import io.github.roost.core.Priority;
@@ -171,7 +171,7 @@ public class Request<Q, R> extends RoostFuture<R> implements Stepper {
     // ---- Ended by a caller.
 
     /** The number of requests that callers have ended so far, in this process. */
-    static long abandoned() {
+    public static long abandoned() {
         return ABANDONED.sum();
     }
 

@@ -1,16 +1,17 @@
-package io.github.roost.core.pool;
+package io.github.roost.core.task;
 
 import io.github.roost.core.spi.Pending;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A parked task, which waits for bytes. It resumes once: when its {@link Pending} completes, its deadline passes, or its request
  * is done; a compare-and-set decides which event comes first. The winning thread puts the task into the resumed list of the
- * worker that it parked on. Until then this object owns the task.
+ * worker that it parked at. Until then this object owns the task.
  */
-final class Parked implements Pending.Waiter {
+public final class Parked implements Pending.Waiter {
     private static final VarHandle TASK;
 
     static {
@@ -21,13 +22,28 @@ final class Parked implements Pending.Waiter {
         }
     }
 
-    private final Worker worker;
+    /** What tasks park at: a worker, which runs them when they resume. Any thread. */
+    public interface Place {
+        /** The tasks that are parked here. */
+        Set<Parked> parked();
+
+        /** Queues a task that has resumed. */
+        void resume(Task task);
+
+        /** Called when a task waits that may have a deadline. */
+        void watchDeadlineOf(Task task);
+
+        /** Whether all tasks fail, also those that are parked. */
+        boolean isFailing();
+    }
+
+    private final Place place;
     private final Pending pending;
     /** Null once the task resumes, so that a pending that completes late does not retain it. */
     private volatile @Nullable Task task;
 
-    private Parked(Worker worker, Task task, Pending pending) {
-        this.worker = worker;
+    private Parked(Place place, Task task, Pending pending) {
+        this.place = place;
         this.task = task;
         this.pending = pending;
     }
@@ -36,22 +52,22 @@ final class Parked implements Pending.Waiter {
      * Parks a task. Called by its owner, which loses ownership: the task may resume on another thread before this returns. If this
      * throws, the owner keeps the task, and it is not parked.
      *
-     * <p>The task is in the worker's set before it can be resumed through the pending. A request that ends, or a pool that fails, before that is
+     * <p>The task is in the set of its place before it can be resumed through the pending. A request that ends, or a pool that fails, before that is
      * seen by the check after.
      */
-    static void park(Worker worker, Task task, Pending pending) {
-        Parked parked = new Parked(worker, task, pending);
-        worker.parked.add(parked);
+    public static void park(Place place, Task task, Pending pending) {
+        Parked parked = new Parked(place, task, pending);
+        place.parked().add(parked);
         try {
             ((Stepper) task).parked(parked);
             if (!pending.await(parked) || parked.isUnneeded()) {
                 parked.resume();
             } else {
-                worker.watchDeadlineOf(task);
+                place.watchDeadlineOf(task);
             }
         } catch (RuntimeException | Error error) {
             if (TASK.compareAndSet(parked, task, null)) {
-                worker.parked.remove(parked);
+                place.parked().remove(parked);
                 throw error;
             }
         }
@@ -59,13 +75,13 @@ final class Parked implements Pending.Waiter {
 
     /** The task, or null if it has resumed. Any thread. */
     @Nullable
-    Task task() {
+    public Task task() {
         return task;
     }
 
     private boolean isUnneeded() {
         Task waiting = task;
-        return waiting != null && (waiting.isUnneeded() || worker.isFailing());
+        return waiting != null && (waiting.isUnneeded() || place.isFailing());
     }
 
     /** From now on, when the request of {@code owner} completes, the task resumes if it is parked and unneeded. */
@@ -92,8 +108,8 @@ final class Parked implements Pending.Waiter {
     public void resume() {
         Task waiting = task;
         if (waiting != null && TASK.compareAndSet(this, waiting, null)) {
-            worker.parked.remove(this);
-            worker.resume(waiting);
+            place.parked().remove(this);
+            place.resume(waiting);
         }
     }
 

@@ -1,4 +1,4 @@
-package io.github.roost.core.pool;
+package io.github.roost.core.task;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -22,9 +22,9 @@ public class RoostFuture<T> extends CompletableFuture<T> {
         boolean interrupted = false;
         try {
             // An interrupt does not end join(). If it ended the runs of children, the awaited task might never run.
-            while (!isDone() && Thread.currentThread() instanceof WorkerThread thread) {
+            while (!isDone() && Thread.currentThread() instanceof WaitingThread thread) {
                 interrupted |= Thread.interrupted();
-                thread.runner().beforeWait(this);
+                thread.beforeWait(this);
                 if (!thread.isInterrupted()) {
                     break;
                 }
@@ -60,11 +60,11 @@ public class RoostFuture<T> extends CompletableFuture<T> {
 
     /** Ends the wait if the waiting thread is interrupted; the interrupt must not reach a task that runs before the wait. */
     private void beforeWait() throws InterruptedException {
-        if (!isDone() && Thread.currentThread() instanceof WorkerThread thread) {
+        if (!isDone() && Thread.currentThread() instanceof WaitingThread thread) {
             if (Thread.interrupted()) {
                 throw new InterruptedException();
             }
-            thread.runner().beforeWait(this);
+            thread.beforeWait(this);
         }
     }
 }

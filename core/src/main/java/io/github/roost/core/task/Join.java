@@ -1,4 +1,4 @@
-package io.github.roost.core.pool;
+package io.github.roost.core.task;
 
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.spi.Step;
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * has seen all decrements and all writes before them, and owns the task from then on. The thread that starts the parts holds
  * one count itself until all parts are started, so the task does not continue earlier.
  */
-final class Join {
+public final class Join {
     private final Stepper task;
     private final Step.Fork<?, ?, ?, ?> fork;
     private final AtomicInteger remaining;
@@ -24,7 +24,7 @@ final class Join {
     /** A failure of a part, or of starting the parts: written before the count-off, read by the continuation. */
     private volatile @Nullable Throwable failure;
 
-    Join(Stepper task, Step.Fork<?, ?, ?, ?> fork) {
+    public Join(Stepper task, Step.Fork<?, ?, ?, ?> fork) {
         this.task = task;
         this.fork = fork;
         int parts = fork.parts().size() + fork.shared().size();
@@ -45,12 +45,12 @@ final class Join {
      * Records a failure; the task finds it when all parts are counted off. Used if parts cannot be started, and for parts that end
      * together with parts of other requests, whose answers must not wait for the continuations of the failure.
      */
-    void fail(Throwable cause) {
+    public void fail(Throwable cause) {
         failure = cause;
     }
 
     /** Counts off ended parts; hands over the task if none is left. */
-    void countOff(int parts, Consumer<Task> goesOn) {
+    public void countOff(int parts, Consumer<Task> goesOn) {
         if (remaining.addAndGet(-parts) == 0) {
             goesOn.accept(task);
         }

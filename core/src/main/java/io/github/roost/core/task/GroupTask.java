@@ -1,14 +1,14 @@
-package io.github.roost.core.pool;
+package io.github.roost.core.task;
 
 import io.github.roost.core.DeadlineExceededException;
 import io.github.roost.core.Priority;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.placement.Epoch;
-import io.github.roost.core.pool.SharedQueue.Entry;
 import io.github.roost.core.spi.Indexing.GroupSearch.Group;
 import io.github.roost.core.spi.Search;
 import io.github.roost.core.spi.Step;
 import io.github.roost.core.spi.TableUse;
+import io.github.roost.core.task.SharedQueue.Entry;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * answered. The parts of all queries are counted off only after the task has ended, so the continuation of one answer may wait
  * for another answer.
  */
-final class GroupTask implements Stepper {
+public final class GroupTask implements Stepper {
     /** Written once, before the task is queued. */
     private @Nullable SharedQueue<?, ?> queue;
 
@@ -41,14 +41,14 @@ final class GroupTask implements Stepper {
     private boolean counted;
 
     /** @param use the use of the queue's table that the task is counted in instead of the epoch; null for none */
-    GroupTask(Epoch epoch, Priority priority, @Nullable TableUse use) {
+    public GroupTask(Epoch epoch, Priority priority, @Nullable TableUse use) {
         this.epoch = epoch;
         this.priority = priority;
         this.use = use;
     }
 
     /** Sets the queue to serve; called before the task is queued. */
-    GroupTask of(SharedQueue<?, ?> served) {
+    public GroupTask of(SharedQueue<?, ?> served) {
         queue = served;
         return this;
     }
@@ -255,7 +255,7 @@ final class GroupTask implements Stepper {
      * @param deliver runs each answer
      * @return whether a query with a deadline is left
      */
-    boolean endOverdue(long now, Consumer<Runnable> deliver) {
+    public boolean endOverdue(long now, Consumer<Runnable> deliver) {
         if (!begun) {
             return queue().endOverdue(priority, now, deliver);
         }

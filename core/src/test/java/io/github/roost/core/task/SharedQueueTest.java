@@ -1,4 +1,4 @@
-package io.github.roost.core.pool;
+package io.github.roost.core.task;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

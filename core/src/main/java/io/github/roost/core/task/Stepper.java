@@ -1,10 +1,10 @@
-package io.github.roost.core.pool;
+package io.github.roost.core.task;
 
 import io.github.roost.core.DeadlineExceededException;
-import io.github.roost.core.pool.Task.After;
-import io.github.roost.core.pool.Task.Outcome;
 import io.github.roost.core.spi.Search;
 import io.github.roost.core.spi.Step;
+import io.github.roost.core.task.Task.After;
+import io.github.roost.core.task.Task.Outcome;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * A task made of steps: a {@link Request}, a part of one, or a group of a batch queue. Only the owner calls its methods, except where
  * they say any thread.
  */
-interface Stepper extends Task {
+public interface Stepper extends Task {
     /** The work of the next slice: a {@link Search}, or the {@link Join} of parts that have ended. */
     @Nullable
     Object work();

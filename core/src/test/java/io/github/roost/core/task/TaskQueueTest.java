@@ -1,8 +1,9 @@
-package io.github.roost.core.pool;
+package io.github.roost.core.task;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.placement.Epoch;
+import io.github.roost.core.pool.StressTasks;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,4 +1,4 @@
-package io.github.roost.core.pool;
+package io.github.roost.core.task;
 
 import io.github.roost.core.Part;
 import io.github.roost.core.Priority;
@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * The task of one part of a request. It is counted off exactly once, however it ends. A part may itself park, yield or fork; a
  * part of a part belongs to the same request.
  */
-final class PartTask implements Stepper {
+public final class PartTask implements Stepper {
     private final Join join;
     private final int index;
     private final int slot;
@@ -22,7 +22,7 @@ final class PartTask implements Stepper {
     /** Written by the owner. */
     private boolean counted;
 
-    PartTask(Join join, Part<?, ?> part, int index) {
+    public PartTask(Join join, Part<?, ?> part, int index) {
         this.join = join;
         this.index = index;
         this.work = part.searchFunction();

@@ -1,11 +1,12 @@
-package io.github.roost.core.pool;
+package io.github.roost.core.task;
 
 import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Priority;
-import io.github.roost.core.pool.SharedQueue.Entry;
+import io.github.roost.core.pool.StressTasks;
 import io.github.roost.core.spi.GroupRule;
 import io.github.roost.core.spi.Step;
+import io.github.roost.core.task.SharedQueue.Entry;
 import io.github.roost.testkit.Machines;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;

@@ -1,4 +1,4 @@
-package io.github.roost.core.pool;
+package io.github.roost.core.task;
 
 import io.github.roost.core.Priority;
 import io.github.roost.core.placement.Epoch;

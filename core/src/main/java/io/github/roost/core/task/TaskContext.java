@@ -1,8 +1,8 @@
-package io.github.roost.core.pool;
+package io.github.roost.core.task;
 
 import io.github.roost.core.SearchContext;
-import io.github.roost.core.pool.Task.Outcome;
 import io.github.roost.core.spi.Step;
+import io.github.roost.core.task.Task.Outcome;
 import org.jspecify.annotations.Nullable;
 
 /** The context of a slice; reused for later slices. Used only by the running thread. */
@@ -15,7 +15,7 @@ public abstract class TaskContext implements SearchContext {
     private @Nullable Step<?, ?> step;
 
     /** Begins a slice. */
-    final void begin(Task begun, long nanos) {
+    public final void begin(Task begun, long nanos) {
         task = begun;
         startNanos = nanos;
         nodes = 0;
@@ -65,12 +65,12 @@ public abstract class TaskContext implements SearchContext {
     }
 
     /** The task that runs, or null. May be called from any thread, which may see an older task. */
-    final @Nullable Task runningOrNull() {
+    protected final @Nullable Task runningOrNull() {
         return task;
     }
 
     /** Clears the references of the slice. */
-    final void forget() {
+    protected final void forget() {
         task = null;
         step = null;
     }
@@ -80,15 +80,15 @@ public abstract class TaskContext implements SearchContext {
         step = left;
     }
 
-    final @Nullable Step<?, ?> step() {
+    public final @Nullable Step<?, ?> step() {
         return step;
     }
 
-    final boolean touchedAnything() {
+    public final boolean touchedAnything() {
         return (nodes | bytes) != 0;
     }
 
-    final long bytes() {
+    public final long bytes() {
         return bytes;
     }
 
@@ -100,5 +100,5 @@ public abstract class TaskContext implements SearchContext {
         }
     }
 
-    abstract void book(Outcome outcome);
+    protected abstract void book(Outcome outcome);
 }
