@@ -119,7 +119,7 @@ public final class Stealing<T> {
         int first = any(count);
         one = order.victim(first);
         other = order.victim(another(first, count));
-        return near(victims.waiting(one), one == other ? 0 : victims.waiting(other), false);
+        return one == other ? victims.take(one, false) : near(victims.waiting(one), victims.waiting(other), false);
     }
 
     /**
@@ -128,9 +128,12 @@ public final class Stealing<T> {
      * @return a batch task of theirs, or null if the look found none
      */
     public @Nullable T batch() {
-        return order.victims() == 0
-                ? null
-                : near(victims.waitingBatch(one), one == other ? 0 : victims.waitingBatch(other), true);
+        if (order.victims() == 0) {
+            return null;
+        }
+        return one == other
+                ? victims.take(one, true)
+                : near(victims.waitingBatch(one), victims.waitingBatch(other), true);
     }
 
     private @Nullable T near(int ofOne, int ofOther, boolean batch) {

@@ -56,6 +56,7 @@ class StealingTest {
 
         @Override
         public @Nullable Integer take(int victim, boolean ofBatch) {
+            requested.add(victim);
             int[] from = ofBatch ? batch : waiting;
             if (from[victim] == 0) {
                 return null;
