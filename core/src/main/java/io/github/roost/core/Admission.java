@@ -216,7 +216,13 @@ final class Admission {
             Request<Q, R> request =
                     new Request<>(Kind.PARTS, null, query, mappingId.slot(), epoch, options.priority(), now, deadline);
             int[] workers = new int[fork.parts().size()];
-            if (takesRoomOrAppliesPolicy(fork, epoch.mapping(), options, workers, held)) {
+            Admitted admitted =
+                    takesRoomOrAppliesPolicy(fork, epoch.mapping(), options.priority(), deadline, workers, held);
+            if (admitted == Admitted.LATE) {
+                request.fail(new DeadlineExceededException(System.nanoTime() - deadline));
+                return request;
+            }
+            if (admitted == Admitted.TO_QUEUES) {
                 dispatch.begin(request, fork, workers, held, callers::run);
                 accepted = true;
             } else {
@@ -266,37 +272,50 @@ final class Admission {
         }
     }
 
-    /** Takes room for every part, or waits for it; returns false if the submitter is to run the parts. */
-    private boolean takesRoomOrAppliesPolicy(
-            Step.Fork<?, ?, ?, ?> fork, Mapping mapping, SubmitOptions options, int[] workers, Held held) {
-        long since = System.nanoTime();
-        AtomicInteger full = new AtomicInteger(dispatch.awaited(fork, mapping, options.priority()));
+    /** Where the parts of a request go. */
+    private enum Admitted {
+        /** Into queues: room for each was taken. */
+        TO_QUEUES,
+        /** The submitter is to run them. */
+        TO_CALLER,
+        /** Nowhere: the deadline has passed while the submitter waited. */
+        LATE
+    }
+
+    /** Takes room for every part, or waits for it. */
+    private Admitted takesRoomOrAppliesPolicy(
+            Step.Fork<?, ?, ?, ?> fork, Mapping mapping, Priority priority, long deadline, int[] workers, Held held) {
+        long now = System.nanoTime();
+        long end = now + patience(deadline, now);
+        AtomicInteger full = new AtomicInteger(dispatch.awaited(fork, mapping, priority));
         if (full.get() < 0) {
-            full.set(dispatch.admit(fork, mapping, options.priority(), workers));
+            full.set(dispatch.admit(fork, mapping, priority, workers));
         }
         while (full.get() >= 0) {
             if (runsInCaller()) {
-                return false;
+                return Admitted.TO_CALLER;
             }
             // Before it waits: these tasks may be what it waits for.
             dispatch.place(held);
             int awaited = full.get();
-            long left = Nanos.of(overloadPolicy.timeout()) - (System.nanoTime() - since);
             if (!blocks()
                     || !dispatch.awaitRoom(
                             awaited,
-                            options.priority(),
+                            priority,
                             () -> {
-                                full.set(dispatch.admit(fork, mapping, options.priority(), workers));
+                                full.set(dispatch.admit(fork, mapping, priority, workers));
                                 return full.get() != awaited;
                             },
                             this::mayStillWait,
-                            left)) {
+                            end - System.nanoTime())) {
+                if (blocks() && deadline != Task.NO_DEADLINE && System.nanoTime() - deadline > 0) {
+                    return Admitted.LATE;
+                }
                 throw noRoom(
                         "a query of " + (fork.parts().size() + fork.shared().size()) + " parts", awaited);
             }
         }
-        return true;
+        return Admitted.TO_QUEUES;
     }
 
     /**

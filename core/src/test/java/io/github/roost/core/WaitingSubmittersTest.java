@@ -117,6 +117,21 @@ class WaitingSubmittersTest {
         assertThat(ran).isEqualTo(order);
     }
 
+    /** It would wait for {@link #PATIENCE} if it did not look at its deadline. */
+    @Test
+    void aFanOutWaitsForRoomNoLongerThanUntilItsDeadline() throws Exception {
+        List<Orchestrator> opened = new ArrayList<>();
+        MappingId id = full(bed.gate(), opened);
+        SubmitOptions soon = new SubmitOptions(Priority.INTERACTIVE, Duration.ofMillis(20));
+        FutureTask<CompletableFuture<Integer>> submission =
+                new FutureTask<>(() -> opened.getFirst().fanOut(List.of(new Part<>(SAME, 1, id)), List::size, soon));
+        Thread.ofPlatform().daemon().start(submission);
+        assertThat(get(submission))
+                .failsWithin(Duration.ofSeconds(10))
+                .withThrowableThat()
+                .withCauseInstanceOf(DeadlineExceededException.class);
+    }
+
     /**
      * Two fan-outs at once onto two domains whose workers are busy and whose rings have {@value #PLACES} places each. The more parts a
      * fan-out has, the fewer fit; what fits is accepted although the other is being placed at the same moment.
