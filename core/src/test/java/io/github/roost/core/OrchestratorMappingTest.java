@@ -7,6 +7,7 @@ import static io.github.roost.core.BlockedWorkers.blocking;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.core.policy.SchedulingPolicy;
 import io.github.roost.testkit.Machines;
 import java.time.Duration;
@@ -160,7 +161,9 @@ class OrchestratorMappingTest {
 
     @Test
     void workersAreFreeThatHaveNothingToRun() throws Exception {
-        try (Orchestrator orchestrator = Machines.orchestrator(2, 2).build()) {
+        try (Orchestrator orchestrator = Machines.orchestrator(2, 2)
+                .crossDomainGate(new CrossDomainGate(Long.MAX_VALUE))
+                .build()) {
             Registration table = orchestrator.register("table");
             int home = table.home(0);
             awaitFree(orchestrator, home, 2);
