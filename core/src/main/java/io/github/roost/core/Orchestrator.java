@@ -106,6 +106,7 @@ public final class Orchestrator implements AutoCloseable {
                         builder.ringCapacity,
                         builder.maintenanceShare,
                         monitor,
+                        id -> id.registration().isOf(owner),
                         events),
                 Dispatcher.of(scheduling, layout),
                 scheduling.usesHomes() ? () -> ThreadLocalRandom.current().nextLong() >>> 1 : inTurn::getAndIncrement);

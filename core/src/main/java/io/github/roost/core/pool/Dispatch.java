@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,19 +40,20 @@ public final class Dispatch {
     private final Dispatcher dispatcher;
     private final LongSupplier tickets;
     private final LoadView load;
+    /** Maximum number of queries that wait in a batch queue. */
     private final int capacity;
 
-    /**
-     * @param tickets source of the tickets passed to the dispatcher
-     * @param capacity maximum number of queries that wait in a batch queue
-     */
-    Dispatch(WorkerPool pool, WorkerLayout layout, Dispatcher dispatcher, LongSupplier tickets, int capacity) {
+    private final Predicate<MappingId> owned;
+
+    /** @param tickets source of the tickets passed to the dispatcher */
+    Dispatch(WorkerPool pool, WorkerPool.Setup setup, Dispatcher dispatcher, LongSupplier tickets) {
         this.pool = pool;
-        this.layout = layout;
+        this.layout = setup.layout();
         this.dispatcher = dispatcher;
         this.tickets = tickets;
         this.load = pool.loadView();
-        this.capacity = capacity;
+        this.capacity = setup.queueCapacity();
+        this.owned = setup.owned();
     }
 
     /** The worker that the dispatcher chooses for a slot. */
@@ -243,7 +245,7 @@ public final class Dispatch {
         }
     }
 
-    private static void requireOpen(Epoch epoch, Step.Fork<?, ?, ?, ?> fork) {
+    private void requireOpen(Epoch epoch, Step.Fork<?, ?, ?, ?> fork) {
         Mapping mapping = epoch.mapping();
         for (Part<?, ?> part : fork.parts()) {
             requireOpen(part.mappingId(), mapping);
@@ -253,11 +255,11 @@ public final class Dispatch {
         }
     }
 
-    private static void requireOpen(MappingId id, Mapping mapping) {
+    private void requireOpen(MappingId id, Mapping mapping) {
         if (!id.registration().isOpenIn(mapping.epoch())) {
             throw new TableClosedException(id.registration().name());
         }
-        if (id.slot() >= mapping.slots()) {
+        if (id.slot() >= mapping.slots() || !owned.test(id)) {
             throw new IllegalArgumentException(
                     "a search can fork only to tables that were registered here before it was submitted, got " + id
                             + " of a later one, or of another orchestrator");

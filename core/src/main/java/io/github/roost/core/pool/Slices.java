@@ -114,12 +114,12 @@ final class Slices extends CacheLinePadding {
     void run(Task task) {
         Worker victim = runner.takenFrom();
         Task next = task;
-        while (next != null) {
+        for (int turns = 1; next != null; turns++) {
             runSlice(bottom, next, victim);
             victim = null;
             next = following;
             following = null;
-            if (next != null && !runner.goesOn()) {
+            if (next != null && (turns == TaskChoice.TURNS || !runner.goesOn())) {
                 worker.resume(next);
                 next = null;
             }

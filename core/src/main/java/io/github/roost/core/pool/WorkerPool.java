@@ -1,5 +1,6 @@
 package io.github.roost.core.pool;
 
+import io.github.roost.core.MappingId;
 import io.github.roost.core.OrchestratorClosedException;
 import io.github.roost.core.Priority;
 import io.github.roost.core.dispatch.Dispatcher;
@@ -38,6 +39,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,7 +58,11 @@ public final class WorkerPool {
     /** How long the thread of an ended runner waits for another. */
     private static final long SPARE_SECONDS = 1;
 
-    /** The configuration of a pool. */
+    /**
+     * The configuration of a pool.
+     *
+     * @param owned whether a mapping id is of a table that this pool's orchestrator places
+     */
     public record Setup(
             WorkerLayout layout,
             SchedulingPolicy scheduling,
@@ -67,6 +73,7 @@ public final class WorkerPool {
             int queueCapacity,
             double maintenanceShare,
             TrafficMonitor monitor,
+            Predicate<MappingId> owned,
             PoolListener listener) {}
 
     private final Setup setup;
@@ -126,7 +133,7 @@ public final class WorkerPool {
         this.help = new CrossDomainHelp(this, setup);
         this.overdue = new Overdue(this);
         this.watch = new Watch(this, help, overdue);
-        this.dispatch = new Dispatch(this, layout, dispatcher, tickets, setup.queueCapacity());
+        this.dispatch = new Dispatch(this, setup, dispatcher, tickets);
     }
 
     public void start() {

@@ -34,6 +34,7 @@ class ShortTasksTest {
                     4,
                     0,
                     new TrafficMonitor(2, 4),
+                    id -> true,
                     new PoolListener() {
                         @Override
                         public void crossSteal(int thief, int victim, int slot) {}

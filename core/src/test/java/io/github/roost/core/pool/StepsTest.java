@@ -24,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -282,6 +283,29 @@ class StepsTest {
     }
 
     @Test
+    void aSearchThatForksToNothingForEverLetsOthersRun() {
+        AtomicBoolean ends = new AtomicBoolean();
+        class Again {
+            Step<Integer, Integer> step(Integer query, SearchContext context) {
+                return ends.get()
+                        ? Step.done(query)
+                        : new Step.Fork<Integer, Object, Integer, Integer>(
+                                List.of(), List.of(), null, (same, results, later) -> step(same, later));
+            }
+        }
+        restart(Machines.orchestrator(1, 1));
+        CompletableFuture<Integer> again = submit(new Again()::step);
+        try {
+            assertThat(orchestrator.submit((query, context) -> query, 7, id))
+                    .succeedsWithin(Duration.ofSeconds(20))
+                    .isEqualTo(7);
+        } finally {
+            ends.set(true);
+        }
+        assertThat(again.join()).isEqualTo(21);
+    }
+
+    @Test
     void forkAfterForkAfterForkDoesNotGrowTheStack() {
         class Again {
             private int left = 20_000;
@@ -337,6 +361,18 @@ class StepsTest {
         assertThatThrownBy(answer::get)
                 .hasCauseInstanceOf(TableClosedException.class)
                 .hasMessageContaining("table gone is closed");
+    }
+
+    @Test
+    void aPartOfATableOfAnotherOrchestratorFailsTheSearch() {
+        try (Orchestrator other = Machines.orchestrator(1, 1).build()) {
+            MappingId foreign = other.register("foreign").id();
+            assertThat(foreign.slot()).isEqualTo(id.slot());
+            CompletableFuture<Integer> answer = submit((query, context) -> sum(List.of(part(1, id), part(2, foreign))));
+            assertThatThrownBy(answer::get)
+                    .hasCauseInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("got foreign of a later one, or of another orchestrator");
+        }
     }
 
     @ParameterizedTest

@@ -135,6 +135,7 @@ public final class StressTasks {
                         ringCapacity,
                         .02,
                         monitor,
+                        id -> true,
                         new PoolListener() {
                             @Override
                             public void crossSteal(int thief, int victim, int slot) {}

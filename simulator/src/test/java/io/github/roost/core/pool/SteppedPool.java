@@ -92,6 +92,7 @@ public final class SteppedPool implements AutoCloseable {
                         RING,
                         .02,
                         monitor,
+                        id -> true,
                         new Crossed(layout)),
                 Dispatcher.of(scheduling, layout),
                 () -> scheduling.usesHomes() ? random.nextLong() : roundRobin++,
