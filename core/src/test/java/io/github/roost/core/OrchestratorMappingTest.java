@@ -250,6 +250,18 @@ class OrchestratorMappingTest {
     }
 
     @Test
+    void theIdsOfAClosedTableAreFreeAtOnceIfNoTaskIsLeft() {
+        try (Orchestrator orchestrator = Machines.orchestrator(2, 1).build()) {
+            for (int round = 0; round < 100; round++) {
+                Registration all = orchestrator.register("all", 131_072);
+                assertThat(orchestrator.submit(DOUBLE, 1, all.id(0)).join()).isEqualTo(2);
+                orchestrator.indexing().quiesce().toCompletableFuture().join();
+                all.close();
+            }
+        }
+    }
+
+    @Test
     void unregisteredIdsAreRefusedAndTheirSlotsUsedAgain() {
         try (Orchestrator orchestrator = Machines.orchestrator(2, 1).build();
                 Orchestrator other = Machines.orchestrator(1, 1).build()) {

@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>All changes of the mapping are made under this object's lock. Readers take no lock: they read the current epoch, which is published by
  * a volatile store when the epoch and its mapping are complete. Listeners are told of moves outside the lock. Superseded epochs retire in the mapper's own
- * thread, so that users' code that waits for that delays no search; it looks for them in short intervals, since a task that ends tells nobody.
+ * thread, which looks for them in short intervals, since a task that ends tells nobody; and in one that registers a table when no ids are left.
  */
 public final class Mapper {
     private static final Logger LOG = LoggerFactory.getLogger(Mapper.class);
@@ -158,7 +158,7 @@ public final class Mapper {
         long windowEnd = System.nanoTime() + shortWindowNanos;
         long pause = SHORTEST_PAUSE_NANOS;
         while (!stopped || epochs.anyToRetire() || epochs.unfinished() > 0) {
-            epochs.retireEmpty();
+            retire();
             failAwaited();
             long left = stopped ? Long.MAX_VALUE : windowEnd - System.nanoTime();
             if (left <= 0) {
@@ -200,9 +200,14 @@ public final class Mapper {
 
     private void retireIfEnded() {
         if (ended) {
-            synchronized (retiring) {
-                epochs.retireEmpty();
-            }
+            retire();
+        }
+    }
+
+    /** Retires the epochs that have no task left, which frees the ids of tables that were closed. */
+    private void retire() {
+        synchronized (retiring) {
+            epochs.retireEmpty();
         }
     }
 
@@ -292,6 +297,9 @@ public final class Mapper {
 
     private Registration register(String name, int size, boolean batchWork) {
         Registration registration;
+        if (!batchWork && size > room()) {
+            retire();
+        }
         synchronized (this) {
             if (!batchWork) {
                 requireRoom(name, size);
@@ -308,17 +316,23 @@ public final class Mapper {
         return registration;
     }
 
-    /** Batch work does not count: otherwise a table with the largest number of ids could not be rebuilt. */
     private void requireRoom(String name, int size) {
-        int registered = tables.values().stream()
-                .filter(table -> !table.batchWork())
-                .mapToInt(Table::size)
-                .sum();
-        if (size > MappingId.MAX_PER_ORCHESTRATOR - registered) {
+        int room = room();
+        if (size > room) {
             throw new IllegalArgumentException(
                     "all tables together may have %,d mapping ids, %d are registered, got %d more for table %s"
-                            .formatted(MappingId.MAX_PER_ORCHESTRATOR, registered, size, name));
+                            .formatted(
+                                    MappingId.MAX_PER_ORCHESTRATOR, MappingId.MAX_PER_ORCHESTRATOR - room, size, name));
         }
+    }
+
+    /** The ids that tables may still have. Batch work does not count: else a table of the largest number could not be rebuilt. */
+    private synchronized int room() {
+        return MappingId.MAX_PER_ORCHESTRATOR
+                - tables.values().stream()
+                        .filter(table -> !table.batchWork())
+                        .mapToInt(Table::size)
+                        .sum();
     }
 
     private int takeSlots(int count) {
