@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * answered. The parts of all queries are counted off only after the task has ended, so the continuation of one answer may wait
  * for another answer.
  */
-public final class GroupTask implements Stepper {
+public final class GroupTask extends InnerTask {
     /** Written once, before the task is queued. */
     private @Nullable SharedQueue<?, ?> queue;
 
@@ -34,11 +34,6 @@ public final class GroupTask implements Stepper {
     private @Nullable Members members;
     /** Total time of its slices so far; written by the thread that runs it. */
     private long ranNanos;
-
-    private @Nullable Object work;
-    private volatile @Nullable Parked parked;
-    /** Written by the owner. */
-    private boolean counted;
 
     /** @param use the use of the queue's table that the task is counted in instead of the epoch; null for none */
     public GroupTask(Epoch epoch, Priority priority, @Nullable TableUse use) {
@@ -72,7 +67,7 @@ public final class GroupTask implements Stepper {
                 return After.ENDED;
             }
             members = new Members(members(left));
-            work = (Search<Object, Boolean>) this::first;
+            work((Search<Object, Boolean>) this::first);
         }
         if (isUnneeded()) {
             context.finished(Outcome.CANCELLED);
@@ -175,7 +170,7 @@ public final class GroupTask implements Stepper {
 
     @Override
     public void deliver(Consumer<Task> goesOn) {
-        work = null;
+        forgetWork();
         members = null;
         Entry entry = taken;
         while (entry != null) {
@@ -189,16 +184,6 @@ public final class GroupTask implements Stepper {
             entry.join.countOff(1, goesOn);
             entry = following;
         }
-    }
-
-    @Override
-    public @Nullable Object work() {
-        return work;
-    }
-
-    @Override
-    public void work(Object then) {
-        work = then;
     }
 
     /** The group is the query of its steps. */
@@ -232,11 +217,6 @@ public final class GroupTask implements Stepper {
         return NOT_TIMED;
     }
 
-    @Override
-    public boolean isTimed() {
-        return true;
-    }
-
     /** The deadline is per query. */
     @Override
     public long deadlineNanos() {
@@ -266,13 +246,6 @@ public final class GroupTask implements Stepper {
         return left;
     }
 
-    @Override
-    public boolean countsAsSearch() {
-        boolean first = !counted;
-        counted = true;
-        return first;
-    }
-
     /** Cancellation is per query; the rest of the group is served. */
     @Override
     public boolean isUnneeded() {
@@ -288,19 +261,10 @@ public final class GroupTask implements Stepper {
     }
 
     @Override
-    public @Nullable Parked parked() {
-        return parked;
-    }
-
-    @Override
-    public void parked(Parked now) {
-        boolean first = parked == null;
-        parked = now;
-        if (first) {
-            for (Entry entry = taken; entry != null; entry = entry.next) {
-                if (!entry.ended) {
-                    Parked.resumeWhenUnneeded(entry.join.task(), this);
-                }
+    void resumeWhenUnneeded() {
+        for (Entry entry = taken; entry != null; entry = entry.next) {
+            if (!entry.ended) {
+                Parked.resumeWhenUnneeded(entry.join.task(), this);
             }
         }
     }

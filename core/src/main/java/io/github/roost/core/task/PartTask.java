@@ -11,21 +11,17 @@ import org.jspecify.annotations.Nullable;
  * The task of one part of a request. It is counted off exactly once, however it ends. A part may itself park, yield or fork; a
  * part of a part belongs to the same request.
  */
-public final class PartTask implements Stepper {
+public final class PartTask extends InnerTask {
     private final Join join;
     private final int index;
     private final int slot;
     private final @Nullable TableUse use;
-    private @Nullable Object work;
     private @Nullable Object query;
-    private volatile @Nullable Parked parked;
-    /** Written by the owner. */
-    private boolean counted;
 
     public PartTask(Join join, Part<?, ?> part, int index) {
         this.join = join;
         this.index = index;
-        this.work = part.searchFunction();
+        work(part.searchFunction());
         this.query = part.query();
         this.slot = part.mappingId().slot();
         this.use = join.task().use() == null
@@ -36,16 +32,6 @@ public final class PartTask implements Stepper {
     @Override
     public After run(TaskContext context) {
         return Stepper.run(this, context);
-    }
-
-    @Override
-    public @Nullable Object work() {
-        return work;
-    }
-
-    @Override
-    public void work(Object then) {
-        work = then;
     }
 
     @Override
@@ -70,7 +56,7 @@ public final class PartTask implements Stepper {
 
     @Override
     public void deliver(Consumer<Task> goesOn) {
-        work = null;
+        forgetWork();
         query = null;
         join.countOff(1, goesOn);
     }
@@ -106,20 +92,8 @@ public final class PartTask implements Stepper {
     }
 
     @Override
-    public boolean isTimed() {
-        return true;
-    }
-
-    @Override
     public long deadlineNanos() {
         return join.task().deadlineNanos();
-    }
-
-    @Override
-    public boolean countsAsSearch() {
-        boolean first = !counted;
-        counted = true;
-        return first;
     }
 
     @Override
@@ -128,17 +102,8 @@ public final class PartTask implements Stepper {
     }
 
     @Override
-    public @Nullable Parked parked() {
-        return parked;
-    }
-
-    @Override
-    public void parked(Parked now) {
-        boolean first = parked == null;
-        parked = now;
-        if (first) {
-            Parked.resumeWhenUnneeded(join.task(), this);
-        }
+    void resumeWhenUnneeded() {
+        Parked.resumeWhenUnneeded(join.task(), this);
     }
 
     /** The task that it is a part of. */

@@ -76,6 +76,11 @@ public final class TaskQueue {
         int drawn() {
             return (int) Math.min(SLOTS, drawn.count);
         }
+
+        /** The first slot that may hold a task; the last one once none may. */
+        int firstSlot() {
+            return (int) Math.min(SLOTS - 1, taken.count);
+        }
     }
 
     private volatile Segment head = new Segment(0);
@@ -112,17 +117,8 @@ public final class TaskQueue {
     /** Takes the oldest task, which the caller owns; null if there is none. */
     @Nullable
     public Task poll() {
-        while (true) {
-            Segment first = head;
-            int index = (int) first.taken.count;
-            if (index == SLOTS) {
-                Segment next = first.next;
-                if (next == null) {
-                    return null;
-                }
-                HEAD.compareAndSet(this, first, next);
-                continue;
-            }
+        for (Segment first = first(); first != null; first = first()) {
+            int index = first.firstSlot();
             Object filled = SLOT.getVolatile(first.slots, index);
             if (filled == null) {
                 if (first.drawn.count <= index) {
@@ -138,6 +134,22 @@ public final class TaskQueue {
             } else {
                 passEmpty(first, index, filled);
             }
+        }
+        return null;
+    }
+
+    /** The first segment that may hold tasks, or null; drops those before. */
+    private @Nullable Segment first() {
+        while (true) {
+            Segment first = head;
+            if (first.taken.count < SLOTS) {
+                return first;
+            }
+            Segment next = first.next;
+            if (next == null) {
+                return null;
+            }
+            HEAD.compareAndSet(this, first, next);
         }
     }
 
@@ -212,17 +224,8 @@ public final class TaskQueue {
 
     /** Passes the slots at the head that hold no task, so that removed tasks take no memory however long no task is taken. */
     private void passRemoved() {
-        while (true) {
-            Segment first = head;
-            int index = (int) first.taken.count;
-            if (index == SLOTS) {
-                Segment next = first.next;
-                if (next == null) {
-                    return;
-                }
-                HEAD.compareAndSet(this, first, next);
-                continue;
-            }
+        for (Segment first = first(); first != null; first = first()) {
+            int index = first.firstSlot();
             Object filled = SLOT.getVolatile(first.slots, index);
             if (filled == null || filled instanceof Task) {
                 return;
@@ -233,17 +236,8 @@ public final class TaskQueue {
 
     /** Whether a task waits, or is about to be put, or was removed a moment ago. */
     public boolean hasTasks() {
-        Segment first = head;
-        long taken = first.taken.count;
-        while (taken >= SLOTS) {
-            Segment next = first.next;
-            if (next == null) {
-                return false;
-            }
-            first = next;
-            taken = first.taken.count;
-        }
-        return first.drawn.count > taken;
+        Segment first = first();
+        return first != null && first.drawn.count > first.firstSlot();
     }
 
     /** The number of tasks, at least 0; may be slightly stale. */
