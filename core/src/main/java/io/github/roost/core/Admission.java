@@ -18,7 +18,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
@@ -136,7 +135,7 @@ final class Admission {
                 return true;
             }
             if (request.expired(System.nanoTime())) {
-                request.fail(new DeadlineExceededException(System.nanoTime() - request.deadlineNanos()));
+                pool.refuseLate(request, 1);
                 return false;
             }
         }
@@ -219,7 +218,7 @@ final class Admission {
             Admitted admitted =
                     takesRoomOrAppliesPolicy(fork, epoch.mapping(), options.priority(), deadline, workers, held);
             if (admitted == Admitted.LATE) {
-                request.fail(new DeadlineExceededException(System.nanoTime() - deadline));
+                pool.refuseLate(request, fork.parts().size() + fork.shared().size());
                 return request;
             }
             if (admitted == Admitted.TO_QUEUES) {
@@ -285,37 +284,33 @@ final class Admission {
     /** Takes room for every part, or waits for it. */
     private Admitted takesRoomOrAppliesPolicy(
             Step.Fork<?, ?, ?, ?> fork, Mapping mapping, Priority priority, long deadline, int[] workers, Held held) {
-        long now = System.nanoTime();
-        long end = now + patience(deadline, now);
-        AtomicInteger full = new AtomicInteger(dispatch.awaited(fork, mapping, priority));
-        if (full.get() < 0) {
-            full.set(dispatch.admit(fork, mapping, priority, workers));
+        int full = dispatch.admit(fork, mapping, priority, workers, (domain, attempt) -> false);
+        if (full < 0) {
+            return Admitted.TO_QUEUES;
         }
-        while (full.get() >= 0) {
-            if (runsInCaller()) {
-                return Admitted.TO_CALLER;
+        // Before it waits or runs: these tasks may be what it waits for.
+        dispatch.place(held);
+        if (runsInCaller()) {
+            return Admitted.TO_CALLER;
+        }
+        if (blocks()) {
+            long now = System.nanoTime();
+            long end = now + patience(deadline, now);
+            full = dispatch.admit(
+                    fork,
+                    mapping,
+                    priority,
+                    workers,
+                    (domain, attempt) ->
+                            dispatch.awaitRoom(domain, priority, attempt, this::mayStillWait, end - System.nanoTime()));
+            if (full < 0) {
+                return Admitted.TO_QUEUES;
             }
-            // Before it waits: these tasks may be what it waits for.
-            dispatch.place(held);
-            int awaited = full.get();
-            if (!blocks()
-                    || !dispatch.awaitRoom(
-                            awaited,
-                            priority,
-                            () -> {
-                                full.set(dispatch.admit(fork, mapping, priority, workers));
-                                return full.get() != awaited;
-                            },
-                            this::mayStillWait,
-                            end - System.nanoTime())) {
-                if (blocks() && deadline != Task.NO_DEADLINE && System.nanoTime() - deadline > 0) {
-                    return Admitted.LATE;
-                }
-                throw noRoom(
-                        "a query of " + (fork.parts().size() + fork.shared().size()) + " parts", awaited);
+            if (deadline != Task.NO_DEADLINE && System.nanoTime() - deadline > 0) {
+                return Admitted.LATE;
             }
         }
-        return Admitted.TO_QUEUES;
+        throw noRoom("a query of " + (fork.parts().size() + fork.shared().size()) + " parts", full);
     }
 
     /**

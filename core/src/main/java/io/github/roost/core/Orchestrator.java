@@ -209,7 +209,8 @@ public final class Orchestrator implements AutoCloseable {
      * Runs one search on a worker of its mapping id's home domain. A search may itself wait for other searches: in {@code join()} and
      * {@code get()} of their futures, and of futures derived from these, its worker first runs those that this search has submitted and that have not
      * begun; then a fresh thread takes the worker over, while at most 256 threads are blocked. {@link CompletableFuture#allOf} and
-     * {@link CompletableFuture#anyOf} make plain futures, for which a fresh thread comes a little later.
+     * {@link CompletableFuture#anyOf} make plain futures: for these and all other waits a fresh thread comes a little later, if the search has
+     * submitted something. A search that has not must not wait in such a way for others.
      *
      * @param <Q> the type of the query
      * @param <R> the type of the result

@@ -8,6 +8,8 @@ import static io.github.roost.core.BlockedWorkers.parts;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.roost.core.policy.CrossDomainGate;
+import io.github.roost.core.spi.Step;
 import io.github.roost.testkit.Machines;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -44,6 +46,43 @@ class OverloadPolicyTest {
             assertThat(accepted).hasSizeBetween(4, 10).allSatisfy(future -> future.get(10, TimeUnit.SECONDS));
             assertThat(orchestrator.stats().tasks().rejected()).isEqualTo(1);
         }
+    }
+
+    /** The caller runs the second search, which waits for the first. */
+    @Test
+    void whatWasAcceptedBeforeIsPlacedBeforeTheCallerRunsASearch() throws Exception {
+        try (Orchestrator orchestrator = Machines.orchestrator(2, 1)
+                .ringCapacity(1)
+                .crossDomainGate(new CrossDomainGate(Long.MAX_VALUE))
+                .overloadPolicy(OverloadPolicy.callerRuns())
+                .build()) {
+            Registration table = orchestrator.register("table", 2);
+            CountDownLatch started = new CountDownLatch(1);
+            CountDownLatch release = new CountDownLatch(1);
+            var _ = orchestrator.submit(blocking(started, release), 0, table.id(1));
+            await(started);
+            var _ = orchestrator.submit(DOUBLE, 1, table.id(1));
+            CountDownLatch first = new CountDownLatch(1);
+            Step.Fork<Integer, Object, Integer, Integer> opens = only(new Part<>(
+                    (query, context) -> {
+                        first.countDown();
+                        return 1;
+                    },
+                    1,
+                    table.id(0)));
+            Step.Fork<Integer, Object, Integer, Integer> waits =
+                    only(new Part<>((query, context) -> first.await(10, TimeUnit.SECONDS) ? 2 : -1, 1, table.id(1)));
+            List<CompletableFuture<Integer>> answers =
+                    orchestrator.indexing().submitTogether(List.of(opens, waits), 1, SubmitOptions.DEFAULT);
+            release.countDown();
+            assertThat(answers.getFirst().get(10, TimeUnit.SECONDS)).isEqualTo(1);
+            assertThat(answers.getLast().get(10, TimeUnit.SECONDS)).isEqualTo(2);
+        }
+    }
+
+    private static Step.Fork<Integer, Object, Integer, Integer> only(Part<Integer, Integer> part) {
+        return new Step.Fork<>(
+                List.of(part), List.of(), null, (query, results, context) -> Step.done(results.getFirst()));
     }
 
     @Test

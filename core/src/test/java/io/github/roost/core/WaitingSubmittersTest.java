@@ -6,11 +6,13 @@ import static io.github.roost.core.TestBed.get;
 import static io.github.roost.core.TestBed.holding;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.roost.core.policy.CrossDomainGate;
 import io.github.roost.testkit.Await;
 import io.github.roost.testkit.Effort;
 import io.github.roost.testkit.Machines;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -20,6 +22,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -130,6 +134,75 @@ class WaitingSubmittersTest {
                 .failsWithin(Duration.ofSeconds(10))
                 .withThrowableThat()
                 .withCauseInstanceOf(DeadlineExceededException.class);
+    }
+
+    @Test
+    void whatWaitsForRoomBeyondItsDeadlineIsCountedAndForgotten() throws Exception {
+        List<Orchestrator> opened = new ArrayList<>();
+        MappingId id = full(bed.gate(), opened);
+        SubmitOptions soon = SubmitOptions.DEFAULT.withTimeout(Duration.ofMillis(5));
+        List<WeakReference<Object>> queries = new ArrayList<>();
+        CompletableFuture<Integer> search = opened.getFirst().submit(hash(), query(queries), id, soon);
+        CompletableFuture<Integer> fanOut = opened.getFirst()
+                .fanOut(
+                        List.of(new Part<>(hash(), query(queries), id), new Part<>(hash(), query(queries), id)),
+                        List::size,
+                        soon);
+        assertThat(search).failsWithin(Duration.ofSeconds(10));
+        assertThat(fanOut).failsWithin(Duration.ofSeconds(10));
+        assertThat(opened.getFirst().stats(0).tasks().expired()).isEqualTo(3);
+        Await.until(() -> {
+            System.gc();
+            return queries.stream().allMatch(query -> query.get() == null);
+        });
+        assertThat(List.of(search, fanOut))
+                .allSatisfy(future -> assertThat(future).isDone());
+    }
+
+    private static SearchFunction<Object, Integer> hash() {
+        return (query, context) -> query.hashCode();
+    }
+
+    private static Object query(List<WeakReference<Object>> queries) {
+        Object query = new Object();
+        queries.add(new WeakReference<>(query));
+        return query;
+    }
+
+    /** Single searches keep all domains full, and wait for room in all; the fan-out needs room in all at once. */
+    @Test
+    void aFanOutOverManyDomainsHasItsTurnBesideSearchesThatWaitInEach() throws Exception {
+        int domains = 4;
+        Orchestrator orchestrator = bed.open(Machines.orchestrator(domains, 1)
+                .ringCapacity(1)
+                .crossDomainGate(new CrossDomainGate(Long.MAX_VALUE))
+                .overloadPolicy(OverloadPolicy.block(PATIENCE)));
+        Registration table = orchestrator.register("table", domains);
+        AtomicBoolean ends = new AtomicBoolean();
+        bed.atEnd(() -> ends.set(true));
+        SearchFunction<Integer, Integer> slow = (query, context) -> {
+            TimeUnit.MILLISECONDS.sleep(1);
+            return query;
+        };
+        AtomicInteger accepted = new AtomicInteger();
+        for (int i = 0; i < 4 * domains; i++) {
+            MappingId id = table.id(i % domains);
+            Thread.ofPlatform().daemon().start(() -> {
+                while (!ends.get()) {
+                    var _ = orchestrator.submit(slow, 0, id);
+                    accepted.incrementAndGet();
+                }
+            });
+        }
+        Await.until(() -> accepted.get() > 10 * domains);
+        List<Part<Integer, Integer>> parts = IntStream.range(0, domains)
+                .mapToObj(i -> new Part<>(SAME, i, table.id(i)))
+                .toList();
+        FutureTask<Integer> fanOut =
+                new FutureTask<>(() -> orchestrator.fanOut(parts, List::size).join());
+        Thread.ofPlatform().daemon().start(fanOut);
+        assertThat(fanOut.get(30, TimeUnit.SECONDS)).isEqualTo(domains);
+        ends.set(true);
     }
 
     /**

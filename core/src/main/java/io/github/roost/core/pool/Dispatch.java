@@ -149,35 +149,60 @@ public final class Dispatch {
 
     // ---- Forks.
 
+    /** Waits for room in a domain. */
+    @FunctionalInterface
+    public interface Patience {
+        /**
+         * Waits until it is the caller's turn and an attempt succeeds.
+         *
+         * @return whether one did
+         */
+        boolean awaits(int domain, BooleanSupplier attempt);
+    }
+
     /**
-     * Takes room for the parts of a fork, all or none, and checks that its batch queues have room.
+     * Takes room for the parts of a fork, all or none, and checks that its batch queues have room. Takes it domain by domain, in the same order by
+     * all, and keeps what it has while it waits for the rest: so of two forks that need the same domains one gets them, and none starves.
      *
      * @param workers receives the worker of each part; its length is the number of parts
+     * @param patience asked where there is no room, or others wait for it
      * @return -1, or the domain that is full
      */
-    public int admit(Step.Fork<?, ?, ?, ?> fork, Mapping mapping, Priority priority, int[] workers) {
+    public int admit(Step.Fork<?, ?, ?, ?> fork, Mapping mapping, Priority priority, int[] workers, Patience patience) {
         int[] tasks = new int[layout.domains()];
+        BitSet domains = new BitSet(tasks.length);
         for (int i = 0; i < workers.length; i++) {
             workers[i] = worker(fork.parts().get(i).mappingId().slot(), mapping);
             tasks[layout.domainOf(workers[i])]++;
+            domains.set(layout.domainOf(workers[i]));
         }
         for (Indexing.BatchQueue<?, ?> queue : fork.shared()) {
-            SharedQueue<?, ?> shared = (SharedQueue<?, ?>) queue;
-            int home = mapping.home(shared.mappingId().slot(), 0);
-            if (shared.isFull(capacity) || (shared.nextNeedsTask(priority, false) && !hasRoom(home, priority))) {
-                return home;
-            }
+            domains.set(mapping.home(queue.mappingId().slot(), 0));
         }
-        // In the same order by all, so that of two forks that need the same domains one gets them.
-        for (int domain = 0; domain < tasks.length; domain++) {
-            if (tasks[domain] > 0 && !takes(domain, priority, tasks[domain])) {
-                for (int taken = 0; taken < domain; taken++) {
+        for (int domain = domains.nextSetBit(0); domain >= 0; domain = domains.nextSetBit(domain + 1)) {
+            int here = domain;
+            BooleanSupplier attempt = () -> takes(fork, mapping, priority, here, tasks[here]);
+            if ((pool.room(here, priority).isAwaited() || !attempt.getAsBoolean()) && !patience.awaits(here, attempt)) {
+                for (int taken = 0; taken < here; taken++) {
                     giveBack(taken, priority, tasks[taken]);
                 }
-                return domain;
+                return here;
             }
         }
         return -1;
+    }
+
+    /** Takes room in one domain, if the batch queues there have room too. */
+    private boolean takes(Step.Fork<?, ?, ?, ?> fork, Mapping mapping, Priority priority, int domain, int tasks) {
+        for (Indexing.BatchQueue<?, ?> queue : fork.shared()) {
+            SharedQueue<?, ?> shared = (SharedQueue<?, ?>) queue;
+            if (mapping.home(shared.mappingId().slot(), 0) == domain
+                    && (shared.isFull(capacity)
+                            || (shared.nextNeedsTask(priority, false) && !hasRoom(domain, priority)))) {
+                return false;
+            }
+        }
+        return tasks == 0 || takes(domain, priority, tasks);
     }
 
     private boolean hasRoom(int domain, Priority priority) {
@@ -214,23 +239,6 @@ public final class Dispatch {
             return attempt.getAsBoolean();
         };
         return pool.room(domain, priority).await(watched, goesOn, nanos);
-    }
-
-    /** A domain of a fork in which submitters wait for room, or -1. */
-    public int awaited(Step.Fork<?, ?, ?, ?> fork, Mapping mapping, Priority priority) {
-        for (Part<?, ?> part : fork.parts()) {
-            int domain = mapping.home(part.mappingId().slot(), 0);
-            if (pool.room(domain, priority).isAwaited()) {
-                return domain;
-            }
-        }
-        for (Indexing.BatchQueue<?, ?> queue : fork.shared()) {
-            int domain = mapping.home(queue.mappingId().slot(), 0);
-            if (pool.room(domain, priority).isAwaited()) {
-                return domain;
-            }
-        }
-        return -1;
     }
 
     /** Forks a task. Called by the owner of the task, which loses ownership. */

@@ -43,7 +43,9 @@ final class Overdue {
         Unwanted unwanted = new Unwanted(now);
         queue.removeIf(unwanted, task -> {
             pool.room(worker, task.priority()).made();
-            if (task.isUnneeded()) {
+            if (task instanceof GroupTask group) {
+                end(worker, group);
+            } else if (task.isUnneeded()) {
                 pool.endElsewhere(task, worker, Outcome.CANCELLED);
             } else {
                 fail(task, worker, now);
@@ -52,11 +54,21 @@ final class Overdue {
         return unwanted.timed;
     }
 
+    /** Ends a group none of whose queries is to be answered; if one has joined meanwhile, the group waits on. */
+    private void end(Worker worker, GroupTask group) {
+        if (group.takeUnneeded()) {
+            pool.endElsewhere(group, worker, Outcome.CANCELLED);
+        } else {
+            worker.resumeLater(group);
+        }
+    }
+
     private void fail(Task task, Worker worker, long now) {
         DeadlineExceededException late = new DeadlineExceededException(now - task.deadlineNanos());
         pool.deliver(() -> {
-            task.fail(late);
-            pool.endElsewhere(task, worker, Outcome.EXPIRED);
+            // Counted first: who sees the failure also sees it counted.
+            pool.countElsewhere(task, Outcome.EXPIRED);
+            pool.failBooked(task, worker, late);
         });
     }
 
@@ -93,7 +105,7 @@ final class Overdue {
         public boolean test(Task task) {
             if (task instanceof GroupTask group) {
                 timed |= group.endOverdue(now, pool::deliver);
-                return false;
+                return group.wasUnneeded();
             }
             timed |= task.deadlineNanos() != Task.NO_DEADLINE;
             return task.isUnneeded() || task.expired(now);

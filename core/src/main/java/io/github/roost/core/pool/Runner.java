@@ -84,6 +84,11 @@ final class Runner {
         return hasLane;
     }
 
+    /** Whether a task that goes on may do so at once, ahead of those that wait. */
+    boolean mayFollow(Task task) {
+        return choice.mayFollow(task.priority());
+    }
+
     /** Its thread; null before it has begun. */
     @Nullable
     WorkerThread thread() {
@@ -116,6 +121,7 @@ final class Runner {
             pool.breaks(unexpected);
             if (task != null) {
                 task.fail(unexpected);
+                task.failRunning(unexpected);
             }
         }
     }

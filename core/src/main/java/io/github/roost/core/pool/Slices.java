@@ -114,12 +114,12 @@ final class Slices extends CacheLinePadding {
     void run(Task task) {
         Worker victim = runner.takenFrom();
         Task next = task;
-        for (int turns = 1; next != null; turns++) {
+        while (next != null) {
             runSlice(bottom, next, victim);
             victim = null;
             next = following;
             following = null;
-            if (next != null && (turns == TaskChoice.TURNS || !runner.goesOn())) {
+            if (next != null && !(runner.goesOn() && runner.mayFollow(next))) {
                 worker.resume(next);
                 next = null;
             }

@@ -116,6 +116,18 @@ final class TaskChoice {
         return task;
     }
 
+    /** Counts a task that would go on at once among those that go on; false if others have their turn. */
+    boolean mayFollow(Priority priority) {
+        int index = priority.ordinal();
+        boolean interactive = priority == Priority.INTERACTIVE;
+        if (sinceBegun[index] >= TURNS || (interactive ? sinceBatch >= TURNS : seesInteractiveTask())) {
+            return false;
+        }
+        sinceBegun[index]++;
+        sinceBatch += interactive ? 1 : 0;
+        return true;
+    }
+
     private @Nullable Task takeBatch() {
         return takeOwn(Priority.BATCH, worker.resumedBatch, worker.batch);
     }

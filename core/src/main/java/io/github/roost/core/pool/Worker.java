@@ -3,6 +3,7 @@ package io.github.roost.core.pool;
 import io.github.roost.core.Priority;
 import io.github.roost.core.dispatch.CrossingCost;
 import io.github.roost.core.task.Parked;
+import io.github.roost.core.task.ParkedParts;
 import io.github.roost.core.task.Task;
 import io.github.roost.core.task.TaskQueue;
 import io.github.roost.topology.Pinner;
@@ -183,6 +184,11 @@ final class Worker implements Parked.Place {
     @Override
     public Set<Parked> parked() {
         return parked;
+    }
+
+    @Override
+    public ParkedParts parkedParts() {
+        return pool.parkedParts();
     }
 
     TaskQueue queue(Priority priority) {

@@ -1,5 +1,6 @@
 package io.github.roost.core.pool;
 
+import io.github.roost.core.DeadlineExceededException;
 import io.github.roost.core.MappingId;
 import io.github.roost.core.OrchestratorClosedException;
 import io.github.roost.core.Priority;
@@ -16,6 +17,7 @@ import io.github.roost.core.spi.CompletionSource;
 import io.github.roost.core.spi.Indexing.StallRule;
 import io.github.roost.core.spi.TableUse;
 import io.github.roost.core.task.Parked;
+import io.github.roost.core.task.ParkedParts;
 import io.github.roost.core.task.Request;
 import io.github.roost.core.task.Room;
 import io.github.roost.core.task.Task;
@@ -86,6 +88,7 @@ public final class WorkerPool {
     /** Per domain and priority, the submitters that wait for room. */
     private final Room[] rooms;
 
+    private final ParkedParts parkedParts = new ParkedParts();
     private final IdleWorkers idle;
     private final CrossDomainHelp help;
     private final Overdue overdue;
@@ -151,6 +154,10 @@ public final class WorkerPool {
 
     CrossDomainHelp help() {
         return help;
+    }
+
+    ParkedParts parkedParts() {
+        return parkedParts;
     }
 
     IdleWorkers idle() {
@@ -352,6 +359,17 @@ public final class WorkerPool {
     /** The number of accepted tasks of maintenance that have not ended. */
     public long unfinishedMaintenance() {
         return maintained.get();
+    }
+
+    /**
+     * Fails a request that was not accepted, since its deadline has passed meanwhile.
+     *
+     * @param tasks the number of its tasks
+     */
+    public void refuseLate(Task request, int tasks) {
+        elsewhere[Outcome.EXPIRED.ordinal()].add(tasks);
+        request.fail(new DeadlineExceededException(System.nanoTime() - request.deadlineNanos()));
+        request.deliver(none -> {});
     }
 
     /** Fails a task that the caller owns and whose outcome has not been counted. */

@@ -58,10 +58,12 @@ public final class GroupTask extends InnerTask {
 
     @Override
     public After run(TaskContext context) {
-        boolean first = members == null;
-        if (first) {
-            take();
-            int left = leaveOut(context.startNanos());
+        if (members == null) {
+            if (!begun) {
+                take();
+            }
+            // Not when the slice began: that may be when the task before ended, and callbacks have run since.
+            int left = leaveOut(System.nanoTime());
             if (left == 0) {
                 context.finished(Outcome.CANCELLED);
                 return After.ENDED;
@@ -246,6 +248,19 @@ public final class GroupTask extends InnerTask {
         return left;
     }
 
+    /** Whether the last {@link #endOverdue} found no query that is to be answered. Any thread. */
+    public boolean wasUnneeded() {
+        return begun ? isUnneeded() : !queue().wasLive(priority);
+    }
+
+    /** Takes the group, by the owner, in place of running it; whether no query in it is to be answered. Else it must still run. */
+    public boolean takeUnneeded() {
+        if (!begun) {
+            take();
+        }
+        return leaveOut(System.nanoTime()) == 0;
+    }
+
     /** Cancellation is per query; the rest of the group is served. */
     @Override
     public boolean isUnneeded() {
@@ -261,11 +276,9 @@ public final class GroupTask extends InnerTask {
     }
 
     @Override
-    void resumeWhenUnneeded() {
+    public void forEachRequest(Consumer<Request<?, ?>> each) {
         for (Entry entry = taken; entry != null; entry = entry.next) {
-            if (!entry.ended) {
-                Parked.resumeWhenUnneeded(entry.join.task(), this);
-            }
+            entry.join.request(each);
         }
     }
 

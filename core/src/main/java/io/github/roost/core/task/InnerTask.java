@@ -42,13 +42,6 @@ abstract class InnerTask implements Stepper {
 
     @Override
     public void parked(Parked now) {
-        boolean first = parked == null;
         parked = now;
-        if (first) {
-            resumeWhenUnneeded();
-        }
     }
-
-    /** From now on, a request that completes resumes this task if it is parked and unneeded. */
-    abstract void resumeWhenUnneeded();
 }

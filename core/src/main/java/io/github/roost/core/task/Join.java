@@ -36,6 +36,15 @@ public final class Join {
         return task;
     }
 
+    /** Calls with the request that the parts belong to. */
+    void request(Consumer<Request<?, ?>> each) {
+        if (task instanceof Request<?, ?> request) {
+            each.accept(request);
+        } else {
+            task.forEachRequest(each);
+        }
+    }
+
     /** Sets the result of a part; null for none. */
     void result(int index, @Nullable Object result) {
         results[index] = result;

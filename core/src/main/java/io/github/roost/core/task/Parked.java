@@ -27,6 +27,9 @@ public final class Parked implements Pending.Waiter {
         /** The tasks that are parked here. */
         Set<Parked> parked();
 
+        /** The parts and groups that are parked anywhere. */
+        ParkedParts parkedParts();
+
         /** Queues a task that has resumed. */
         void resume(Task task);
 
@@ -57,9 +60,11 @@ public final class Parked implements Pending.Waiter {
      */
     public static void park(Place place, Task task, Pending pending) {
         Parked parked = new Parked(place, task, pending);
+        Stepper stepper = (Stepper) task;
         place.parked().add(parked);
         try {
-            ((Stepper) task).parked(parked);
+            stepper.parked(parked);
+            stepper.forEachRequest(request -> place.parkedParts().add(request, parked));
             if (!pending.await(parked) || parked.isUnneeded()) {
                 parked.resume();
             } else {
@@ -67,7 +72,7 @@ public final class Parked implements Pending.Waiter {
             }
         } catch (RuntimeException | Error error) {
             if (TASK.compareAndSet(parked, task, null)) {
-                place.parked().remove(parked);
+                parked.forget(stepper);
                 throw error;
             }
         }
@@ -84,22 +89,11 @@ public final class Parked implements Pending.Waiter {
         return waiting != null && (waiting.isUnneeded() || place.isFailing());
     }
 
-    /** From now on, when the request of {@code owner} completes, the task resumes if it is parked and unneeded. */
-    static void resumeWhenUnneeded(Stepper owner, Stepper task) {
-        Stepper one = owner;
-        while (one instanceof PartTask part) {
-            one = part.owner();
-        }
-        if (one instanceof Request<?, ?> request) {
-            var _ = request.whenComplete((result, failure) -> abandon(task));
-        }
-    }
-
-    /** Resumes a task if it is parked and unneeded; it then ends in its next slice. Any thread. */
-    private static void abandon(Stepper task) {
-        Parked parked = task.parked();
-        if (parked != null && task.isUnneeded()) {
-            parked.resume();
+    /** Resumes the task if its request, or all of its group, are done; it then ends in its next slice. Any thread. */
+    void resumeIfUnneeded() {
+        Task waiting = task;
+        if (waiting != null && waiting.isUnneeded()) {
+            resume();
         }
     }
 
@@ -108,9 +102,14 @@ public final class Parked implements Pending.Waiter {
     public void resume() {
         Task waiting = task;
         if (waiting != null && TASK.compareAndSet(this, waiting, null)) {
-            place.parked().remove(this);
+            forget((Stepper) waiting);
             place.resume(waiting);
         }
+    }
+
+    private void forget(Stepper waited) {
+        place.parked().remove(this);
+        waited.forEachRequest(request -> place.parkedParts().remove(request, this));
     }
 
     /** The failure that the pending completed with, or null. */

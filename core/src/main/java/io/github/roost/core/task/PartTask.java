@@ -102,12 +102,7 @@ public final class PartTask extends InnerTask {
     }
 
     @Override
-    void resumeWhenUnneeded() {
-        Parked.resumeWhenUnneeded(join.task(), this);
-    }
-
-    /** The task that it is a part of. */
-    Stepper owner() {
-        return join.task();
+    public void forEachRequest(Consumer<Request<?, ?>> each) {
+        join.request(each);
     }
 }

@@ -258,12 +258,19 @@ public class Request<Q, R> extends RoostFuture<R> implements Stepper {
         return parked;
     }
 
+    private void resumeIfParked() {
+        Parked last = parked;
+        if (last != null) {
+            last.resumeIfUnneeded();
+        }
+    }
+
     @Override
     public void parked(Parked now) {
         boolean first = parked == null;
         parked = now;
         if (first) {
-            Parked.resumeWhenUnneeded(this, this);
+            var _ = whenComplete((result, failure) -> resumeIfParked());
         }
     }
 }

@@ -75,6 +75,9 @@ public final class SharedQueue<Q, R> implements Indexing.BatchQueue<Q, R> {
         private volatile long lastLook = Long.MIN_VALUE;
 
         private volatile boolean leftAtLastLook;
+        /** Whether the last look found a query whose request waits for an answer. */
+        private volatile boolean liveAtLastLook;
+
         private final AtomicLong counts = new AtomicLong();
 
         private static int queries(long counts) {
@@ -184,12 +187,20 @@ public final class SharedQueue<Q, R> implements Indexing.BatchQueue<Q, R> {
             return lane.leftAtLastLook;
         }
         boolean left = false;
+        boolean live = false;
         for (Entry entry : lane.entries) {
             left |= entry.endOverdue(now, deliver);
+            live |= !entry.isTold && !entry.join.task().isUnneeded();
         }
         lane.leftAtLastLook = left;
+        lane.liveAtLastLook = live;
         lane.lastLook = now;
         return left;
+    }
+
+    /** Whether the last look for overdue queries found one of a priority that is to be answered. Any thread. */
+    boolean wasLive(Priority priority) {
+        return lane(priority).liveAtLastLook;
     }
 
     public TableUse use() {

@@ -6,6 +6,7 @@ import io.github.roost.core.spi.Step;
 import io.github.roost.core.task.Task.After;
 import io.github.roost.core.task.Task.Outcome;
 import java.util.concurrent.CompletionException;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,8 +33,11 @@ public interface Stepper extends Task {
     @Nullable
     Parked parked();
 
-    /** Sets the wait that is about to begin; the first call also registers {@link Parked#resumeWhenUnneeded} on the future. */
+    /** Sets the wait that is about to begin. */
     void parked(Parked parked);
+
+    /** Calls with each request that this task is a part of, while it is parked; none for a request itself, which looks after its own waits. */
+    default void forEachRequest(Consumer<Request<?, ?>> each) {}
 
     /** Runs one slice of a task. */
     static After run(Stepper task, TaskContext context) {

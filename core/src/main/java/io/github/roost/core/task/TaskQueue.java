@@ -165,15 +165,20 @@ public final class TaskQueue {
     /** Passes the slot at the head, which holds no task. */
     private void passEmpty(Segment segment, int index, @Nullable Object filled) {
         if (filled == TAKEN) {
-            pass(segment, index);
+            passSurely(segment, index);
         } else if (SLOT.compareAndSet(segment.slots, index, filled, TAKEN)) {
             if (filled == REMOVED) {
                 removed.getAndDecrement();
             } else {
                 unused.getAndIncrement();
             }
-            pass(segment, index);
+            passSurely(segment, index);
         }
+    }
+
+    /** As {@link #pass}, by a thread that may not look at this queue again: never sets the count back. */
+    private static void passSurely(Segment segment, int index) {
+        COUNT.compareAndSet(segment.taken, (long) index, (long) index + 1);
     }
 
     /** Advances the count past a taken slot. A store that comes late sets it back, and the next consumer advances it again. */

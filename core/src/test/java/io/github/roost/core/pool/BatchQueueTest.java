@@ -13,6 +13,7 @@ import io.github.roost.core.spi.GroupRule;
 import io.github.roost.core.spi.Indexing;
 import io.github.roost.core.spi.Pending;
 import io.github.roost.core.spi.Step;
+import io.github.roost.testkit.Await;
 import io.github.roost.testkit.Machines;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -304,6 +305,73 @@ class BatchQueueTest {
         assertThat(answers.getFirst()).isNotDone();
         bytes.complete();
         assertThat(answers.getFirst().join()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void queriesThatNobodyNeedsHoldNoPlaces(boolean cancelled) throws Exception {
+        restart(Machines.orchestrator(1, 1).ringCapacity(4).groupRule(GroupRule.ALONE));
+        occupy();
+        Indexing.BatchQueue<Integer, Integer> queue = doubling();
+        SubmitOptions options =
+                cancelled ? SubmitOptions.DEFAULT : SubmitOptions.DEFAULT.withTimeout(Duration.ofMillis(20));
+        for (int i = 0; i < 4; i++) {
+            CompletableFuture<Integer> query = orchestrator.indexing().submitShared(queue, i, options);
+            if (cancelled) {
+                query.cancel(false);
+            } else {
+                assertThat(query).failsWithin(Duration.ofSeconds(20));
+            }
+        }
+        List<CompletableFuture<Integer>> others = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            int query = i;
+            Await.until(() -> accepts(queue, query, others));
+        }
+        busyUntil.countDown();
+        for (int i = 0; i < 4; i++) {
+            assertThat(others.get(i).get(20, TimeUnit.SECONDS)).isEqualTo(2 * i);
+        }
+    }
+
+    private boolean accepts(
+            Indexing.BatchQueue<Integer, Integer> queue, int query, List<CompletableFuture<Integer>> accepted) {
+        try {
+            accepted.add(submit(queue, query));
+            return true;
+        } catch (RejectedSearchException full) {
+            return false;
+        }
+    }
+
+    /** The callback of the search before runs on the worker until the deadline has passed. */
+    @Test
+    void noQueryBeginsAfterItsDeadlineBehindACallback() throws Exception {
+        Indexing.BatchQueue<Integer, Integer> queue = doubling();
+        CountDownLatch attached = new CountDownLatch(1);
+        CountDownLatch submitted = new CountDownLatch(1);
+        CompletableFuture<Integer> before = orchestrator.submit(
+                (query, context) -> {
+                    attached.await();
+                    return query;
+                },
+                1,
+                id);
+        CompletableFuture<Void> callback = before.thenRun(() -> {
+            try {
+                submitted.await();
+                TimeUnit.MILLISECONDS.sleep(2);
+            } catch (InterruptedException interrupted) {
+                throw new IllegalStateException(interrupted);
+            }
+        });
+        attached.countDown();
+        CompletableFuture<Integer> late =
+                orchestrator.indexing().submitShared(queue, 1, SubmitOptions.DEFAULT.withTimeout(Duration.ofMillis(1)));
+        submitted.countDown();
+        assertThat(late).failsWithin(Duration.ofSeconds(20));
+        callback.join();
+        assertThat(groups).isEmpty();
     }
 
     @Test

@@ -9,11 +9,13 @@ import io.github.roost.core.OrchestratorClosedException;
 import io.github.roost.core.Priority;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.core.SubmitOptions;
+import io.github.roost.core.spi.Indexing;
 import io.github.roost.core.spi.Pending;
 import io.github.roost.core.spi.Step;
 import io.github.roost.core.task.Request;
 import io.github.roost.core.task.Task;
 import io.github.roost.core.task.TaskContext;
+import io.github.roost.testkit.Await;
 import io.github.roost.testkit.Machines;
 import java.time.Duration;
 import java.util.List;
@@ -70,6 +72,69 @@ class BrokenTest {
         assertThat(orchestrator.stats().broken()).isTrue();
         release.countDown();
         orchestrator.close(Duration.ofSeconds(20));
+    }
+
+    /** A rule of stalls must not throw. This one does between the moment in which a group is taken and that in which it runs. */
+    @Test
+    void theQueriesOfAGroupThatWasTakenFailToo() {
+        Orchestrator orchestrator = Machines.orchestrator(1, 1).build();
+        MappingId id = orchestrator.register("table").id();
+        Throwing rule = new Throwing();
+        orchestrator.indexing().stallRule(worker -> rule);
+        Indexing.BatchQueue<Integer, Integer> queue =
+                orchestrator.indexing().batchQueue(id, (group, context) -> Step.done(true));
+        CompletableFuture<Integer> parked = orchestrator
+                .indexing()
+                .submitSteps(
+                        (query, context) -> new Step.Park<>(new Pending(), (same, later) -> Step.done(same)),
+                        1,
+                        id,
+                        SubmitOptions.DEFAULT);
+        Await.until(() -> rule.hasBegun);
+        CompletableFuture<Integer> query = orchestrator.indexing().submitShared(queue, 1, SubmitOptions.DEFAULT);
+        assertThat(query).failsWithin(Duration.ofSeconds(20));
+        assertThat(parked).failsWithin(Duration.ofSeconds(20));
+        assertThat(orchestrator.stats().broken()).isTrue();
+        orchestrator.close(Duration.ofSeconds(20));
+    }
+
+    private static final class Throwing implements Indexing.StallRule {
+        private volatile boolean hasBegun;
+
+        @Override
+        public void begins(long now, int underWay) {
+            hasBegun = true;
+        }
+
+        @Override
+        public void ends(long now) {
+            throw new IllegalStateException("of a rule");
+        }
+
+        @Override
+        public void isOver(long now) {
+            if (now != 0) {
+                throw new IllegalStateException("of a rule");
+            }
+        }
+
+        @Override
+        public void ran(long from, long to) {}
+
+        @Override
+        public long mayRun(long now) {
+            return 0;
+        }
+
+        @Override
+        public boolean isMeasured() {
+            return false;
+        }
+
+        @Override
+        public boolean isEmpty() {
+            return false;
+        }
     }
 
     @Test

@@ -7,6 +7,7 @@ import io.github.roost.core.DeadlineExceededException;
 import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Part;
+import io.github.roost.core.Priority;
 import io.github.roost.core.Registration;
 import io.github.roost.core.RejectedSearchException;
 import io.github.roost.core.SearchContext;
@@ -17,6 +18,7 @@ import io.github.roost.core.spi.Pending;
 import io.github.roost.core.spi.Search;
 import io.github.roost.core.spi.Step;
 import io.github.roost.testkit.Machines;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,13 +26,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Searches of several slices. */
@@ -282,27 +285,63 @@ class StepsTest {
                 .hasMessageContaining("at least one part");
     }
 
-    @Test
-    void aSearchThatForksToNothingForEverLetsOthersRun() {
-        AtomicBoolean ends = new AtomicBoolean();
+    @ParameterizedTest
+    @EnumSource(Priority.class)
+    void aSearchThatForksToNothingForEverTakesNoMoreThanItsTurns(Priority priority) {
+        AtomicInteger slices = new AtomicInteger();
+        AtomicInteger atBegin = new AtomicInteger();
         class Again {
+            private @Nullable CompletableFuture<Integer> other;
+
             Step<Integer, Integer> step(Integer query, SearchContext context) {
-                return ends.get()
+                if (slices.incrementAndGet() == 1_000) {
+                    SubmitOptions options = new SubmitOptions(priority, Duration.ZERO);
+                    other = orchestrator.submit((same, within) -> atBegin.addAndGet(slices.get()), 0, id, options);
+                }
+                return other != null && (other.isDone() || slices.get() > 100_000)
                         ? Step.done(query)
                         : new Step.Fork<Integer, Object, Integer, Integer>(
                                 List.of(), List.of(), null, (same, results, later) -> step(same, later));
             }
         }
-        restart(Machines.orchestrator(1, 1));
-        CompletableFuture<Integer> again = submit(new Again()::step);
-        try {
-            assertThat(orchestrator.submit((query, context) -> query, 7, id))
-                    .succeedsWithin(Duration.ofSeconds(20))
-                    .isEqualTo(7);
-        } finally {
-            ends.set(true);
+        assertThat(submit(new Again()::step).join()).isEqualTo(21);
+        assertThat(atBegin).hasValueBetween(1_000, 1_100);
+    }
+
+    /** Parts of earlier rounds, which were parked once, are not kept until the search ends. */
+    @Test
+    void aSearchOfManyRoundsKeepsNoPartOfThoseThatAreOver() {
+        int rounds = 20;
+        List<WeakReference<Object>> results = new CopyOnWriteArrayList<>();
+        CompletableFuture<Boolean> cleared = new CompletableFuture<>();
+        class Rounds {
+            private int left = rounds;
+
+            Step<Integer, Integer> step(Integer query, SearchContext context) {
+                if (left-- == 0) {
+                    for (int i = 0; i < 100 && results.stream().anyMatch(result -> result.get() != null); i++) {
+                        System.gc();
+                    }
+                    cleared.complete(results.stream().allMatch(result -> result.get() == null));
+                    return Step.done(results.size());
+                }
+                Part<Integer, Object> part = Part.inSteps(this::part, 1, id);
+                return new Step.Fork<Integer, Object, Object, Integer>(
+                        List.of(part), List.of(), null, (same, made, later) -> new Step.Yield<>(this::step));
+            }
+
+            private Step<Integer, Object> part(Integer query, SearchContext context) {
+                Pending soon = new Pending();
+                CompletableFuture.delayedExecutor(1, TimeUnit.MILLISECONDS).execute(soon::complete);
+                return new Step.Park<>(soon, (same, later) -> {
+                    Object result = new Object();
+                    results.add(new WeakReference<>(result));
+                    return Step.done(result);
+                });
+            }
         }
-        assertThat(again.join()).isEqualTo(21);
+        assertThat(submit(new Rounds()::step).join()).isEqualTo(rounds);
+        assertThat(cleared).isCompletedWithValue(true);
     }
 
     @Test
