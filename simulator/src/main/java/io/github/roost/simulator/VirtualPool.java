@@ -79,6 +79,9 @@ final class VirtualPool {
 
     private boolean watches;
     private double watchDue;
+    /** From when a worker that looks may update the ages. */
+    private long nextUpdate;
+
     private long roundRobin;
     private long intraSteals;
     private long crossSteals;
@@ -287,8 +290,14 @@ final class VirtualPool {
         clock.watchAt(watchDue);
     }
 
-    /** Updates the ages of the queues, wakes helpers, and schedules its next call while tasks wait. */
-    void watch() {
+    private void updateIfDue() {
+        if (nanos() >= nextUpdate) {
+            nextUpdate = nanos() + Crossings.AWAKE_LOOK_NANOS;
+            updateAges();
+        }
+    }
+
+    private void updateAges() {
         for (int domain = 0; scheduling.gate() == Gate.AGE && domain < layout.domains(); domain++) {
             long bound = crossings.boundNanos(domain);
             for (int i = 0; i < layout.workersIn(domain); i++) {
@@ -296,6 +305,11 @@ final class VirtualPool {
                 ages[worker] = ages[worker].next(taken[worker], put[worker], nanos(), bound);
             }
         }
+    }
+
+    /** Updates the ages of the queues, wakes helpers, and schedules its next call while tasks wait. */
+    void watch() {
+        updateAges();
         crossings.helpers(this::wakeFirst);
         long wait = crossings.nextLook();
         watches = wait != Long.MAX_VALUE;
@@ -404,6 +418,7 @@ final class VirtualPool {
         if (states[worker] != State.LOOKING) {
             become(worker, State.LOOKING);
         }
+        updateIfDue();
         task = thief.gated();
         if (task == null) {
             task = fromAnyNear(worker);

@@ -48,6 +48,9 @@ class VirtualPoolTest {
 
         private final boolean reports;
         private double slowdown = 1;
+        /** Tasks that are still to be submitted, each when one ends. */
+        private int chained;
+
         private boolean observes;
         private double now;
         private double watchDue;
@@ -56,8 +59,12 @@ class VirtualPoolTest {
         private double longestBesideIdle;
 
         Machine(String topology, SchedulingPolicy scheduling, boolean reports) {
+            this(topology, scheduling, AGE, reports);
+        }
+
+        Machine(String topology, SchedulingPolicy scheduling, long age, boolean reports) {
             this.layout = WorkerLayout.of(TopologyReader.synthetic(topology).read());
-            this.pool = new VirtualPool(layout, scheduling, new CrossDomainGate(AGE), this, WAKE, 1);
+            this.pool = new VirtualPool(layout, scheduling, new CrossDomainGate(age), this, WAKE, 1);
             this.mapping = Mapping.of(
                     layout.domains(), IntStream.range(0, layout.domains()).toArray());
             this.current = new int[layout.workers()];
@@ -76,7 +83,7 @@ class VirtualPoolTest {
         }
 
         void run() {
-            int left = lengths.size();
+            int left = lengths.size() + chained;
             while (left > 0) {
                 now = events.time();
                 int event = events.take();
@@ -85,14 +92,12 @@ class VirtualPoolTest {
                         pool.watch();
                     }
                 } else if (event >= SUBMIT) {
-                    int task = event - SUBMIT;
-                    waiting.add(task);
-                    pool.submit(
-                            VirtualTask.graphSearch(
-                                    homes.get(task), 0, 0, new int[] {task}, 1, 64, new VirtualQuery(0, 1, now, 1)),
-                            mapping);
+                    submit(event - SUBMIT);
                 } else {
-                    left -= current[event] >= 0 ? 1 : 0;
+                    if (current[event] >= 0) {
+                        left--;
+                        submitNext(current[event]);
+                    }
                     look(event);
                 }
                 mostAtOnce = Math.max(mostAtOnce, (int)
@@ -100,6 +105,23 @@ class VirtualPoolTest {
                 if (observes) {
                     observe();
                 }
+            }
+        }
+
+        private void submit(int task) {
+            waiting.add(task);
+            VirtualQuery query = new VirtualQuery(0, 1, now, 1);
+            pool.submit(VirtualTask.graphSearch(homes.get(task), 0, 0, new int[] {task}, 1, 64, query), mapping);
+        }
+
+        private void submitNext(int ended) {
+            if (chained > 0) {
+                chained--;
+                lengths.add(lengths.get(ended));
+                submitted.add(now);
+                begun.add(-1.0);
+                homes.add(homes.get(ended));
+                submit(lengths.size() - 1);
             }
         }
 
@@ -178,6 +200,20 @@ class VirtualPoolTest {
         machine.run();
         assertThat(machine.mostAtOnce).isEqualTo(workers);
         assertThat(machine.now).isLessThan(1.1 * tasks / workers * MILLI);
+    }
+
+    @Test
+    void ofShortTasksAThiefThatIsAwakeSeesByItselfWhatHasBecomeOld() {
+        long age = 20_000;
+        Machine machine = new Machine("pack:1 l3:2 core:1 pu:1", SchedulingPolicy.HOME_DOMAIN, age, true);
+        int clients = 64;
+        for (int client = 0; client < clients; client++) {
+            machine.submitAt(0, 0, MICRO);
+        }
+        machine.chained = 10_000;
+        machine.run();
+        double alone = (clients + 10_000) * MICRO;
+        assertThat(machine.now).isLessThan(.6 * alone);
     }
 
     @ParameterizedTest

@@ -10,8 +10,9 @@ import java.util.function.IntConsumer;
  * worker is woken for one. Pure apart from its calls of {@link Domains}; used by the pool and the simulator. Thread-safe if
  * {@link Domains} is.
  *
- * <p>A sleeping worker cannot see that a task of another domain has become old. So while tasks wait, a watcher updates the
- * {@linkplain QueueAge ages} of the queues and calls {@link #helpers} at the times given by {@link #nextLook}. This wakes one
+ * <p>An idle worker that is awake updates the {@linkplain QueueAge ages} of the queues before it looks for tasks of other domains, if the
+ * last update was {@link #AWAKE_LOOK_NANOS} ago. A sleeping worker cannot see that a task of another domain has become old. So while tasks
+ * wait, a watcher updates the ages and calls {@link #helpers} at the times given by {@link #nextLook}. This wakes one
  * worker in each domain that may take a task. A thief that has taken one asks {@link #wakesNext} whether to wake the next sleeper
  * of its own domain. A lost wake-up does no harm: the next look finds the workers that still sleep.
  */
@@ -21,6 +22,9 @@ public final class Crossings {
 
     /** Factor of the bound while a worker of the task's domain is idle: waking a core from deep sleep takes some 100 us. */
     static final int WHILE_IDLE = 4;
+
+    /** Minimum interval of updates of the ages by workers that are awake, in nanoseconds: a short task. */
+    public static final long AWAKE_LOOK_NANOS = 5_000;
 
     /** Interval of looks while no worker could help. */
     static final long LONGEST_LOOK_NANOS = 1_000_000;

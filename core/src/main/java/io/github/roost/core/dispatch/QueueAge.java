@@ -2,18 +2,19 @@ package io.github.roost.core.dispatch;
 
 /**
  * How many tasks of a queue have waited for long, known without a clock per task. A queue has two counters that only grow: the
- * tasks ever put and the tasks ever taken. Its head has the place {@code taken}. Whoever watches the queue marks its end: what
- * was put before the mark and still waits when the mark is as old as a bound has waited for the bound. So a task becomes old
- * between one and two bounds after it was put, plus the interval of the looks. Immutable and pure: the pool and the simulator
- * keep one per queue and replace it by {@link #next}.
+ * tasks ever put and the tasks ever taken. Its head has the place {@code taken}. Whoever looks at the queue marks its end twice
+ * per bound and keeps two marks: when a third is due, what was put before the first and still waits has waited for the bound. So
+ * a task becomes old between one and one and a half bounds after it was put, plus the intervals of three looks. Immutable and
+ * pure: the pool and the simulator keep one per queue and replace it by {@link #next}.
  *
- * @param markedPlace number of tasks ever put when the mark was made
- * @param markedAt {@link System#nanoTime()} of the mark; means nothing if no task from before the mark waits
+ * @param firstPlace number of tasks ever put when the mark before the last was made
+ * @param lastPlace number of tasks ever put when the last mark was made, at least {@code firstPlace}
+ * @param lastAt {@link System#nanoTime()} of the last mark; means nothing if no task from before it waits
  * @param oldPlaces places below this are old: a task there that still waits has waited for the bound
  */
-public record QueueAge(long markedPlace, long markedAt, long oldPlaces) {
+public record QueueAge(long firstPlace, long lastPlace, long lastAt, long oldPlaces) {
     /** The age of a new queue. */
-    public static final QueueAge NONE = new QueueAge(0, 0, 0);
+    public static final QueueAge NONE = new QueueAge(0, 0, 0, 0);
 
     /**
      * The age updated by a look at the queue.
@@ -25,10 +26,9 @@ public record QueueAge(long markedPlace, long markedAt, long oldPlaces) {
      * @return the new state; this if nothing has changed
      */
     public QueueAge next(long taken, long put, long now, long boundNanos) {
-        if (markedPlace <= taken) {
-            return put <= taken ? this : new QueueAge(put, now, oldPlaces);
-        }
-        return now - markedAt < boundNanos ? this : new QueueAge(put, now, markedPlace);
+        boolean isEmpty = put <= taken;
+        boolean isMarked = lastPlace > taken && now - lastAt < boundNanos - boundNanos / 2;
+        return isEmpty || isMarked ? this : new QueueAge(lastPlace, put, now, firstPlace);
     }
 
     /**

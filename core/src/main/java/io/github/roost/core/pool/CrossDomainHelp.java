@@ -7,15 +7,15 @@ import io.github.roost.core.dispatch.WorkerLayout;
 import io.github.roost.core.policy.SchedulingPolicy.Gate;
 import io.github.roost.core.task.Task;
 import io.github.roost.core.task.TaskQueue;
-import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicIntegerArray;
-import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state by which {@link Crossings} decides when workers of one domain take tasks of another: the age of each queue, which {@link Watch} brings up to date,
- * and each domain's measured cost of crossing. Thread-safe, except {@link #look}, which only the watch calls.
+ * The state by which {@link Crossings} decides when workers of one domain take tasks of another: the age of each queue, which {@link Watch} and the workers that look for
+ * tasks bring up to date, and each domain's measured cost of crossing. Thread-safe: an age is replaced by compare-and-set, so of two threads
+ * that update it at once one does nothing.
  */
 final class CrossDomainHelp {
     private final WorkerPool pool;
@@ -25,12 +25,12 @@ final class CrossDomainHelp {
     private final Crossings rule;
     private final Crossings.Domains domains = new SeenDomains();
     private final AtomicReferenceArray<CrossingCost> costs;
-    /** The ages of the queues, worker by worker; used only by the watch. */
-    private final QueueAge[] ages;
-    /** Per queue, the places below which tasks are old; written by the watch. */
-    private final AtomicLongArray oldPlaces;
-    /** Per domain, whether a task was old at the last look: so an idle worker reads one word per domain. */
+    /** The ages of the queues, worker by worker. */
+    private final AtomicReferenceArray<QueueAge> ages;
+    /** Per domain, whether a task was old at the last update: so an idle worker reads one word per domain. */
     private final AtomicIntegerArray anyOld;
+    /** From when a worker that is awake may update the ages. */
+    private final AtomicLong nextUpdate;
 
     private final int queues;
 
@@ -44,9 +44,11 @@ final class CrossDomainHelp {
             costs.set(domain, CrossingCost.UNKNOWN);
         }
         this.queues = pool.worker(0).queues.size();
-        this.ages = new QueueAge[layout.workers() * queues];
-        Arrays.fill(ages, QueueAge.NONE);
-        this.oldPlaces = new AtomicLongArray(ages.length);
+        this.ages = new AtomicReferenceArray<>(layout.workers() * queues);
+        for (int queue = 0; queue < ages.length(); queue++) {
+            ages.set(queue, QueueAge.NONE);
+        }
+        this.nextUpdate = new AtomicLong(pool.platform().nanoTime());
         this.anyOld = new AtomicIntegerArray(layout.domains());
         this.rule = new Crossings(layout, setup.scheduling(), setup.gate(), domains);
     }
@@ -63,9 +65,20 @@ final class CrossDomainHelp {
         return gated;
     }
 
+    /** Brings the ages up to date, unless that was done a moment ago. Called by workers that look for tasks. */
+    void updateIfDue() {
+        if (byAge && layout.domains() > 1) {
+            long now = pool.platform().nanoTime();
+            long due = nextUpdate.get();
+            if (now - due >= 0 && nextUpdate.compareAndSet(due, now + Crossings.AWAKE_LOOK_NANOS)) {
+                update(now);
+            }
+        }
+    }
+
     /** Brings the ages up to date. */
-    void look(long now) {
-        if (!byAge || layout.domains() == 1) {
+    void update(long now) {
+        if (!byAge) {
             return;
         }
         for (int domain = 0; domain < layout.domains(); domain++) {
@@ -73,19 +86,18 @@ final class CrossDomainHelp {
             for (int i = 0; i < layout.workersIn(domain); i++) {
                 Worker worker = pool.worker(layout.workerIn(domain, i));
                 for (int queue = 0; queue < queues; queue++) {
-                    look(worker.index * queues + queue, worker.queues.get(queue), now, bound);
+                    update(worker.index * queues + queue, worker.queues.get(queue), now, bound);
                 }
             }
             anyOld.set(domain, countOld(domain) > 0 ? 1 : 0);
         }
     }
 
-    private void look(int index, TaskQueue queue, long now, long bound) {
-        QueueAge before = ages[index];
+    private void update(int index, TaskQueue queue, long now, long bound) {
+        QueueAge before = ages.get(index);
         QueueAge next = before.next(queue.taken(), queue.put(), now, bound);
         if (!next.equals(before)) {
-            ages[index] = next;
-            oldPlaces.set(index, next.oldPlaces());
+            ages.compareAndSet(index, before, next);
         }
     }
 
@@ -101,9 +113,9 @@ final class CrossDomainHelp {
     }
 
     private long old(Worker worker, int queue) {
-        long until = oldPlaces.get(worker.index * queues + queue);
+        QueueAge age = ages.get(worker.index * queues + queue);
         TaskQueue tasks = worker.queues.get(queue);
-        return until == 0 || !tasks.hasTasks() ? 0 : Math.max(0, until - tasks.taken());
+        return age.oldPlaces() == 0 || !tasks.hasTasks() ? 0 : age.old(tasks.taken());
     }
 
     boolean gateOpens(int thiefDomain, int victimDomain) {

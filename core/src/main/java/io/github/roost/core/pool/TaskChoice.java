@@ -154,7 +154,11 @@ final class TaskChoice {
     @Nullable
     Task nextWhenIdle() {
         Task task = maintenance.takeWhenIdle();
-        return task == null ? stealing.gated() : task;
+        if (task != null) {
+            return task;
+        }
+        pool.help().updateIfDue();
+        return stealing.gated();
     }
 
     /** Looks at all workers and domains instead of two drawn at random, before the worker sleeps; null if there is no task. */

@@ -167,7 +167,7 @@ final class Watch implements Runnable {
         long now = pool.platform().nanoTime();
         long next = Long.MAX_VALUE;
         if (help.isGated() && pool.layout().domains() > 1) {
-            help.look(now);
+            help.update(now);
             help.rule().helpers(pool.idle()::wakeFirst);
             next = help.rule().nextLook();
         }
