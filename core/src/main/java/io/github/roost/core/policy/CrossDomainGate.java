@@ -10,8 +10,8 @@ package io.github.roost.core.policy;
  * @param ageNanos minimum waiting time of a task that crosses, in nanoseconds, at least 0; {@link Long#MAX_VALUE}: none crosses
  */
 public record CrossDomainGate(long ageNanos) {
-    /** 50 microseconds; compared in {@code ./roost sim --matrix}. */
-    public static final CrossDomainGate DEFAULT = new CrossDomainGate(50_000);
+    /** 20 microseconds; compared in {@code ./roost sim --matrix}. */
+    public static final CrossDomainGate DEFAULT = new CrossDomainGate(20_000);
 
     /** Checks the time. */
     public CrossDomainGate {

@@ -139,9 +139,9 @@ class WorkConservationTest {
         int workers = 8;
         int tasks = 6_000;
         SplittableRandom random = new SplittableRandom(23);
-        // A hundred times the default: on a loaded machine a worker may get no core for as long.
+        // Ten mean tasks: on a loaded machine a worker may get no core for as long.
         Orchestrator orchestrator = machine(domains, workers)
-                .crossDomainGate(new CrossDomainGate(100 * CrossDomainGate.DEFAULT.ageNanos()))
+                .crossDomainGate(new CrossDomainGate(5_000_000))
                 .build();
         // Four tenths of the workers are busy at any time: as the oldest task ends another comes, to a domain at
         // random.
