@@ -102,11 +102,13 @@ public final class WorkConservation {
         AtomicInteger running = new AtomicInteger();
         AtomicInteger max = new AtomicInteger();
         Orchestrator orchestrator = orchestrator(tasks, CrossDomainGate.DEFAULT);
+        long crossedBefore;
         long took;
         try (orchestrator) {
             try {
                 Registration ids = orchestrator.register("flood", machine.domains());
                 begin(before, orchestrator, ids, over);
+                crossedBefore = crossed(orchestrator);
                 List<CompletableFuture<Boolean>> answers = new ArrayList<>();
                 long began = System.nanoTime();
                 for (int task = 0; task < tasks; task++) {
@@ -128,7 +130,8 @@ public final class WorkConservation {
         }
         int free = machine.workers() - (before == Before.ONE_BUSY ? machine.domains() : 0);
         double ideal = length.toNanos() / 1e6 * Math.ceilDiv(tasks, free);
-        return new Flood(machine, before, tasks, free, max.get(), took / 1e6, ideal, crossed(orchestrator));
+        long crossed = crossed(orchestrator) - crossedBefore;
+        return new Flood(machine, before, tasks, free, max.get(), took / 1e6, ideal, crossed);
     }
 
     private void begin(Before before, Orchestrator orchestrator, Registration ids, CountDownLatch over)
