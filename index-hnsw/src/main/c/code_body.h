@@ -15,7 +15,7 @@
 #define AHEAD (4 * TILE)
 
 INLINE const float *term(const struct image *image, int64_t node) {
-    return (const float *)((const uint8_t *)image + image->terms_at) + node;
+    return (const float *)(image->base + image->terms_at) + node;
 }
 
 INLINE void prefetch_row(const struct image *image, int64_t node) {

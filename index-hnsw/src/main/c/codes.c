@@ -29,7 +29,7 @@ static int32_t nearest(float value) { return (int32_t)((value + ROUNDER) - ROUND
 void weigh(const struct search *search) {
     const struct image *image = search->image;
     const int32_t dimension = image->dimension;
-    const float *zero_points = (const float *)((const uint8_t *)image + image->quantizer_at);
+    const float *zero_points = (const float *)(image->base + image->quantizer_at);
     const float *scales = zero_points + dimension;
     const int32_t padded = (dimension + CODE_LANES - 1) / CODE_LANES * CODE_LANES;
     int8_t *high = search->weights;

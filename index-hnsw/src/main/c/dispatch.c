@@ -75,7 +75,8 @@ static void search_layers(int32_t isa, const struct search *search) {
     }
 }
 
-int32_t roost_hnsw_search(int32_t isa, const struct image *image, struct search *search) {
+int32_t roost_hnsw_search(int32_t isa, const struct image *image, const uint8_t *memory, struct search *search) {
+    (void)memory;
     struct progress *progress = search->progress;
     prepare(search, image);
     if (progress->phase <= SEARCHING) search_layers(isa, search);
@@ -104,7 +105,9 @@ void roost_hnsw_end_search(struct progress *progress) {
     }
 }
 
-int32_t roost_hnsw_scan(int32_t isa, const struct image *image, struct search *search, int64_t from, int64_t to) {
+int32_t roost_hnsw_scan(int32_t isa, const struct image *image, const uint8_t *memory, struct search *search,
+                        int64_t from, int64_t to) {
+    (void)memory;
     struct progress *progress = search->progress;
     search->image = image;
     progress->left = search->budget;
@@ -120,7 +123,9 @@ int32_t roost_hnsw_scan(int32_t isa, const struct image *image, struct search *s
     return progress->phase == DONE;
 }
 
-int64_t roost_hnsw_scan_group(int32_t isa, const struct image *image, struct group *group, int64_t from, int64_t to) {
+int64_t roost_hnsw_scan_group(int32_t isa, const struct image *image, const uint8_t *memory, struct group *group,
+                              int64_t from, int64_t to) {
+    (void)memory;
     group->image = image;
     return CALL(isa, scan_group, group, from, to);
 }

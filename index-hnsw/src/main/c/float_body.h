@@ -7,7 +7,7 @@
 #define AHEAD TILE
 
 INLINE const float *vector(const struct image *image, int64_t node) {
-    return (const float *)((const uint8_t *)image + image->vectors_at + node * image->vector_stride);
+    return (const float *)(image->base + image->vectors_at + node * image->vector_stride);
 }
 
 INLINE void prefetch_row(const struct image *image, int64_t node) {

@@ -9,18 +9,21 @@ int32_t roost_hnsw_supports(int32_t isa);
 
 /*
  * Continues a graph search. Returns 1 when it is complete, 0 before, -1 if the image is damaged. Here and below `isa` must be supported,
- * and the arguments are the same at every call.
+ * and the arguments are the same at every call. `memory` is the image's base; as an argument of its own Java keeps it open during
+ * the call.
  */
-int32_t roost_hnsw_search(int32_t isa, const struct image *image, struct search *search);
+int32_t roost_hnsw_search(int32_t isa, const struct image *image, const uint8_t *memory, struct search *search);
 
 /* Ends a graph search early: further calls only complete the list of found nodes. */
 void roost_hnsw_end_search(struct progress *progress);
 
 /* Continues a scan of the vectors of the nodes `from` to `to` exclusive. Returns 1 when it is complete, 0 before. */
-int32_t roost_hnsw_scan(int32_t isa, const struct image *image, struct search *search, int64_t from, int64_t to);
+int32_t roost_hnsw_scan(int32_t isa, const struct image *image, const uint8_t *memory, struct search *search,
+                        int64_t from, int64_t to);
 
 /* Compares several queries with the allowed nodes from `from` to `to` exclusive; returns the number of nodes compared. */
-int64_t roost_hnsw_scan_group(int32_t isa, const struct image *image, struct group *group, int64_t from, int64_t to);
+int64_t roost_hnsw_scan_group(int32_t isa, const struct image *image, const uint8_t *memory, struct group *group,
+                              int64_t from, int64_t to);
 
 /* Continues the insertion of a node. Returns 1 when the node is in the graph, 0 before. */
 int32_t roost_hnsw_insert(int32_t isa, const struct build *build, struct insert *insert);

@@ -31,7 +31,10 @@ enum content { VECTORS, CODES_AND_VECTORS, CODES, NEIGHBOR_CODES };
 #define MAX_DIMENSIONS 4096
 
 /*
- * The head of an image, written by GraphImage.java, which defines the same layout. Node n's record is at nodes_at + n * stride:
+ * The head of an image, written by GraphImage.java, which defines the same layout. A search reads a copy of it in memory of its
+ * own, whose `base` is the address of the image: the image may be a mapped file that changes. All offsets are from there.
+ *
+ * Node n's record is at nodes_at + n * stride:
  * its vector or codes, then, from links_in, `degree` neighbors, with -1 after the last. Its vector, `dimension` floats, is at
  * vectors_at + n * vector_stride. This is in the record, unless the image is coded: then the record has `dimension` codes, and is
  * padded to whole cache lines. A coded image also has one term per node at terms_at, and at quantizer_at the zero points, then the
@@ -72,6 +75,7 @@ struct image {
     int64_t terms_at;
     int64_t quantizer_at;
     int32_t level_counts[MAX_LEVELS];
+    const uint8_t *base;
 };
 
 /* The phase of a search. */
@@ -135,7 +139,7 @@ struct estimate {
 
 /*
  * One search: its arguments, the same at every call and written by SearchArguments.java, which defines the same layout, and what
- * a call derives from them. `image` is an argument of its own, so that Java keeps it open during the call.
+ * a call derives from them.
  *
  * `query` is zero-padded to a multiple of LANES. `allowed` has one bit per node, set if the node may be found;
  * if `labels` is positive, it has `labels` bits, indexed by the nodes' labels. NULL allows all nodes.

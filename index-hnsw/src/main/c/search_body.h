@@ -29,7 +29,7 @@ INLINE int allows(const struct search *search, int64_t node) {
     if (allowed == 0) return 1;
     int64_t bit = node;
     if (search->labels > 0) {
-        bit = ((const uint32_t *)((const uint8_t *)search->image + search->image->ids_at))[2 * node + 1];
+        bit = ((const uint32_t *)(search->image->base + search->image->ids_at))[2 * node + 1];
         if (bit >= search->labels) {
             search->progress->phase = DAMAGED;
             return 0;
@@ -56,7 +56,7 @@ static int32_t __attribute__((noinline)) cut(int32_t count, int64_t room) {
 
 /* The neighbors of a node in a layer from 1 on. */
 INLINE const int32_t *upper_neighbors(const struct image *image, int32_t level, int64_t node) {
-    const int32_t *lists = (const int32_t *)((const uint8_t *)image + image->upper_at);
+    const int32_t *lists = (const int32_t *)(image->base + image->upper_at);
     for (int32_t below = 1; below < level; below++) {
         lists += (int64_t)image->level_counts[below - 1] * image->upper_degree;
     }
@@ -87,14 +87,15 @@ INLINE void descend(const struct search *search) {
         const int64_t rest = image->upper_degree - progress->next;
         const int32_t end = image->level_counts[progress->level - 1];
         int32_t count = 0;
-        while (count < max && count < rest && list[count] >= 0) {
-            if (__builtin_expect(list[count] >= end, 0)) {
+        while (count < max && count < rest) {
+            const int32_t node = list[count];
+            if (node < 0) break;
+            if (__builtin_expect(node >= end, 0)) {
                 progress->phase = DAMAGED;
                 return;
             }
-            nodes[count] = list[count];
-            prefetch_row(image, nodes[count]);
-            count++;
+            prefetch_row(image, node);
+            nodes[count++] = node;
         }
         progress->left -= count + 1;
         progress->next += count;

@@ -11,7 +11,7 @@
 #define MAX_PREFETCHED (16 * CACHE_LINE)
 
 INLINE const uint8_t *record(const struct image *image, int64_t node) {
-    return (const uint8_t *)image + image->nodes_at + node * image->stride;
+    return image->base + image->nodes_at + node * image->stride;
 }
 
 INLINE const int32_t *neighbors(const struct image *image, int64_t node) {

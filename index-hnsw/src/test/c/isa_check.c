@@ -48,6 +48,7 @@ static struct image *random_image(enum content content) {
     shape.vector_stride = coded ? 4 * shape.dimension : shape.stride;
     shape.bytes = coded ? shape.vectors_at + shape.nodes * shape.vector_stride : shape.terms_at;
     uint8_t *memory = room(shape.bytes);
+    shape.base = memory;
     memcpy(memory, &shape, sizeof shape);
     for (int64_t node = 0; node < shape.nodes; node++) {
         uint8_t *at = memory + HEAD + node * shape.stride;
@@ -122,7 +123,7 @@ static struct result search(int32_t isa, const struct image *image, const float 
                                  .width = width,
                                  .most_reranked = reranked,
                                  .budget = budget};
-    while (roost_hnsw_search(isa, image, arguments) == 0) {
+    while (roost_hnsw_search(isa, image, image->base, arguments) == 0) {
     }
     for (int64_t i = 0; i < words; i++) {
         if (visited[i] != 0) differ(isa, "marks left behind", round);
@@ -153,7 +154,7 @@ static struct result scan(int32_t isa, const struct image *image, const float *q
                                .inner_product = inner_product,
                                .width = width,
                                .budget = budget};
-    while (roost_hnsw_scan(isa, image, &arguments, 0, image->nodes) == 0) {
+    while (roost_hnsw_scan(isa, image, image->base, &arguments, 0, image->nodes) == 0) {
     }
     result.size = progress->size;
     result.computed = progress->computed;

@@ -1,5 +1,6 @@
 package io.github.roost.index.hnsw.search;
 
+import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
@@ -21,7 +22,8 @@ import java.util.Arrays;
  * neighbors, so that a visit reads one place), the neighbor lists of the upper layers, and the external ids of each node's rows.
  * In a coded image a record has the vector's codes (see {@link ScalarQuantizer}) instead, which are all that the graph search reads; the vectors, used to
  * rerank its best results, are at the end of the image or elsewhere. Nodes are numbered from the top layer down, so the position
- * of an upper layer's list is computed from the node's number. C reads the head as {@code struct image}. Written by
+ * of an upper layer's list is computed from the node's number. C reads a copy of the head as {@code struct image}: the image may be a
+ * mapped file, which another program can change after it was checked. Written by
  * one thread, or by several that write different nodes; then immutable and thread-safe.
  */
 public final class GraphImage {
@@ -72,8 +74,11 @@ public final class GraphImage {
     private static final int AT_TERMS_AT = 128;
     private static final int AT_QUANTIZER_AT = 136;
     static final int AT_LEVEL_COUNTS = 144;
+    /** In the head that C reads: the address of the image. */
+    private static final int AT_BASE = AT_LEVEL_COUNTS + MAX_LEVELS * Integer.BYTES;
 
     private final MemorySegment memory;
+    private final MemorySegment head;
     private final Shape shape;
     private final long stride;
     private final long linksIn;
@@ -283,6 +288,10 @@ public final class GraphImage {
             layerAt[layer] = at;
             at += (long) shape.levelCounts()[layer] * shape.upperDegree() * Integer.BYTES;
         }
+        MemorySegment mine = Arena.ofAuto().allocate(AT_BASE + ADDRESS.byteSize(), Long.BYTES);
+        writeHead(mine);
+        mine.set(ADDRESS, AT_BASE, memory);
+        this.head = mine.asReadOnly();
     }
 
     /** Allocates an image on huge pages if available; freed by the garbage collector. */
@@ -301,7 +310,7 @@ public final class GraphImage {
                     "a graph must have at most " + MAX_LEVELS + " upper layers, got " + shape.levelCounts().length);
         }
         GraphImage image = new GraphImage(DomainMemory.allocate(shape.bytes(), arena), shape);
-        image.writeHead();
+        image.writeHead(image.memory);
         return image;
     }
 
@@ -310,32 +319,32 @@ public final class GraphImage {
         return memory.isNative() && memory.address() % Long.BYTES == 0;
     }
 
-    private void writeHead() {
-        memory.set(LONG, AT_MAGIC, MAGIC);
-        memory.set(INT, AT_VERSION, shape.hasNeighborCodes() ? VERSION_OF_NEIGHBOR_CODES : VERSION);
-        memory.set(INT, AT_METRIC, shape.metric().ordinal());
-        memory.set(INT, AT_DIMENSION, shape.dimension());
-        memory.set(INT, AT_DEGREE, shape.degree());
-        memory.set(INT, AT_UPPER_DEGREE, shape.upperDegree());
-        memory.set(INT, AT_LEVELS, layerAt.length);
-        memory.set(LONG, AT_NODES, shape.nodes());
-        memory.set(LONG, AT_ROWS, shape.rows());
-        memory.set(LONG, AT_STRIDE, stride);
-        memory.set(LONG, AT_NODES_AT, HEAD_BYTES);
-        memory.set(LONG, AT_UPPER_AT, upperAt);
-        memory.set(LONG, AT_IDS_AT, idsAt);
-        memory.set(LONG, AT_GROUPS_AT, groupsAt);
-        memory.set(LONG, AT_BYTES, shape.bytes());
-        memory.set(INT, AT_EXPONENT, shape.exponent());
-        memory.set(INT, AT_LARGEST, shape.largest());
-        memory.set(INT, AT_CODED, shape.content().ordinal());
-        memory.set(INT, AT_LINKS_IN, (int) linksIn);
-        memory.set(LONG, AT_VECTORS_AT, vectorsAt);
-        memory.set(LONG, AT_VECTOR_STRIDE, vectorStride);
-        memory.set(LONG, AT_TERMS_AT, shape.termsAt());
-        memory.set(LONG, AT_QUANTIZER_AT, shape.quantizerAt());
+    private void writeHead(MemorySegment to) {
+        to.set(LONG, AT_MAGIC, MAGIC);
+        to.set(INT, AT_VERSION, shape.hasNeighborCodes() ? VERSION_OF_NEIGHBOR_CODES : VERSION);
+        to.set(INT, AT_METRIC, shape.metric().ordinal());
+        to.set(INT, AT_DIMENSION, shape.dimension());
+        to.set(INT, AT_DEGREE, shape.degree());
+        to.set(INT, AT_UPPER_DEGREE, shape.upperDegree());
+        to.set(INT, AT_LEVELS, layerAt.length);
+        to.set(LONG, AT_NODES, shape.nodes());
+        to.set(LONG, AT_ROWS, shape.rows());
+        to.set(LONG, AT_STRIDE, stride);
+        to.set(LONG, AT_NODES_AT, HEAD_BYTES);
+        to.set(LONG, AT_UPPER_AT, upperAt);
+        to.set(LONG, AT_IDS_AT, idsAt);
+        to.set(LONG, AT_GROUPS_AT, groupsAt);
+        to.set(LONG, AT_BYTES, shape.bytes());
+        to.set(INT, AT_EXPONENT, shape.exponent());
+        to.set(INT, AT_LARGEST, shape.largest());
+        to.set(INT, AT_CODED, shape.content().ordinal());
+        to.set(INT, AT_LINKS_IN, (int) linksIn);
+        to.set(LONG, AT_VECTORS_AT, vectorsAt);
+        to.set(LONG, AT_VECTOR_STRIDE, vectorStride);
+        to.set(LONG, AT_TERMS_AT, shape.termsAt());
+        to.set(LONG, AT_QUANTIZER_AT, shape.quantizerAt());
         for (int layer = 0; layer < layerAt.length; layer++) {
-            memory.set(INT, AT_LEVEL_COUNTS + (long) layer * Integer.BYTES, shape.levelCounts()[layer]);
+            to.set(INT, AT_LEVEL_COUNTS + (long) layer * Integer.BYTES, shape.levelCounts()[layer]);
         }
     }
 
@@ -412,6 +421,11 @@ public final class GraphImage {
             case CODES_AND_VECTORS, CODES -> shape.dimension();
             case NEIGHBOR_CODES -> stride;
         };
+    }
+
+    /** The head that C reads, which stays the same if the image's memory is changed. Valid while the memory is. */
+    MemorySegment head() {
+        return head;
     }
 
     /** The memory of the image. */

@@ -82,7 +82,7 @@ public final class GraphInsertion implements AutoCloseable {
             long upper = shape.upperLists();
             this.lengths = memory.allocate(((long) nodes * room(2 * m) + upper * room(m)) * Float.BYTES);
             this.build = memory.arena().allocate(LAYOUT);
-            set("image", image.memory());
+            set("image", image.head());
             set("lengths", lengths);
             set("chosen", memory.allocate((nodes + upper) * Short.BYTES));
             set("locks", memory.allocate(nodes));

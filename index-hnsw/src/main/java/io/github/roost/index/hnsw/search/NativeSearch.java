@@ -15,8 +15,8 @@ import java.util.Objects;
 
 /**
  * Graph search, scan and insertion in C for one instruction set, one call per piece. The calls are plain rather than critical: they
- * take many microseconds, and a plain call does not delay safepoints. The memory of an image is an argument of its own, which keeps it
- * open during the call; addresses in a struct of arguments are of memory that lives as long as it is reachable.
+ * take many microseconds, and a plain call does not delay safepoints. The head and the memory of an image are arguments of their own, which keeps
+ * them open during the call; addresses in a struct of arguments are of memory that lives as long as it is reachable.
  */
 final class NativeSearch implements GraphSearcher {
     private final InstructionSet isa;
@@ -38,15 +38,16 @@ final class NativeSearch implements GraphSearcher {
     static final class Library {
         static final NativeLibrary LIBRARY = NativeLibrary.load(NativeSearch.class, "roost_hnsw");
 
-        static final MethodHandle SEARCH =
-                LIBRARY.function("roost_hnsw_search", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, ADDRESS));
+        static final MethodHandle SEARCH = LIBRARY.function(
+                "roost_hnsw_search", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, ADDRESS));
         static final MethodHandle END_SEARCH =
                 LIBRARY.function("roost_hnsw_end_search", FunctionDescriptor.ofVoid(ADDRESS));
         static final MethodHandle SCAN = LIBRARY.function(
-                "roost_hnsw_scan", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, JAVA_LONG, JAVA_LONG));
+                "roost_hnsw_scan",
+                FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, ADDRESS, ADDRESS, JAVA_LONG, JAVA_LONG));
         static final MethodHandle SCAN_GROUP = LIBRARY.function(
                 "roost_hnsw_scan_group",
-                FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, ADDRESS, JAVA_LONG, JAVA_LONG));
+                FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, ADDRESS, ADDRESS, JAVA_LONG, JAVA_LONG));
         static final MethodHandle INSERT =
                 LIBRARY.function("roost_hnsw_insert", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, ADDRESS));
         static final MethodHandle TRIM =
@@ -68,7 +69,7 @@ final class NativeSearch implements GraphSearcher {
         MemorySegment arguments = scratch.arguments.write(image, scratch, width, maxReranked, allowed, budget);
         int result;
         try {
-            result = (int) Library.SEARCH.invokeExact(isa.code(), image.memory(), arguments);
+            result = (int) Library.SEARCH.invokeExact(isa.code(), image.head(), image.memory(), arguments);
         } catch (Throwable failure) {
             throw new IllegalStateException("native search failed", failure);
         } finally {
@@ -97,7 +98,9 @@ final class NativeSearch implements GraphSearcher {
         JavaSearch.requireNodes(image, from, to);
         MemorySegment arguments = scratch.arguments.write(image, scratch, width, width, allowed, budget);
         try {
-            return (int) Library.SCAN.invokeExact(isa.code(), image.memory(), arguments, (long) from, (long) to) != 0;
+            return (int) Library.SCAN.invokeExact(
+                            isa.code(), image.head(), image.memory(), arguments, (long) from, (long) to)
+                    != 0;
         } catch (Throwable failure) {
             throw new IllegalStateException("native scan failed", failure);
         } finally {
@@ -112,8 +115,8 @@ final class NativeSearch implements GraphSearcher {
         JavaSearch.requireNodes(image, from, to);
         MemorySegment arguments = scratch.arguments(image, allowed);
         try {
-            return (int) (long)
-                    Library.SCAN_GROUP.invokeExact(isa.code(), image.memory(), arguments, (long) from, (long) to);
+            return (int) (long) Library.SCAN_GROUP.invokeExact(
+                    isa.code(), image.head(), image.memory(), arguments, (long) from, (long) to);
         } catch (Throwable failure) {
             throw new IllegalStateException("native scan failed", failure);
         } finally {
@@ -136,6 +139,7 @@ final class NativeSearch implements GraphSearcher {
         } catch (Throwable failure) {
             throw new IllegalStateException("native insertion failed", failure);
         } finally {
+            Reference.reachabilityFence(graph);
             Reference.reachabilityFence(scratch);
         }
     }
@@ -147,6 +151,8 @@ final class NativeSearch implements GraphSearcher {
             Library.TRIM.invokeExact(isa.code(), graph.build, node);
         } catch (Throwable failure) {
             throw new IllegalStateException("native trimming failed", failure);
+        } finally {
+            Reference.reachabilityFence(graph);
         }
     }
 }
