@@ -2,10 +2,9 @@ package io.github.roost.server.input;
 
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.VectorSource;
-import io.github.roost.vector.Vectors;
 import io.jhdf.HdfFile;
 import io.jhdf.api.Attribute;
-import io.jhdf.api.Dataset;
+import io.jhdf.exceptions.HdfException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -18,8 +17,9 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * The rows of one dataset in an HDF5 file in the format of ann-benchmarks: a two-dimensional array of floats or doubles. Rows are read in blocks;
- * the last few are cached, so a file may be larger than the heap. Thread-safe, one reader at a time.
+ * The rows of one dataset in an HDF5 file in the format of ann-benchmarks: a two-dimensional array of numbers. Rows are read in blocks;
+ * the last few are cached, so a file may be larger than the heap. If a dataset is stored in chunks, a quarter of the heap caches
+ * blocks, because each is decoded as a whole. Thread-safe, one reader at a time.
  */
 public final class HdfVectors implements VectorSource, AutoCloseable {
     /** The dataset of the rows to index. */
@@ -27,8 +27,7 @@ public final class HdfVectors implements VectorSource, AutoCloseable {
     /** The dataset of the queries. */
     public static final String QUERIES = "test";
 
-    private static final int BLOCK_BYTES = 1 << 20;
-    private static final int MAX_BLOCKS = 64;
+    private static final long CACHE_BYTES = 64 << 20;
     /** "\211HDF\r\n\032\n". */
     private static final long SIGNATURE = 0x0a1a0a0d46444889L;
     /** The size of the superblock up to the field with the end of the file, in every version. */
@@ -36,25 +35,25 @@ public final class HdfVectors implements VectorSource, AutoCloseable {
 
     private final HdfFile hdf;
     private final Path file;
-    private final Dataset dataset;
-    private final int size;
-    private final int dimension;
+    private final HdfRows rows;
     private final int blockRows;
+    private final long maxBlocks;
     /** Blocks by number, least recently used first. Guarded by this. */
-    private final Map<Integer, float[][]> blocks = new LinkedHashMap<>(MAX_BLOCKS, .75f, true) {
+    private final Map<Integer, float[][]> blocks = new LinkedHashMap<>(16, .75f, true) {
         @Override
         protected boolean removeEldestEntry(Map.Entry<Integer, float[][]> eldest) {
-            return size() > MAX_BLOCKS;
+            return size() > maxBlocks;
         }
     };
 
-    private HdfVectors(HdfFile hdf, Path file, Dataset dataset, int size, int dimension) {
+    private HdfVectors(HdfFile hdf, Path file, HdfRows rows) {
         this.hdf = hdf;
         this.file = file;
-        this.dataset = dataset;
-        this.size = size;
-        this.dimension = dimension;
-        this.blockRows = Math.max(1, BLOCK_BYTES / (Float.BYTES * dimension));
+        this.rows = rows;
+        this.blockRows = rows.blockRows();
+        long cacheBytes =
+                rows.isChunked() ? Math.max(CACHE_BYTES, Runtime.getRuntime().maxMemory() / 4) : CACHE_BYTES;
+        this.maxBlocks = Math.max(1, cacheBytes / ((long) blockRows * rows.dimension() * Float.BYTES));
     }
 
     /** Whether a file name has an HDF5 extension. */
@@ -73,6 +72,9 @@ public final class HdfVectors implements VectorSource, AutoCloseable {
         try (HdfFile hdf = new HdfFile(file)) {
             Attribute distance = hdf.getAttribute("distance");
             Object named = distance == null ? "euclidean" : distance.getData();
+            if (named instanceof Object[] array && array.length == 1) {
+                named = array[0];
+            }
             return switch (String.valueOf(named)) {
                 case "euclidean" -> Metric.SQUARED_L2;
                 case "angular", "cosine" -> Metric.COSINE;
@@ -90,7 +92,7 @@ public final class HdfVectors implements VectorSource, AutoCloseable {
      * Opens a dataset of rows.
      *
      * @param name of the dataset
-     * @throws IOException if the file is not HDF5, or has no such dataset of rows of floats
+     * @throws IOException if the file is not HDF5, or has no such dataset of rows of numbers
      */
     public static HdfVectors open(Path file, String name) throws IOException {
         requireWhole(file);
@@ -102,7 +104,7 @@ public final class HdfVectors implements VectorSource, AutoCloseable {
         }
         boolean opened = false;
         try {
-            HdfVectors vectors = of(hdf, file, name);
+            HdfVectors vectors = new HdfVectors(hdf, file, HdfRows.of(hdf, file, name));
             opened = true;
             return vectors;
         } catch (RuntimeException | StackOverflowError | OutOfMemoryError broken) {
@@ -112,24 +114,6 @@ public final class HdfVectors implements VectorSource, AutoCloseable {
                 hdf.close();
             }
         }
-    }
-
-    private static HdfVectors of(HdfFile hdf, Path file, String name) throws IOException {
-        if (!(hdf.getChild(name) instanceof Dataset dataset)) {
-            throw new IOException(file + " has no dataset \"" + name + "\", which ann-benchmarks' files have");
-        }
-        int[] dimensions = dataset.getDimensions();
-        Class<?> type = dataset.getJavaType();
-        boolean rows = dimensions.length == 2 && dimensions[0] > 0 && dimensions[1] > 0;
-        if (!rows || (type != float.class && type != double.class)) {
-            throw new IOException("%s has a dataset \"%s\" of %s in %d dimensions, it must be rows of floats"
-                    .formatted(file, name, type, dimensions.length));
-        }
-        if (dimensions[1] > Vectors.MAX_DIMENSIONS) {
-            throw new IOException("%s has a dataset \"%s\" of %,d dimensions: there must be 1 to %,d"
-                    .formatted(file, name, dimensions[1], Vectors.MAX_DIMENSIONS));
-        }
-        return new HdfVectors(hdf, file, dataset, dimensions[0], dimensions[1]);
     }
 
     /**
@@ -158,23 +142,31 @@ public final class HdfVectors implements VectorSource, AutoCloseable {
 
     /** The library does not check sizes and offsets in the file; wrong ones cause arbitrary failures. */
     private static IOException broken(Path file, Throwable cause) {
-        return new IOException(file + " cannot be read as HDF5: " + cause, cause);
+        // The first cause says what it is; the others, where.
+        Throwable first = cause;
+        while (first.getCause() instanceof HdfException earlier) {
+            first = earlier;
+        }
+        String why = first instanceof HdfException
+                ? String.valueOf(first.getMessage())
+                : first instanceof OutOfMemoryError ? "it needs more memory than there is" : "it is damaged";
+        return new IOException(file + " cannot be read as HDF5: " + why, cause);
     }
 
     @Override
     public int size() {
-        return size;
+        return rows.size();
     }
 
     @Override
     public int dimension() {
-        return dimension;
+        return rows.dimension();
     }
 
     @Override
     public void read(int row, float[] into) {
         int block = row / blockRows;
-        System.arraycopy(block(block)[row - block * blockRows], 0, into, 0, dimension);
+        System.arraycopy(block(block)[row - block * blockRows], 0, into, 0, dimension());
     }
 
     private synchronized float[][] block(int number) {
@@ -188,27 +180,11 @@ public final class HdfVectors implements VectorSource, AutoCloseable {
 
     private float[][] readBlock(int number) {
         int first = number * blockRows;
-        int rows = Math.min(blockRows, size - first);
         try {
-            return switch (dataset.getData(new long[] {first, 0}, new int[] {rows, dimension})) {
-                case float[][] floats -> floats;
-                case double[][] doubles -> narrowed(doubles);
-                case null, default -> throw new IllegalStateException("the type was checked before");
-            };
+            return rows.read(first, Math.min(blockRows, size() - first));
         } catch (RuntimeException | StackOverflowError | OutOfMemoryError broken) {
             throw new UncheckedIOException(broken(file, broken));
         }
-    }
-
-    private static float[][] narrowed(double[][] rows) {
-        float[][] floats = new float[rows.length][];
-        for (int row = 0; row < rows.length; row++) {
-            floats[row] = new float[rows[row].length];
-            for (int i = 0; i < rows[row].length; i++) {
-                floats[row][i] = (float) rows[row][i];
-            }
-        }
-        return floats;
     }
 
     @Override

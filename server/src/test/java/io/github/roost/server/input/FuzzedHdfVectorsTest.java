@@ -99,6 +99,20 @@ class FuzzedHdfVectorsTest {
     }
 
     @Example
+    void compressedChunksHaveTheRowsThatAreInOnePieceElsewhere() throws IOException {
+        Path other = folder.resolve("other.hdf5");
+        Files.write(file, good[1]);
+        Files.write(other, good[2]);
+        try (HdfVectors whole = HdfVectors.open(file, HdfVectors.ROWS);
+                HdfVectors chunked = HdfVectors.open(other, HdfVectors.ROWS)) {
+            for (int row = 0; row < whole.size(); row++) {
+                assertThat(chunked.row(row)).containsExactly(whole.row(row)).doesNotContain(0);
+            }
+        }
+        Files.delete(other);
+    }
+
+    @Example
     void aFileThatWasCutShortIsRefused() throws IOException {
         for (byte[] whole : good) {
             for (int length = 0; length < whole.length; length += 7) {
