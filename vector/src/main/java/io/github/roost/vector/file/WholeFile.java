@@ -5,7 +5,9 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.WritableByteChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.AtomicMoveNotSupportedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -34,25 +36,30 @@ public final class WholeFile {
 
     /**
      * Writes a file, or replaces it: writes a temporary file in the same folder, syncs it, moves it into place, and syncs the folder. The
-     * process's umask determines its permissions. A process that is killed may leave the temporary file behind.
+     * process's umask determines its permissions. A process that is killed may leave the temporary file behind. A symbolic link stays:
+     * the file that it points to is replaced.
      *
-     * @param file the file to write or replace
+     * @param file the file to write or replace; not a folder, a device, or a link to nothing
      * @param content writes the content of the file
-     * @throws IOException if the file cannot be written; the old file is unchanged, unless only the last sync failed
+     * @throws IOException if the file cannot be written, with its name, not the temporary one's; the old file is unchanged, unless only
+     *     the last sync failed
      */
     public static void replace(Path file, Content content) throws IOException {
         Objects.requireNonNull(file, "file must not be null");
-        Path place = file.toAbsolutePath();
+        Path place = place(file);
         Path folder = place.getParent();
         if (folder == null || Files.isDirectory(place)) {
             throw new IOException(file + " is a folder, not the name of a file");
         }
+        if (Files.exists(place) && !Files.isRegularFile(place)) {
+            throw new IOException(file + " is not a regular file");
+        }
         // Opened first, so that a failure leaves the old file in place.
         try (FileChannel entries = FileChannel.open(folder, StandardOpenOption.READ)) {
             Path draft = folder.resolve("." + place.getFileName() + "-" + UUID.randomUUID() + ".part");
+            FileChannel created = create(draft, place);
             try {
-                try (FileChannel channel =
-                        FileChannel.open(draft, StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW)) {
+                try (FileChannel channel = created) {
                     write(content, channel, place);
                 }
                 move(draft, place);
@@ -61,6 +68,32 @@ public final class WholeFile {
             }
             entries.force(true);
         }
+    }
+
+    private static Path place(Path file) throws IOException {
+        if (!Files.isSymbolicLink(file)) {
+            return file.toAbsolutePath();
+        }
+        if (!Files.exists(file)) {
+            throw new IOException(file + " is a link to a file that does not exist");
+        }
+        return file.toRealPath();
+    }
+
+    private static FileChannel create(Path draft, Path place) throws IOException {
+        try {
+            return FileChannel.open(draft, StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW);
+        } catch (FileSystemException failed) {
+            throw renamed(failed, place);
+        }
+    }
+
+    private static FileSystemException renamed(FileSystemException failed, Path place) {
+        FileSystemException named = failed instanceof AccessDeniedException
+                ? new AccessDeniedException(place.toString(), null, failed.getReason())
+                : new FileSystemException(place.toString(), null, failed.getReason());
+        named.initCause(failed);
+        return named;
     }
 
     private static void write(Content content, FileChannel channel, Path place) throws IOException {
@@ -111,6 +144,8 @@ public final class WholeFile {
             Files.move(draft, place, StandardCopyOption.ATOMIC_MOVE);
         } catch (AtomicMoveNotSupportedException e) {
             throw new IOException(place + " is on a file system that cannot replace a file in one step", e);
+        } catch (FileSystemException failed) {
+            throw renamed(failed, place);
         }
     }
 }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -58,6 +59,41 @@ class WholeFileTest {
         } finally {
             Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
         }
+    }
+
+    @Test
+    void theFileThatALinkPointsToIsReplacedAndTheLinkStays() throws IOException {
+        Path target = Files.writeString(Files.createDirectory(folder.resolve("data")).resolve("table"), "old");
+        Path link = Files.createSymbolicLink(folder.resolve("current"), Path.of("data/table"));
+        Path linkToIt = Files.createSymbolicLink(folder.resolve("newest"), Path.of("current"));
+        replaceWithNew(linkToIt);
+        assertThat(link).isSymbolicLink();
+        assertThat(linkToIt).isSymbolicLink();
+        assertThat(target).isRegularFile().hasContent("new");
+        assertThat(folder).isDirectoryNotContaining(path -> path.toString().endsWith(".part"));
+    }
+
+    @Test
+    void aLinkToNothingAndADeviceAreRefused() throws IOException {
+        Path link = Files.createSymbolicLink(folder.resolve("current"), Path.of("nowhere"));
+        assertThatThrownBy(() -> replaceWithNew(link))
+                .isInstanceOf(IOException.class)
+                .hasMessage(link + " is a link to a file that does not exist");
+        Path device = Files.createSymbolicLink(folder.resolve("null"), Path.of("/dev/null"));
+        assertThatThrownBy(() -> replaceWithNew(device))
+                .isInstanceOf(IOException.class)
+                .hasMessage(device + " is not a regular file");
+        assertThat(link).isSymbolicLink();
+        assertThat(device).isSymbolicLink();
+    }
+
+    /** The name of the temporary file is longer. */
+    @Test
+    void anErrorOfTheTemporaryFileNamesTheFileThatWasAskedFor() {
+        Path file = folder.resolve("n".repeat(240));
+        assertThatThrownBy(() -> replaceWithNew(file))
+                .isInstanceOf(FileSystemException.class)
+                .hasMessage(file + ": File name too long");
     }
 
     private static void replaceWithNew(Path file) throws IOException {
