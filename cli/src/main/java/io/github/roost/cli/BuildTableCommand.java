@@ -2,9 +2,9 @@ package io.github.roost.cli;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.server.input.NumberedRows;
 import io.github.roost.server.input.VectorInput;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.VectorSource;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
@@ -36,6 +36,9 @@ final class BuildTableCommand implements Callable<Integer> {
             description = "squared_l2, inner_product or cosine; default the metric of an hdf5 file, else squared_l2.")
     private @Nullable Metric metric;
 
+    @Mixin
+    private final SkipZeroOption zeros = new SkipZeroOption();
+
     @Option(names = "--json", description = "Print one JSON object.")
     private boolean json;
 
@@ -53,8 +56,8 @@ final class BuildTableCommand implements Callable<Integer> {
         try (OutputFile file = OutputFile.prepare("--out", out);
                 VectorInput input = VectorInput.rows(base);
                 Orchestrator orchestrator = Orchestrator.builder().build()) {
-            VectorSource rows = input.vectors();
             Metric measure = metric == null ? VectorInput.metric(base) : metric;
+            NumberedRows rows = zeros.rows(base, input.vectors(), measure, streams);
             Built[] built = new Built[1];
             file.write(draft -> built[0] = index.build(streams, orchestrator, measure, rows, draft));
             streams.out().println(json ? new ObjectMapper().writeValueAsString(built[0]) : built[0].text(out));

@@ -3,11 +3,11 @@ package io.github.roost.cli;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.disk.DiskTable;
 import io.github.roost.io.BlockIo;
+import io.github.roost.server.input.NumberedRows;
 import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableBuild;
-import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.VectorTable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -45,12 +45,12 @@ final class DiskBuildOptions implements IndexBuild {
     }
 
     @Override
-    public TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, VectorSource rows) {
+    public TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, NumberedRows rows) {
         throw new IllegalStateException("a table on disk needs its file");
     }
 
     @Override
-    public Built build(Streams streams, Orchestrator orchestrator, Metric metric, VectorSource rows, Path file)
+    public Built build(Streams streams, Orchestrator orchestrator, Metric metric, NumberedRows rows, Path file)
             throws IOException, InterruptedException {
         if (metric == Metric.INNER_PRODUCT) {
             throw new CommandFailure("--metric must be squared_l2 or cosine for disk, got inner_product");
@@ -62,7 +62,7 @@ final class DiskBuildOptions implements IndexBuild {
                     .degree(degree)
                     .buildWidth(buildWidth)
                     .codeBytes(codeBytes)
-                    .startReadOnly(orchestrator, io, "base", file, SearchOptions.ids(rows), rows);
+                    .startReadOnly(orchestrator, io, "base", file, rows.ids(), rows.vectors());
             try (VectorTable table = TableBuilding.await(streams, build, rows.size())) {
                 return Built.of(table, System.nanoTime() - began, 0);
             }

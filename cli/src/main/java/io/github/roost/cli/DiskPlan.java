@@ -3,11 +3,11 @@ package io.github.roost.cli;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.disk.DiskTable;
 import io.github.roost.io.BlockIo;
+import io.github.roost.server.input.NumberedRows;
 import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableBuild;
-import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.VectorTable;
 import io.github.roost.vector.Vectors;
 import java.io.IOException;
@@ -45,7 +45,7 @@ final class DiskPlan extends IndexPlan {
     }
 
     @Override
-    TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, VectorSource rows) {
+    TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, NumberedRows rows) {
         throw new IllegalStateException("refused by check");
     }
 

@@ -2,12 +2,12 @@ package io.github.roost.cli;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.HnswTable;
+import io.github.roost.server.input.NumberedRows;
 import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableBuild;
-import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.VectorTable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -46,10 +46,10 @@ final class HnswBuildOptions implements IndexBuild {
     }
 
     @Override
-    public TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, VectorSource rows) {
+    public TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, NumberedRows rows) {
         HnswTable.Builder builder =
                 HnswTable.builder().name("base").metric(metric).m(m).efConstruction(efConstruction);
         return (element == null ? builder : builder.elementType(element))
-                .start(orchestrator, SearchOptions.ids(rows), rows);
+                .start(orchestrator, rows.ids(), rows.vectors());
     }
 }

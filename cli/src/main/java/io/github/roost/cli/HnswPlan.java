@@ -3,11 +3,11 @@ package io.github.roost.cli;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.hnsw.LiveTable;
+import io.github.roost.server.input.NumberedRows;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableBuild;
 import io.github.roost.vector.TableFormat;
-import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.VectorTable;
 import io.github.roost.vector.Vectors;
 import java.io.IOException;
@@ -44,7 +44,7 @@ final class HnswPlan extends IndexPlan {
     }
 
     @Override
-    TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, VectorSource rows) {
+    TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, NumberedRows rows) {
         return build.start(orchestrator, metric, rows);
     }
 

@@ -1,9 +1,9 @@
 package io.github.roost.cli;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.server.input.NumberedRows;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableBuild;
-import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.VectorTable;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -14,10 +14,10 @@ interface IndexBuild {
     void check();
 
     /** Begins to build a table whose ids are the row numbers. */
-    TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, VectorSource rows);
+    TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, NumberedRows rows);
 
     /** Builds a table and saves it in a file. */
-    default Built build(Streams streams, Orchestrator orchestrator, Metric metric, VectorSource rows, Path file)
+    default Built build(Streams streams, Orchestrator orchestrator, Metric metric, NumberedRows rows, Path file)
             throws IOException, InterruptedException {
         long began = System.nanoTime();
         try (VectorTable table = TableBuilding.await(streams, start(orchestrator, metric, rows), rows.size())) {

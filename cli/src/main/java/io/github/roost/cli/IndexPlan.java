@@ -1,10 +1,10 @@
 package io.github.roost.cli;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.server.input.NumberedRows;
 import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableBuild;
-import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.VectorTable;
 import io.github.roost.vector.Vectors;
 import java.io.IOException;
@@ -31,7 +31,7 @@ abstract class IndexPlan {
     void fit(int rows) {}
 
     /** Begins to build a table whose ids are the row numbers. */
-    abstract TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, VectorSource rows);
+    abstract TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, NumberedRows rows);
 
     /** Opens a table by its file, or another value of {@code --table}. */
     abstract VectorTable open(Orchestrator orchestrator, String table) throws IOException;

@@ -4,12 +4,12 @@ import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.index.ivf.IvfTableBuilder;
+import io.github.roost.server.input.NumberedRows;
 import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableBuild;
-import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.VectorTable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -59,8 +59,8 @@ final class IvfBuildOptions implements IndexBuild {
     }
 
     @Override
-    public TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, VectorSource rows) {
-        return builder(metric, rows.size()).start(orchestrator, SearchOptions.ids(rows), rows);
+    public TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, NumberedRows rows) {
+        return builder(metric, rows.size()).start(orchestrator, rows.ids(), rows.vectors());
     }
 
     IvfTableBuilder builder(Metric metric, int rows) {

@@ -3,9 +3,9 @@ package io.github.roost.cli;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.index.ivf.IvfTableBuilder;
+import io.github.roost.server.input.NumberedRows;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableBuild;
-import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.VectorTable;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -50,11 +50,11 @@ final class IvfPlan extends IndexPlan {
     }
 
     @Override
-    TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, VectorSource rows) {
+    TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, NumberedRows rows) {
         IvfTableBuilder builder = build.builder(metric, rows.size());
         // A given default saves its measurement; then no search here uses it.
         return (requested.isEmpty() ? builder : builder.nprobe(requested.getFirst()))
-                .start(orchestrator, SearchOptions.ids(rows), rows);
+                .start(orchestrator, rows.ids(), rows.vectors());
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.github.roost.cli;
 
 import io.github.roost.simulator.options.CommandFailure;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -14,10 +15,14 @@ import org.jspecify.annotations.Nullable;
  * thread-safe.
  */
 final class OutputFile implements AutoCloseable {
+    /** As the user has named it. */
+    private final Path asked;
+
     private final Path place;
     private final @Nullable Path draft;
 
-    private OutputFile(Path place, @Nullable Path draft) {
+    private OutputFile(Path asked, Path place, @Nullable Path draft) {
+        this.asked = asked;
         this.place = place;
         this.draft = draft;
     }
@@ -43,7 +48,7 @@ final class OutputFile implements AutoCloseable {
         }
         try {
             if (Files.exists(file) && !Files.isRegularFile(file)) {
-                return new OutputFile(file, null);
+                return new OutputFile(file, file, null);
             }
             Path place = Files.exists(file) ? file.toRealPath() : file.toAbsolutePath();
             Path folder = place.getParent();
@@ -52,9 +57,9 @@ final class OutputFile implements AutoCloseable {
             }
             Path draft = Files.createTempFile(folder, ".roost-", ".part", attributes(place));
             draft.toFile().deleteOnExit();
-            return new OutputFile(place, draft);
+            return new OutputFile(file, place, draft);
         } catch (IOException e) {
-            throw new CommandFailure(option + " " + file + " cannot be written: " + e);
+            throw new CommandFailure(option + " " + file + " cannot be written: " + Complaint.of(e));
         }
     }
 
@@ -72,14 +77,25 @@ final class OutputFile implements AutoCloseable {
         };
     }
 
-    /** Writes the content and puts it in place. */
+    /**
+     * Writes the content and puts it in place.
+     *
+     * @throws IOException if it cannot be written; the message names the file, not the temporary one
+     */
     void write(Content content) throws IOException, InterruptedException {
-        if (draft == null) {
-            content.writeTo(place);
-            return;
+        try {
+            if (draft == null) {
+                content.writeTo(place);
+            } else {
+                content.writeTo(draft);
+                Files.move(draft, place, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+            }
+        } catch (IOException | UncheckedIOException failed) {
+            String what = Complaint.of(failed);
+            String named = draft == null ? what : what.replace(draft.toString(), asked.toString());
+            throw new IOException(
+                    named.contains(asked.toString()) ? named : asked + " cannot be written: " + named, failed);
         }
-        content.writeTo(draft);
-        Files.move(draft, place, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
     }
 
     /** Deletes the temporary file if the result was not written. */

@@ -3,11 +3,11 @@ package io.github.roost.cli;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.remote.PartitionedIndex;
 import io.github.roost.index.remote.RemoteTable;
+import io.github.roost.server.input.NumberedRows;
 import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableBuild;
-import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.VectorTable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -59,13 +59,13 @@ final class RemoteBuildOptions implements IndexBuild {
     }
 
     @Override
-    public TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, VectorSource rows) {
+    public TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, NumberedRows rows) {
         return start(orchestrator, metric, rows, RemoteTable.builder());
     }
 
     /** Builds the pool in a file that is deleted at the end of the process. */
     TableBuild<? extends VectorTable> start(
-            Orchestrator orchestrator, Metric metric, VectorSource rows, RemoteTable.Builder table) {
+            Orchestrator orchestrator, Metric metric, NumberedRows rows, RemoteTable.Builder table) {
         Path file;
         try {
             file = Files.createTempFile("roost-", ".pool");
@@ -77,6 +77,6 @@ final class RemoteBuildOptions implements IndexBuild {
                 .metric(metric)
                 .partitions(partitions(rows.size()))
                 .boundary(boundary)
-                .start(orchestrator, "base", SearchOptions.ids(rows), rows, file, table);
+                .start(orchestrator, "base", rows.ids(), rows.vectors(), file, table);
     }
 }

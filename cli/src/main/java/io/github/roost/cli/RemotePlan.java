@@ -4,10 +4,10 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.index.remote.RemoteMemory;
 import io.github.roost.index.remote.RemoteTable;
 import io.github.roost.index.remote.ucx.UcxMemory;
+import io.github.roost.server.input.NumberedRows;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableBuild;
-import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.VectorTable;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -61,7 +61,7 @@ final class RemotePlan extends IndexPlan {
     }
 
     @Override
-    TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, VectorSource rows) {
+    TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, NumberedRows rows) {
         return build.start(orchestrator, metric, rows, table());
     }
 

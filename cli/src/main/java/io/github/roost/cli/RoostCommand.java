@@ -1,6 +1,5 @@
 package io.github.roost.cli;
 
-import io.github.roost.affinity.CpuReservation;
 import io.github.roost.bench.Microbenchmarks;
 import io.github.roost.bench.disk.DiskBench;
 import io.github.roost.bench.disk.StallsBench;
@@ -27,16 +26,9 @@ import io.github.roost.bench.table.BatchBench;
 import io.github.roost.bench.table.LookupBench;
 import io.github.roost.bench.table.ServiceBench;
 import io.github.roost.server.ServeBench;
-import io.github.roost.simulator.measure.SearchFailedException;
-import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.simulator.replay.ReplayBench;
-import io.github.roost.topology.TopologyException;
-import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.FileSystemException;
-import java.nio.file.NoSuchFileException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -262,34 +254,8 @@ public final class RoostCommand implements Callable<Integer> {
         if (exception instanceof InterruptedException) {
             Thread.currentThread().interrupt();
         }
-        streams.err().println("roost: " + oneLine(message(exception)));
+        streams.err().println("roost: " + oneLine(Complaint.of(exception)));
         return FAILED;
-    }
-
-    private static String message(Exception exception) {
-        Throwable told = exception instanceof SearchFailedException && exception.getCause() != null
-                ? exception.getCause()
-                : exception;
-        if (told instanceof FileSystemException refused) {
-            return message(refused);
-        }
-        String message = told.getMessage();
-        boolean meantForPeople = told instanceof CommandFailure
-                || told instanceof TopologyException
-                || told instanceof CpuReservation.RefusedException
-                || told instanceof IllegalArgumentException
-                || told instanceof IOException;
-        return meantForPeople && message != null ? message : told.toString();
-    }
-
-    /** Names the file and the reason, which the JDK's message leaves to the name of the class. */
-    private static String message(FileSystemException refused) {
-        String reason = switch (refused) {
-            case NoSuchFileException _ when refused.getReason() == null -> "does not exist";
-            case AccessDeniedException _ when refused.getReason() == null -> "must not be accessed";
-            default -> refused.getReason();
-        };
-        return reason == null ? refused.toString() : refused.getFile() + ": " + reason;
     }
 
     private static String oneLine(String message) {

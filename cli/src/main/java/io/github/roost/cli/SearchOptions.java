@@ -4,15 +4,14 @@ import io.github.roost.server.input.VectorInput;
 import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.Vectors;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The options shared by the {@code search} commands. */
@@ -56,6 +55,9 @@ final class SearchOptions {
             description = "With --base: squared_l2, inner_product or cosine; default the metric of an hdf5 file, else"
                     + " squared_l2.")
     private @Nullable Metric metric;
+
+    @Mixin
+    final SkipZeroOption zeros = new SkipZeroOption();
 
     @Option(
             names = "--in-flight",
@@ -141,11 +143,6 @@ final class SearchOptions {
 
     int maxNeighbors() {
         return k.stream().mapToInt(Integer::intValue).max().orElseThrow();
-    }
-
-    /** Ids equal to the row numbers. */
-    static long[] ids(VectorSource rows) {
-        return LongStream.range(0, rows.size()).toArray();
     }
 
     private static void refuseToOverwrite(Path out, String option, @Nullable Path input) throws IOException {

@@ -7,9 +7,11 @@ import io.github.roost.bench.OrdinalRows;
 import io.github.roost.bench.Recall;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
+import io.github.roost.server.input.NumberedRows;
 import io.github.roost.server.input.VectorInput;
 import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.topology.TopologyReader;
+import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.VectorTable;
@@ -62,7 +64,7 @@ final class SearchRun {
     }
 
     private void search(@Nullable OutputFile out) throws IOException, InterruptedException {
-        float[][] queries = rows(options.query);
+        float[][] queries = queries();
         try (Orchestrator orchestrator = orchestrator()) {
             long began = System.nanoTime();
             try (VectorTable table = table(orchestrator, queries)) {
@@ -81,8 +83,8 @@ final class SearchRun {
                 .build();
     }
 
-    private static float[][] rows(Path file) throws IOException {
-        try (VectorInput input = VectorInput.queries(file)) {
+    private float[][] queries() throws IOException {
+        try (VectorInput input = VectorInput.queries(options.query)) {
             VectorSource vectors = input.vectors();
             float[][] rows = new float[vectors.size()][];
             for (int row = 0; row < rows.length; row++) {
@@ -97,7 +99,9 @@ final class SearchRun {
         if (saved != null) {
             VectorTable table = plan.open(orchestrator, saved);
             try {
-                fit(saved, queries, table.dimension(), table.size());
+                // Ids may be any numbers, so the truth may have any.
+                fit(saved, queries, table.dimension(), table.size(), Integer.MAX_VALUE);
+                requireCosines(queries, table.metric());
                 return table;
             } catch (RuntimeException | IOException misfit) {
                 table.close();
@@ -106,14 +110,27 @@ final class SearchRun {
         }
         Path base = options.base();
         try (VectorInput input = VectorInput.rows(base)) {
-            VectorSource rows = input.vectors();
-            fit(base.toString(), queries, rows.dimension(), rows.size());
+            VectorSource all = input.vectors();
+            Metric metric = options.metric();
+            requireCosines(queries, metric);
+            NumberedRows rows = options.zeros.rows(base, all, metric, streams);
+            fit(base.toString(), queries, all.dimension(), rows.size(), all.size());
             plan.fit(rows.size());
-            return TableBuilding.await(streams, plan.start(orchestrator, options.metric(), rows), rows.size());
+            return TableBuilding.await(streams, plan.start(orchestrator, metric, rows), rows.size());
         }
     }
 
-    private void fit(String source, float[][] queries, int sourceDimension, int size) throws IOException {
+    private void requireCosines(float[][] queries, Metric metric) {
+        for (int row = 0; metric == Metric.COSINE && row < queries.length; row++) {
+            if (NumberedRows.isZero(queries[row])) {
+                throw new CommandFailure(
+                        "--query must have no zeros under cosine, but row " + row + " of " + options.query + " is zero");
+            }
+        }
+    }
+
+    /** @param ordinals the truth's are below this */
+    private void fit(String source, float[][] queries, int sourceDimension, int size, int ordinals) throws IOException {
         int dimension = queries[0].length;
         String option = options.table == null ? "--base" : "--table";
         if (dimension != sourceDimension) {
@@ -127,7 +144,7 @@ final class SearchRun {
             }
         }
         if (options.truth != null) {
-            truth = OrdinalRows.readTruth(options.truth, queries.length, options.maxNeighbors(), size);
+            truth = OrdinalRows.readTruth(options.truth, queries.length, options.maxNeighbors(), ordinals);
         }
     }
 

@@ -2,6 +2,7 @@ package io.github.roost.server;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.LiveTable;
+import io.github.roost.server.input.NumberedRows;
 import io.github.roost.server.input.VectorInput;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.VectorSource;
@@ -13,7 +14,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
-import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,9 +40,6 @@ final class UserTable implements ServedData {
      * @param release frees the source of the vectors
      */
     record Rows(long[] ids, VectorSource vectors, Runnable release) {
-        static Rows inOrder(VectorSource vectors, Runnable release) {
-            return new Rows(LongStream.range(0, vectors.size()).toArray(), vectors, release);
-        }
     }
 
     private UserTable(String name, Metric metric, Map<Long, Item> items, Reading rows) {
@@ -72,9 +69,24 @@ final class UserTable implements ServedData {
             default ->
                 new UserTable(name, metric == null ? VectorInput.metric(file) : metric, Map.of(), () -> {
                     VectorInput input = VectorInput.rows(file);
-                    return Rows.inOrder(input.vectors(), input::close);
+                    return numbered(file, input, metric == null ? VectorInput.metric(file) : metric);
                 });
         };
+    }
+
+    private static Rows numbered(Path file, VectorInput input, Metric metric) throws IOException {
+        boolean fit = false;
+        try {
+            NumberedRows rows = NumberedRows.of(file, input.vectors(), metric, zeros -> {
+                throw new IllegalArgumentException(zeros + "; roost build --skip-zero leaves them out of a table for --table");
+            });
+            fit = true;
+            return new Rows(rows.ids(), rows.vectors(), input::close);
+        } finally {
+            if (!fit) {
+                input.close();
+            }
+        }
     }
 
     @Override
