@@ -190,6 +190,10 @@ public final class DiskTableBuilder {
     /** A snapshot of the options, as the builder may change during the build. */
     private record Plan(DiskLayout layout, Metric metric, int width) {
         void build(BuildWork work, BlockIo io, Path path, long[] ids, VectorSource rows) throws IOException {
+            // A build that fails deletes the file.
+            if (Files.exists(path) && !Files.isRegularFile(path)) {
+                throw new IOException(path + " is not a regular file");
+            }
             try (BlockFile file = io.openForUpdate(path)) {
                 if (file.blocks() > 0) {
                     throw new IOException(path + " is not empty: a table needs a new or an empty file");
