@@ -96,6 +96,9 @@ public final class VectorFile implements VectorSource, AutoCloseable {
         long rowBytes = format.rowBytes(dimension);
         long whole = (bytes - format.headBytes()) / rowBytes;
         long said = format.widthPerRow ? whole : Integer.toUnsignedLong(memory.get(INT, 0));
+        if (said == 0 && bytes == format.headBytes()) {
+            throw new FileFormatException(file, "has 0 rows: there must be at least one");
+        }
         if (said == 0 || said > MAX_ROWS || format.headBytes() + said * rowBytes != bytes) {
             throw new FileFormatException(
                     file,
