@@ -53,7 +53,7 @@ final class BuildTableCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         index.check();
-        try (OutputFile file = OutputFile.prepare("--out", out);
+        try (OutputFile file = OutputFile.prepareTable("--out", out);
                 VectorInput input = VectorInput.rows(base);
                 Orchestrator orchestrator = Orchestrator.builder().build()) {
             Metric measure = metric == null ? VectorInput.metric(base) : metric;

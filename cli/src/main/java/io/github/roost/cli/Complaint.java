@@ -21,10 +21,7 @@ final class Complaint {
 
     /** The message of a failure; of one that is a defect of this program also its class. */
     static String of(Throwable failure) {
-        Throwable told = failure;
-        while (isWrapping(told) && told.getCause() != null) {
-            told = told.getCause();
-        }
+        Throwable told = told(failure);
         if (told instanceof FileSystemException refused) {
             return of(refused);
         }
@@ -37,16 +34,25 @@ final class Complaint {
         return meantForPeople && message != null ? message : told.toString();
     }
 
-    private static boolean isWrapping(Throwable failure) {
-        return failure instanceof SearchFailedException
-                || failure instanceof UncheckedIOException
-                || failure instanceof CompletionException
-                || failure instanceof ExecutionException;
+    /** The failure that says what has happened, without those that only carry it. */
+    static Throwable told(Throwable failure) {
+        Throwable cause = failure.getCause();
+        boolean carries = cause != null
+                && (failure instanceof SearchFailedException
+                        || failure instanceof UncheckedIOException
+                        || failure instanceof CompletionException
+                        || failure instanceof ExecutionException
+                        || cause.toString().equals(failure.getMessage()));
+        return carries ? told(cause) : failure;
     }
 
     /** Names the file and the reason, which the JDK's message leaves to the name of the class. */
     private static String of(FileSystemException refused) {
-        String reason = refused.getReason() != null
+        return refused.getFile() + ": " + reason(refused);
+    }
+
+    static String reason(FileSystemException refused) {
+        return refused.getReason() != null
                 ? refused.getReason()
                 : switch (refused) {
                     case NoSuchFileException _ -> "does not exist";
@@ -56,6 +62,5 @@ final class Complaint {
                     case DirectoryNotEmptyException _ -> "is a folder that is not empty";
                     default -> "cannot be used";
                 };
-        return refused.getFile() + ": " + reason;
     }
 }

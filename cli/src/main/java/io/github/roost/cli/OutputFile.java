@@ -1,8 +1,10 @@
 package io.github.roost.cli;
 
 import io.github.roost.simulator.options.CommandFailure;
+import io.github.roost.vector.FileFormatException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -40,6 +42,15 @@ final class OutputFile implements AutoCloseable {
      * @throws CommandFailure if the file cannot be written
      */
     static OutputFile prepare(String option, Path file) {
+        return prepare(option, file, false);
+    }
+
+    /** As {@link #prepare(String, Path)}, but refuses pipes and devices: a table is not written from its begin to its end. */
+    static OutputFile prepareTable(String option, Path file) {
+        return prepare(option, file, true);
+    }
+
+    private static OutputFile prepare(String option, Path file, boolean onlyRegular) {
         if (Files.isDirectory(file)) {
             throw new CommandFailure(option + " " + file + " is a directory, not a file");
         }
@@ -48,6 +59,9 @@ final class OutputFile implements AutoCloseable {
         }
         try {
             if (Files.exists(file) && !Files.isRegularFile(file)) {
+                if (onlyRegular) {
+                    throw new CommandFailure(option + " " + file + " is a pipe or a device, not a file");
+                }
                 return new OutputFile(file, file, null);
             }
             Path place = Files.exists(file) ? file.toRealPath() : file.toAbsolutePath();
@@ -59,7 +73,9 @@ final class OutputFile implements AutoCloseable {
             draft.toFile().deleteOnExit();
             return new OutputFile(file, place, draft);
         } catch (IOException e) {
-            throw new CommandFailure(option + " " + file + " cannot be written: " + Complaint.of(e));
+            // The file that it names is the temporary one.
+            String why = e instanceof FileSystemException refused ? Complaint.reason(refused) : Complaint.of(e);
+            throw new CommandFailure(option + " " + file + " cannot be written: " + why);
         }
     }
 
@@ -91,6 +107,9 @@ final class OutputFile implements AutoCloseable {
                 Files.move(draft, place, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
             }
         } catch (IOException | UncheckedIOException failed) {
+            if (Complaint.told(failed) instanceof FileFormatException input) {
+                throw input;
+            }
             String what = Complaint.of(failed);
             String named = draft == null ? what : what.replace(draft.toString(), asked.toString());
             throw new IOException(
