@@ -37,12 +37,14 @@ final class Complaint {
     /** The failure that says what has happened, without those that only carry it. */
     static Throwable told(Throwable failure) {
         Throwable cause = failure.getCause();
-        boolean carries = cause != null
-                && (failure instanceof SearchFailedException
-                        || failure instanceof UncheckedIOException
-                        || failure instanceof CompletionException
-                        || failure instanceof ExecutionException
-                        || cause.toString().equals(failure.getMessage()));
+        if (cause == null) {
+            return failure;
+        }
+        boolean carries = failure instanceof SearchFailedException
+                || failure instanceof UncheckedIOException
+                || failure instanceof CompletionException
+                || failure instanceof ExecutionException
+                || cause.toString().equals(failure.getMessage());
         return carries ? told(cause) : failure;
     }
 

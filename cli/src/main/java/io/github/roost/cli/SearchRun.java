@@ -123,8 +123,8 @@ final class SearchRun {
     private void requireCosines(float[][] queries, Metric metric) {
         for (int row = 0; metric == Metric.COSINE && row < queries.length; row++) {
             if (NumberedRows.isZero(queries[row])) {
-                throw new CommandFailure(
-                        "--query must have no zeros under cosine, but row " + row + " of " + options.query + " is zero");
+                throw new CommandFailure("--query must have no zeros under cosine, but row " + row + " of "
+                        + options.query + " is zero");
             }
         }
     }

@@ -39,8 +39,7 @@ final class UserTable implements ServedData {
      * @param vectors of the rows
      * @param release frees the source of the vectors
      */
-    record Rows(long[] ids, VectorSource vectors, Runnable release) {
-    }
+    record Rows(long[] ids, VectorSource vectors, Runnable release) {}
 
     private UserTable(String name, Metric metric, Map<Long, Item> items, Reading rows) {
         this.name = name;
@@ -78,7 +77,8 @@ final class UserTable implements ServedData {
         boolean fit = false;
         try {
             NumberedRows rows = NumberedRows.of(file, input.vectors(), metric, zeros -> {
-                throw new IllegalArgumentException(zeros + "; roost build --skip-zero leaves them out of a table for --table");
+                throw new IllegalArgumentException(
+                        zeros + "; roost build --skip-zero leaves them out of a table for --table");
             });
             fit = true;
             return new Rows(rows.ids(), rows.vectors(), input::close);

@@ -33,8 +33,8 @@ public record NumberedRows(long[] ids, VectorSource vectors) {
      * @throws FileFormatException if the metric is cosine and there are only rows of zeros
      * @throws IOException if the rows cannot be read
      */
-    public static NumberedRows of(
-            Path file, VectorSource vectors, Metric metric, Consumer<String> onZeros) throws IOException {
+    public static NumberedRows of(Path file, VectorSource vectors, Metric metric, Consumer<String> onZeros)
+            throws IOException {
         if (metric != Metric.COSINE) {
             return all(vectors);
         }

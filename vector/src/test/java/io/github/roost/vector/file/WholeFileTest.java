@@ -63,7 +63,8 @@ class WholeFileTest {
 
     @Test
     void theFileThatALinkPointsToIsReplacedAndTheLinkStays() throws IOException {
-        Path target = Files.writeString(Files.createDirectory(folder.resolve("data")).resolve("table"), "old");
+        Path target =
+                Files.writeString(Files.createDirectory(folder.resolve("data")).resolve("table"), "old");
         Path link = Files.createSymbolicLink(folder.resolve("current"), Path.of("data/table"));
         Path linkToIt = Files.createSymbolicLink(folder.resolve("newest"), Path.of("current"));
         replaceWithNew(linkToIt);
