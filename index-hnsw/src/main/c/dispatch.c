@@ -23,11 +23,7 @@ static void forget(const struct search *search) {
     int64_t end = progress->next + progress->left * FORGOTTEN_PER_DISTANCE;
     if (end > progress->logged) end = progress->logged;
     progress->left -= (end - progress->next) / FORGOTTEN_PER_DISTANCE;
-    if (search->image->coded == NEIGHBOR_CODES) {
-        for (int64_t i = progress->next; i < end; i++) search->estimates[search->log[i]] = (struct estimate){0, 0};
-    } else {
-        for (int64_t i = progress->next; i < end; i++) search->visited[search->log[i] / 64] = 0;
-    }
+    for (int64_t i = progress->next; i < end; i++) search->visited[search->log[i] / 64] = 0;
     progress->next = end;
     if (end == progress->logged) {
         progress->next = progress->size;
@@ -46,39 +42,21 @@ static int sort(const struct search *search) {
     return size <= 1;
 }
 
-/* Begins or continues a call: points the search to the image and to its query's weights or table, computed in its first call. */
-static void prepare(struct search *search, const struct image *image) {
-    const int begins = search->progress->phase == BEGUN;
-    search->image = image;
-    search->progress->left = search->budget;
-    if (image->coded == NEIGHBOR_CODES) {
-        if (begins) tabulate(search);
-        search->table = (const uint8_t *)search->weights;
-        search->slope = search->progress->slope;
-        search->offset = search->progress->offset;
-    } else if (image->coded != VECTORS) {
-        if (begins) weigh(search);
-        use_weights(search);
-    }
-}
 
 static void search_layers(int32_t isa, const struct search *search) {
-    switch (search->image->coded) {
-        case VECTORS:
-            CALL(isa, search, search);
-            break;
-        case NEIGHBOR_CODES:
-            CALL(isa, search_estimates, search);
-            break;
-        default:
-            CALL_BYTES(isa, search_codes, search);
+    if (search->image->coded == VECTORS) {
+        CALL(isa, search, search);
+    } else {
+        CALL_BYTES(isa, search_codes, search);
     }
 }
 
 int32_t roost_hnsw_search(int32_t isa, const struct image *image, const uint8_t *memory, struct search *search) {
     (void)memory;
     struct progress *progress = search->progress;
-    prepare(search, image);
+    search->image = image;
+    progress->left = search->budget;
+    if (progress->phase == BEGUN && image->coded != VECTORS) weigh(search);
     if (progress->phase <= SEARCHING) search_layers(isa, search);
     if (progress->phase == FORGETTING) forget(search);
     if (progress->phase == SORTING && sort(search)) {

@@ -8,24 +8,14 @@
 
 /* Reads of a row of codes are rounded up to a multiple of this. */
 #define CODE_LANES 64
-/* A fine weight is HIGH_UNIT times its high part, from -127 to 127, plus its low part, from -64 to 63. */
-#define HIGH_BITS 7
-#define HIGH_UNIT (1 << HIGH_BITS)
-
-/* Neighbors per block of codes, scored together. */
-#define BLOCK 32
-/* The number of coded components is padded to a multiple of this. */
-#define PADDED_TO 16
-/* Components per table lookup: the bits of half a byte. */
-#define GROUP 4
-/* Bytes per group: in a block half a byte per neighbor, in a query's table one byte per code. */
-#define GROUP_BYTES 16
+/* A weight of several parts is PART_UNIT times what its first parts are, plus its last part, from -64 to 63; the first is from -127
+ * to 127. */
+#define PART_BITS 7
+#define PART_UNIT (1 << PART_BITS)
+#define MAX_PARTS 3
 
 /* The contents of an image, as in GraphImage.java. */
-enum content { VECTORS, CODES_AND_VECTORS, CODES, NEIGHBOR_CODES };
-
-/* Room in the candidate heap of a search by estimates, per estimated node. */
-#define CANDIDATES_PER_NODE 4
+enum content { VECTORS, CODES_AND_VECTORS, CODES };
 
 #define MAX_LEVELS 64
 #define MAX_DIMENSIONS 4096
@@ -37,15 +27,10 @@ enum content { VECTORS, CODES_AND_VECTORS, CODES, NEIGHBOR_CODES };
  * Node n's record is at nodes_at + n * stride:
  * its vector or codes, then, from links_in, `degree` neighbors, with -1 after the last. Its vector, `dimension` floats, is at
  * vectors_at + n * vector_stride. This is in the record, unless the image is coded: then the record has `dimension` codes, and is
- * padded to whole cache lines. A coded image also has one term per node at terms_at, and at quantizer_at the zero points, then the
- * scales of the codes, one per dimension each. If vectors_at is 0, the image has no vectors.
+ * padded to whole cache lines. A coded image also has two floats per node at terms_at, its term and the scale of its codes, and
+ * at quantizer_at the center of the codes, one float per dimension. If vectors_at is 0, the image has no vectors.
  *
- * With neighbor codes a record has the vector, then, from the next cache line, one block per BLOCK neighbors, then the
- * neighbors. A block has BLOCK codes with one bit per component, the components padded to a multiple of PADDED_TO: in byte j of a
- * group the lower half belongs to neighbor j, the upper half to neighbor j + 16. The codes are followed by BLOCK addends and
- * BLOCK multipliers, all floats; see neighbor_codes.c.
- *
- * At ids_at there are eight bytes per row. In an image without vectors each node is one row, and the last four bytes are its label.
+ * At ids_at there are eight bytes per row. If nodes have labels, each is one row, and the last four bytes are its label.
  *
  * Nodes are numbered from the top layer down, so the nodes of layer l > 0 are 0 to level_counts[l - 1] exclusive. The lists of
  * the upper layers are at upper_at, layer by layer, `upper_degree` neighbors per node.
@@ -122,19 +107,10 @@ struct progress {
     int64_t nearest;
     int32_t level;
     /* The scalars of the query's weights; see weigh(). */
-    int32_t fine;
-    int32_t high_start;
-    int32_t low_start;
+    int32_t parts;
+    /* Per part -128 times the sum of its weights. */
+    int32_t starts[MAX_PARTS];
     float slope;
-    /* Subtracted from the sums over neighbor codes after multiplication by the slope. */
-    float offset;
-};
-
-/* The estimated distance of a node: the sum of `count` estimates, each by the code in a neighbor's record. All zero before and
- * after a search; `count` is -1 once the node is expanded. */
-struct estimate {
-    float sum;
-    int32_t count;
 };
 
 /*
@@ -144,11 +120,10 @@ struct estimate {
  * `query` is zero-padded to a multiple of LANES. `allowed` has one bit per node, set if the node may be found;
  * if `labels` is positive, it has `labels` bits, indexed by the nodes' labels. NULL allows all nodes.
  * `visited` has one bit per node, all zero before and after. `candidates` has room for all nodes plus one,
- * `log` for all nodes plus a tile, `found` for `width` entries, `weights` for 4 * MAX_DIMENSIONS bytes. After a search over codes the
+ * `log` for all nodes plus a tile, `found` for `width` entries, `weights` for MAX_PARTS * MAX_DIMENSIONS bytes: the
+ * parts of the query's weights, at every MAX_DIMENSIONS, each zero-padded to a multiple of CODE_LANES. After a search over codes the
  * nearest `most_reranked` found nodes are reranked and the rest is dropped. `budget` is the work of one call, in distances: a
- * positive multiple of TILE. A call may exceed it by a quarter, plus the check of one node's neighbors. With neighbor codes,
- * `estimates` has one element per node and replaces `visited`, and `candidates` has room for CANDIDATES_PER_NODE times as many
- * entries; without, it is NULL.
+ * positive multiple of TILE. A call may exceed it by a quarter, plus the check of one node's neighbors.
  *
  * An entry is a distance and a node packed into one signed 64-bit number with their order (see key()).
  */
@@ -160,7 +135,6 @@ struct search {
     int32_t *log;
     int64_t *found;
     int8_t *weights;
-    struct estimate *estimates;
     struct progress *progress;
     int64_t labels;
     int32_t inner_product;
@@ -169,17 +143,6 @@ struct search {
     int32_t budget;
     /* Set by the call. */
     const struct image *image;
-    /* The query's weights for codes, zero-padded to a multiple of CODE_LANES, or the high and low parts of its fine weights;
-     * `low` is NULL if the weights are not fine. See weigh(). */
-    const int8_t *high;
-    const int8_t *low;
-    /* The query's table for neighbor codes: GROUP_BYTES per group, indexed by the group's code. */
-    const uint8_t *table;
-    /* -128 times the sums of the weights. */
-    int32_t high_start;
-    int32_t low_start;
-    float slope;
-    float offset;
 };
 
 /* Continues the graph search until FORGETTING or until the budget is used; `found` is a heap then. */
@@ -195,22 +158,8 @@ void search_codes_dot(const struct search *search);
 void search_codes_neon(const struct search *search);
 void search_codes_portable(const struct search *search);
 
-/* The graph search by estimates from neighbor codes; the distances in `found` are exact. */
-void search_estimates_avx512(const struct search *search);
-void search_estimates_avx2(const struct search *search);
-void search_estimates_neon(const struct search *search);
-void search_estimates_portable(const struct search *search);
-
-/* Number of components in neighbor codes, padding included. */
-static inline int32_t code_length(int32_t dimension) { return (dimension + PADDED_TO - 1) / PADDED_TO * PADDED_TO; }
-
-/* Prepares the query for neighbor codes: writes its table to `weights`, and the slope and offset in the progress. */
-void tabulate(const struct search *search);
-
 /* Prepares the query for codes: writes its `weights`, and their scalars in the progress. */
 void weigh(const struct search *search);
-/* Points a search to the weights and scalars that weigh() has written. */
-void use_weights(struct search *search);
 
 /* Continues to compute the exact distances of the entries in `found`, and makes a heap of them, until SORTING_AGAIN. */
 void rerank_avx512(const struct search *search);

@@ -15,18 +15,6 @@
 #define SCAN_GROUP scan_group_portable
 #include "group_body.h"
 
-INLINE void sum_run(const uint8_t *codes, const uint8_t *table, int32_t groups, uint32_t *sums) {
-    for (int32_t group = 0; group < groups; group++, codes += GROUP_BYTES, table += GROUP_BYTES) {
-        for (int i = 0; i < BLOCK / 2; i++) {
-            sums[i] += table[codes[i] & 15];
-            sums[i + BLOCK / 2] += table[codes[i] >> 4];
-        }
-    }
-}
-
-#define SEARCH_ESTIMATES search_estimates_portable
-#include "estimate_body.h"
-
 #define INSERT insert_portable
 #define TRIM trim_portable
 #include "insert_body.h"

@@ -1,7 +1,7 @@
 /*
  * The scan of codes, shared by all instruction sets. The source that includes it defines:
  *   sum_tiles(scan, tiles, first_tile, queries, first_query, sums)   sums[query][tile][row]
- *   append_near(scan, query, first_row, sums)   appends the rows of a tile that are near enough, none from `end` on
+ *   append_near(scan, query, first_row, sums, low_sums)   appends the rows of a tile that are near enough, none from `end` on
  *   MAX_QUERIES                                 8, 4, 2 or 1: max queries per call of sum_tiles
  *   QUERY_TILES                                 tiles per call for several queries
  *   LONE_TILES                                  tiles per call for a lone query, no fewer
@@ -14,13 +14,29 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
+/* Not inlined: few queries need it. */
+static __attribute__((noinline)) void sum_low(const struct codes *scan, int32_t tile, int32_t query, int32_t *sums) {
+    struct codes low = *scan;
+    low.weights = scan->low_weights;
+    low.starts = scan->low_starts;
+    sum_tiles(&low, 1, tile, 1, query, sums);
+}
+
 INLINE void score_tiles(const struct codes *scan, const int tiles, int32_t first_tile, const int queries,
                         int32_t first_query) {
     int32_t sums[MAX_QUERIES * LONE_TILES * TILE] __attribute__((aligned(64)));
     sum_tiles(scan, tiles, first_tile, queries, first_query, sums);
     for (int query = 0; query < queries; query++) {
         for (int tile = 0; tile < tiles; tile++) {
-            append_near(scan, first_query + query, (first_tile + tile) * TILE, sums + (query * tiles + tile) * TILE);
+            const int32_t at = first_query + query, row = (first_tile + tile) * TILE;
+            const int32_t *high_sums = sums + (query * tiles + tile) * TILE;
+            if (scan->fine[at]) {
+                int32_t low_sums[TILE] __attribute__((aligned(64)));
+                sum_low(scan, first_tile + tile, at, low_sums);
+                append_near(scan, at, row, high_sums, low_sums);
+            } else {
+                append_near(scan, at, row, high_sums, 0);
+            }
         }
     }
 }

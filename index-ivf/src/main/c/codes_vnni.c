@@ -31,9 +31,17 @@ static inline __attribute__((always_inline)) void sum_tiles(const struct codes *
 }
 
 static inline __attribute__((always_inline)) void append_near(const struct codes *scan, int32_t query,
-                                                              int32_t first_row, const int32_t *sums) {
-    __m512 products = _mm512_mul_ps(_mm512_set1_ps(scan->slopes[query]), _mm512_cvtepi32_ps(_mm512_load_si512(sums)));
+                                                              int32_t first_row, const int32_t *sums,
+                                                              const int32_t *low_sums) {
+    __m512 products = _mm512_cvtepi32_ps(_mm512_load_si512(sums));
+    if (low_sums) {
+        __m512 low = _mm512_cvtepi32_ps(_mm512_load_si512(low_sums));
+        products = _mm512_add_ps(products, _mm512_mul_ps(low, _mm512_set1_ps(LOW_UNIT)));
+    }
+    products = _mm512_mul_ps(_mm512_loadu_ps(scan->scales + first_row), products);
+    products = _mm512_mul_ps(_mm512_set1_ps(scan->slopes[query]), products);
     __m512 scores = _mm512_add_ps(_mm512_loadu_ps(scan->terms + first_row), products);
+    scores = _mm512_add_ps(_mm512_set1_ps(scan->bases[query]), scores);
     /* False for NaN, so deleted rows never get in. */
     __mmask16 near = _mm512_cmp_ps_mask(scores, _mm512_set1_ps(scan->bounds[query]), _CMP_LE_OQ);
     int32_t left = scan->end - first_row;

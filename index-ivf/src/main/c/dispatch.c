@@ -13,8 +13,11 @@ void roost_ivf_scan(int32_t isa, const void *rows, const int64_t *ids, struct sc
 void roost_ivf_scan_codes(int32_t isa, const uint8_t *codes, const float *terms, struct codes *scan) {
     scan->codes = codes;
     scan->terms = terms;
+    scan->scales = terms + (scan->count + TILE - 1) / TILE * TILE;
     CALL_BYTES(isa, codes, scan);
 }
+
+void roost_ivf_weigh(int32_t isa, const struct codes *scan) { CALL(isa, weigh, scan); }
 
 void roost_ivf_compare(int32_t isa, const struct picks *picks) { CALL(isa, picks, picks); }
 

@@ -14,8 +14,11 @@ int32_t roost_ivf_supports(int32_t isa);
  */
 void roost_ivf_scan(int32_t isa, const void *rows, const int64_t *ids, struct scan *scan);
 
-/* Scans codes. Without instructions for bytes, the next best set is used. */
+/* Scans codes. The terms of whole tiles are followed by their scales. Without instructions for bytes, the next best set is used. */
 void roost_ivf_scan_codes(int32_t isa, const uint8_t *codes, const float *terms, struct codes *scan);
+
+/* Weighs the queries of a scan of codes against its center. */
+void roost_ivf_weigh(int32_t isa, const struct codes *scan);
 
 /* Compares picked rows with a query. */
 void roost_ivf_compare(int32_t isa, const struct picks *picks);

@@ -143,11 +143,12 @@ static void check_codes(int32_t isa, int round) {
     const int32_t end = first + below(count - first + 1), places = end - first + TILE;
     uint8_t *codes = room((size_t)tiles * TILE * (size_t)stride);
     for (int32_t i = 0; i < tiles * TILE * stride; i++) codes[i] = (uint8_t)next();
-    float *terms = room(4 * (size_t)tiles * TILE);
-    for (int32_t i = 0; i < tiles * TILE; i++) terms[i] = number();
+    float *terms = room(8 * (size_t)tiles * TILE);
+    for (int32_t i = 0; i < 2 * tiles * TILE; i++) terms[i] = number();
     int8_t *weights = room((size_t)(queries * stride));
     int32_t *starts = room(4 * (size_t)queries);
-    float *slopes = room(4 * (size_t)queries), *bounds = room(4 * (size_t)queries);
+    int32_t *fine = room(4 * (size_t)queries);
+    float *bases = room(4 * (size_t)queries), *slopes = room(4 * (size_t)queries), *bounds = room(4 * (size_t)queries);
     for (int32_t q = 0; q < queries; q++) {
         int32_t sum = 0;
         for (int32_t i = 0; i < stride; i++) {
@@ -155,6 +156,8 @@ static void check_codes(int32_t isa, int round) {
             sum += weights[q * stride + i];
         }
         starts[q] = -128 * sum;
+        bases[q] = number();
+        fine[q] = below(4) == 0;
         slopes[q] = number() / 1024;
         bounds[q] = round % 3 == 0 ? INFINITY : number();
     }
@@ -166,6 +169,10 @@ static void check_codes(int32_t isa, int round) {
         scores[side] = room(4 * (size_t)(queries * places));
         struct codes scan = {.weights = weights,
                              .starts = starts,
+                             .bases = bases,
+                             .low_weights = weights,
+                             .low_starts = starts,
+                             .fine = fine,
                              .slopes = slopes,
                              .bounds = bounds,
                              .found = found[side],
@@ -195,8 +202,56 @@ static void check_codes(int32_t isa, int round) {
     free(terms);
     free(weights);
     free(starts);
+    free(fine);
+    free(bases);
     free(slopes);
     free(bounds);
+}
+
+static void check_weights(int32_t isa, int round) {
+    const int32_t components = LANES * (1 + below(8)), stride = components - 4 * below(4), queries = 1 + below(9);
+    float *query = room(4 * (size_t)(queries * components)), *center = room(4 * (size_t)components);
+    for (int32_t i = 0; i < components; i++) center[i] = number();
+    for (int32_t i = 0; i < queries * components; i++) query[i] = number() * (round % 3 == 0 ? 1e30f : 1);
+    for (int32_t q = 0; q < queries; q++) query[q * components + below(components)] *= below(2) ? 1e3f : 1;
+    int8_t *weights[2];
+    int32_t *starts[2];
+    float *numbers[2];
+    for (int side = 0; side < 2; side++) {
+        weights[side] = room(2 * (size_t)(queries * stride));
+        memset(weights[side], 0, 2 * (size_t)(queries * stride));
+        starts[side] = room(12 * (size_t)queries);
+        memset(starts[side], 0, 12 * (size_t)queries);
+        numbers[side] = room(16 * (size_t)queries);
+        const struct codes scan = {.weights = weights[side],
+                                   .starts = starts[side],
+                                   .slopes = numbers[side],
+                                   .bases = numbers[side] + queries,
+                                   .lengths = numbers[side] + 2 * queries,
+                                   .errors = numbers[side] + 3 * queries,
+                                   .low_weights = weights[side] + queries * stride,
+                                   .low_starts = starts[side] + queries,
+                                   .fine = starts[side] + 2 * queries,
+                                   .queries = query,
+                                   .center = center,
+                                   .stride = stride,
+                                   .query_count = queries,
+                                   .components = components,
+                                   .inner_product = round % 2};
+        roost_ivf_weigh(side == 0 ? PORTABLE : isa, &scan);
+    }
+    if (memcmp(weights[0], weights[1], 2 * (size_t)(queries * stride)) != 0 ||
+        memcmp(starts[0], starts[1], 12 * (size_t)queries) != 0 ||
+        memcmp(numbers[0], numbers[1], 16 * (size_t)queries) != 0) {
+        differ(isa, "weights", round);
+    }
+    for (int side = 0; side < 2; side++) {
+        free(weights[side]);
+        free(starts[side]);
+        free(numbers[side]);
+    }
+    free(query);
+    free(center);
 }
 
 static void check_orders(int32_t isa, int round) {
@@ -243,9 +298,10 @@ int main(int count, char **arguments) {
         for (int round = 0; round < rounds; round++) {
             check_scan(isa, round);
             check_codes(isa, round);
+            check_weights(isa, round);
             check_orders(isa, round);
         }
-        printf("%s as portable: %d rounds of scan, compare, codes, bound, order, keep\n", NAMES[isa], rounds);
+        printf("%s as portable: %d rounds of scan, compare, codes, weights, bound, order, keep\n", NAMES[isa], rounds);
         others += isa != PORTABLE;
     }
     if (others == 0) printf("this CPU has no other instruction set\n");

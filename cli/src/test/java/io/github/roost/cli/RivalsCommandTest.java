@@ -25,16 +25,16 @@ class RivalsCommandTest {
         assertThat(run.complaints()).isEmpty();
         assertThat(run.status()).isZero();
         assertThat(run.out())
-                .contains("1 thread,", "| roost |", "| roost int8 |", "| roost neighbor codes |", "| jvector |");
+                .contains("1 thread,", "| roost |", "| roost int8 |", "| jvector |");
         assertThat(folder.resolve("rivals-hnsw-mixture-k10-threads1.svg"))
                 .content()
                 .startsWith("<svg")
-                .contains("roost neighbor codes");
+                .contains("roost int8");
     }
 
     @Test
     void jsonHoldsEveryFigure() throws Exception {
-        CommandRun run = small("--k", "3,6", "--ef", "6,100", "--element", "codes", "--json");
+        CommandRun run = small("--k", "3,6", "--ef", "6,100", "--element", "int8", "--json");
         assertThat(run.status()).isZero();
         JsonNode root = new ObjectMapper().readTree(run.out());
         assertThat(root.get("engines")).hasSize(2);
@@ -103,6 +103,7 @@ class RivalsCommandTest {
     @CsvSource({
         "--rival, annoy, --rival must be of jvector",
         "--threads, 3, --threads must be between 1 and 2",
+        "--element, codes, '--element must have float32 or int8 for a graph, got codes'",
         "--nlist, -1, --nlist must be between 0 and",
         "--norm-spread, -1, '--norm-spread must be between 0 and 2, got -1'",
         "--norm-spread, NaN, '--norm-spread must be between 0 and 2, got NaN'",

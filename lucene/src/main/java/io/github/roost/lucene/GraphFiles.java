@@ -10,8 +10,8 @@ final class GraphFiles {
     static final String META_CODEC = "RoostVectorsMeta";
     static final String GRAPH_CODEC = "RoostVectorsGraph";
 
-    static final int FIRST_VERSION = 0;
-    static final int VERSION = 0;
+    static final int FIRST_VERSION = 1;
+    static final int VERSION = 1;
 
     /** Alignment of graphs: a cache line. */
     static final int ALIGNMENT = 64;

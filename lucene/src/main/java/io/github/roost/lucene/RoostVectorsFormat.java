@@ -15,7 +15,7 @@ import org.apache.lucene.index.SegmentWriteState;
 /**
  * A vector format for Lucene. Vectors are stored as in {@link Lucene99FlatVectorsFormat}. Each field also has an HNSW graph (Malkov
  * and Yashunin, IEEE TPAMI 42(4), 2020) with SQ8 codes, one byte per component, which Roost searches in C, in place in the mapped
- * segment. The best candidates are reranked by their vectors, so scores are Lucene's own.
+ * segment; if the codes of a sample find less than 95 % of its neighbors, the graph has a copy of the vectors instead. The best candidates are reranked by their vectors, so scores are Lucene's own.
  *
  * <p>Supports float and byte vectors under every similarity function, and all of Lucene's vector features: sparse
  * fields, deletes, index sorting, filters, limits on visited vectors, timeouts. Lucene finds the format by its name, so
@@ -24,8 +24,8 @@ import org.apache.lucene.index.SegmentWriteState;
  * <p>A segment has these files for all fields of this format:
  * <ul>
  *   <li>{@code .vec} and {@code .vemf}: the vectors, see {@link Lucene99FlatVectorsFormat};
- *   <li>{@code .vex}: the graphs, each aligned to 64 bytes: a head of 4,096 bytes, codes and neighbors per node,
- *       the neighbor lists of the upper layers, ordinal and document per node, and the zero points and scales of the codes;
+ *   <li>{@code .vex}: the graphs, each aligned to 64 bytes: a head of 4,096 bytes, codes (or vectors) and neighbors per node,
+ *       the neighbor lists of the upper layers, ordinal and document per node, term and scale of its codes, and the center of all;
  *   <li>{@code .vem}: per field the encoding, similarity function, dimension, number of vectors, and the offset and length of its
  *       graph.
  * </ul>

@@ -162,7 +162,7 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
             Runnable betweenPieces)
             throws IOException {
         VectorSimilarityFunction similarity = field.getVectorSimilarityFunction();
-        try (CodedRows rows = SearchSpace.encode(similarity, values, betweenPieces)) {
+        try (CodedRows rows = SearchSpace.encode(field, values, betweenPieces)) {
             RandomVectorScorerSupplier scores = new YieldingScores(
                     flat.getFlatVectorScorer(field.name).getRandomVectorScorerSupplier(similarity, values),
                     betweenPieces);

@@ -4,6 +4,7 @@ import io.github.roost.index.hnsw.graph.CodedRows;
 import io.github.roost.vector.Metric;
 import java.io.IOException;
 import org.apache.lucene.index.ByteVectorValues;
+import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FloatVectorValues;
 import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.VectorSimilarityFunction;
@@ -24,29 +25,29 @@ final class SearchSpace {
         };
     }
 
-    /** Encodes all vectors of a field, in the order of their ordinals. */
-    static CodedRows encode(VectorSimilarityFunction similarity, KnnVectorValues values) throws IOException {
-        return encode(similarity, values, () -> {});
-    }
-
-    /** @param betweenRows runs before each vector is read */
-    static CodedRows encode(VectorSimilarityFunction similarity, KnnVectorValues values, Runnable betweenRows)
-            throws IOException {
-        Metric metric = metric(similarity);
+    /**
+     * Encodes all vectors of a field, in the order of their ordinals.
+     *
+     * @param betweenRows runs every few microseconds
+     */
+    static CodedRows encode(FieldInfo field, KnnVectorValues values, Runnable betweenRows) throws IOException {
+        Metric metric = metric(field.getVectorSimilarityFunction());
+        int dimension = values.dimension();
+        int size = values.size();
         return switch (values) {
             case FloatVectorValues floats ->
-                CodedRows.ofFloats(metric, values.dimension(), values.size(), (row, into) -> {
-                    betweenRows.run();
-                    copy(floats.vectorValue(row), metric, into);
-                });
+                CodedRows.ofFloats(
+                        field.name,
+                        metric,
+                        dimension,
+                        size,
+                        (row, into) -> copy(floats.vectorValue(row), metric, into),
+                        betweenRows);
             case ByteVectorValues bytes -> {
-                CodedRows.Source source = (row, into) -> {
-                    betweenRows.run();
-                    copy(bytes.vectorValue(row), metric, into);
-                };
+                CodedRows.Source source = (row, into) -> copy(bytes.vectorValue(row), metric, into);
                 yield metric == Metric.COSINE
-                        ? CodedRows.ofFloats(metric, values.dimension(), values.size(), source)
-                        : CodedRows.ofBytes(metric, values.dimension(), values.size(), source);
+                        ? CodedRows.ofFloats(field.name, metric, dimension, size, source, betweenRows)
+                        : CodedRows.ofBytes(metric, dimension, size, source, betweenRows);
             }
             default ->
                 throw new IllegalArgumentException("vectors must be of floats or bytes, got " + values.getClass());

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.index.hnsw.graph.CodedRows;
 import io.github.roost.index.hnsw.graph.Graph;
+import io.github.roost.vector.Metric;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
@@ -49,7 +50,14 @@ class SegmentSearchTest {
         BuiltByLucene built = new BuiltByLucene(HnswGraphBuilder.create(
                         scorer.getRandomVectorScorerSupplier(VectorSimilarityFunction.EUCLIDEAN, values), 16, 100, 1)
                 .build(VECTORS));
-        try (CodedRows rows = SearchSpace.encode(VectorSimilarityFunction.EUCLIDEAN, values)) {
+        Metric metric = SearchSpace.metric(VectorSimilarityFunction.EUCLIDEAN);
+        try (CodedRows rows = CodedRows.ofFloats(
+                "test",
+                metric,
+                DIMENSION,
+                VECTORS,
+                (row, into) -> System.arraycopy(vectors.get(row), 0, into, 0, DIMENSION),
+                () -> {})) {
             return Graph.of(built, built.degree(), rows, row -> row, values::ordToDoc, Arena.ofAuto());
         }
     }

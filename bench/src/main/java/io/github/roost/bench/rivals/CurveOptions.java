@@ -23,19 +23,9 @@ final class CurveOptions {
 
     /** The element type that Roost's searches read. */
     enum Element {
-        float32(GraphLayout.FLOAT32),
-        int8(GraphLayout.INT8),
-        codes(GraphLayout.NEIGHBOR_CODES);
-
-        private final GraphLayout layout;
-
-        Element(GraphLayout layout) {
-            this.layout = layout;
-        }
-
-        GraphLayout layout() {
-            return layout;
-        }
+        float32,
+        int8,
+        codes
     }
 
     private final @Mixin DataOption data;
@@ -58,7 +48,7 @@ final class CurveOptions {
             split = ",",
             description = {
                 "Element types that Roost's searches read; one table each. Default all, of bench hnsw float32.",
-                "codes: of graphs the codes of neighbors, of lists 8-bit codes before float32."
+                "codes: of lists, 8-bit codes before float32."
             })
     private List<Element> elements;
 
@@ -124,6 +114,18 @@ final class CurveOptions {
     /** The element types, each once. */
     List<Element> elements() {
         return elements.stream().distinct().toList();
+    }
+
+    /** The layouts of graphs; throws if there is none. */
+    List<GraphLayout> layouts() {
+        List<GraphLayout> layouts = elements().stream()
+                .filter(element -> element != Element.codes)
+                .map(element -> element == Element.int8 ? GraphLayout.INT8 : GraphLayout.FLOAT32)
+                .toList();
+        if (layouts.isEmpty()) {
+            throw new CommandFailure("--element must have float32 or int8 for a graph, got codes");
+        }
+        return layouts;
     }
 
     List<Integer> ks() {

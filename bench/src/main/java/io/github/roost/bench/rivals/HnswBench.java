@@ -52,8 +52,8 @@ public final class HnswBench implements Callable<Integer> {
         try (Engines engines = new Engines(
                 workload,
                 FirstCores.of(TopologyReader.live().read(), Engine.THREADS),
-                options.elements().stream()
-                        .<Engines.Table>map(element -> new Engines.Graph(element.layout()))
+                options.layouts().stream()
+                        .<Engines.Table>map(Engines.Graph::new)
                         .toList(),
                 List.of(Engines.JVECTOR, Engines.HNSWLIB),
                 python,

@@ -125,7 +125,7 @@ final class HnswEngine implements Engine {
     static String name(GraphLayout layout) {
         return layout == GraphLayout.FLOAT32
                 ? "roost"
-                : "roost " + layout.name().toLowerCase(Locale.ROOT).replace('_', ' ');
+                : "roost " + layout.name().toLowerCase(Locale.ROOT);
     }
 
     @Override

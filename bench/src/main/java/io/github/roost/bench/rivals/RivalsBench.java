@@ -171,17 +171,18 @@ public final class RivalsBench implements Callable<Integer> {
 
     private List<Engines.Table> tables() {
         List<Engines.Table> tables = new ArrayList<>();
-        options.elements().stream().map(this::table).forEach(tables::add);
+        if (index == Index.hnsw) {
+            options.layouts().forEach(layout -> tables.add(new Engines.Graph(layout)));
+        } else {
+            options.elements().forEach(element -> tables.add(lists(element)));
+        }
         if (live) {
             tables.add(new Engines.Live());
         }
         return tables;
     }
 
-    private Engines.Table table(CurveOptions.Element element) {
-        if (index == Index.hnsw) {
-            return new Engines.Graph(element.layout());
-        }
+    private static Engines.Table lists(CurveOptions.Element element) {
         boolean codes = element == CurveOptions.Element.codes;
         return new Engines.Lists(element == CurveOptions.Element.int8 ? ElementType.INT8 : ElementType.FLOAT32, codes);
     }

@@ -62,7 +62,8 @@ abstract class GraphTableBuilder<B extends GraphTableBuilder<B>> {
      *
      * @param value {@link ElementType#FLOAT32} or {@link ElementType#INT8}. With INT8 a search reads SQ8 codes, a quarter of the
      *     memory, and reranks its best candidates by the vectors, which the table keeps too: 5 bytes per component in all;
-     *     distances in results are exact. Rows of a live table that are in no graph yet are always compared as floats. The default
+     *     distances in results are exact. If the codes of a sample find less than 95 % of its neighbors, a graph reads floats all the
+     *     same, and says so in the log. Rows of a live table that are in no graph yet are always compared as floats. The default
      *     of a {@link LiveTable} is FLOAT32; an {@link HnswTable} chooses, see {@link HnswTable.Builder#layout}
      * @return this builder
      * @throws IllegalArgumentException if the value is {@link ElementType#FLOAT16}

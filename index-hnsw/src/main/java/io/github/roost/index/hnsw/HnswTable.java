@@ -7,7 +7,6 @@ import io.github.roost.index.hnsw.format.HnswFormats;
 import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.index.hnsw.graph.GraphBuild;
 import io.github.roost.index.hnsw.graph.GraphOptions;
-import io.github.roost.index.hnsw.graph.NeighborCoding;
 import io.github.roost.index.hnsw.search.GraphImage;
 import io.github.roost.index.hnsw.search.ImageFile;
 import io.github.roost.topology.CacheDomain;
@@ -198,11 +197,7 @@ public final class HnswTable extends GraphTable {
     }
 
     private static GraphLayout layout(Graph graph) {
-        GraphImage.Shape shape = graph.image().shape();
-        if (shape.hasNeighborCodes()) {
-            return GraphLayout.NEIGHBOR_CODES;
-        }
-        return shape.coded() ? GraphLayout.INT8 : GraphLayout.FLOAT32;
+        return graph.image().shape().coded() ? GraphLayout.INT8 : GraphLayout.FLOAT32;
     }
 
     @Override
@@ -312,9 +307,10 @@ public final class HnswTable extends GraphTable {
         }
 
         /**
-         * Sets the form of the vectors that searches read; {@link #elementType} sets the same option, to one of the first two layouts.
+         * Sets the form of the vectors that searches read; {@link #elementType} sets the same option.
          *
-         * @param value if not set, the builder chooses: {@link GraphLayout#FLOAT32} if vectors have fewer than 64 components, take
+         * @param value with {@link GraphLayout#INT8}, the builder still takes {@link GraphLayout#FLOAT32} if the codes of a sample find
+         *     less than 95 % of its neighbors, and logs so. If not set, the builder chooses: {@link GraphLayout#FLOAT32} if vectors have fewer than 64 components, take
          *     less than 8 MiB in all, or if codes would exceed the memory limit ({@code memoryLimit}); otherwise {@link
          *     GraphLayout#INT8} if a sample of searches at the {@linkplain #targetRecall target recall} shows that it saves at least a
          *     tenth of their time. While the sample is searched, both graphs are in memory. {@link HnswTable#layoutChoice} reports the
@@ -333,12 +329,6 @@ public final class HnswTable extends GraphTable {
             super.elementType(value);
             layout = value == ElementType.INT8 ? GraphLayout.INT8 : GraphLayout.FLOAT32;
             return this;
-        }
-
-        @Override
-        GraphImage.Shape shapeOf(int rows, int dimension) {
-            GraphImage.Shape plain = super.shapeOf(rows, dimension);
-            return layout == GraphLayout.NEIGHBOR_CODES ? plain.withNeighborCodes() : plain;
         }
 
         /**
@@ -380,12 +370,19 @@ public final class HnswTable extends GraphTable {
             Vectors.requireIds(ids, vectors.length);
             requireRoom(vectors.length, vectors[0].length);
             BuildWork work = work(orchestrator);
-            GraphImage image = new GraphBuild(work, options()).run(ids, VectorSource.of(vectors));
             return limited(
                     new HnswTable(
                             orchestrator,
                             name(),
-                            laidOut(work, name(), image, layout, targetRecall, memoryLimit()),
+                            built(
+                                    work,
+                                    name(),
+                                    options(),
+                                    ids,
+                                    VectorSource.of(vectors),
+                                    layout,
+                                    targetRecall,
+                                    memoryLimit()),
                             mover()),
                     memoryLimit());
         }
@@ -415,29 +412,23 @@ public final class HnswTable extends GraphTable {
                             new HnswTable(
                                     orchestrator,
                                     tableName,
-                                    laidOut(
-                                            work,
-                                            tableName,
-                                            new GraphBuild(work, graph).run(ids, rows),
-                                            wanted,
-                                            recall,
-                                            max),
+                                    built(work, tableName, graph, ids, rows, wanted, recall, max),
                                     tableMover),
                             max));
         }
 
-        private static LayoutSelection.Selected laidOut(
+        private static LayoutSelection.Selected built(
                 BuildWork work,
                 String name,
-                GraphImage image,
+                GraphOptions options,
+                long[] ids,
+                VectorSource rows,
                 @Nullable GraphLayout layout,
                 double recall,
                 long memoryLimit) {
-            if (layout == null) {
-                return LayoutSelection.of(work, name, image, recall, memoryLimit);
-            }
-            Graph graph = new Graph(layout == GraphLayout.NEIGHBOR_CODES ? NeighborCoding.of(work, image) : image);
-            return new LayoutSelection.Selected(graph, requestedChoice(graph));
+            return layout == null
+                    ? LayoutSelection.of(work, name, new GraphBuild(work, options).run(ids, rows), recall, memoryLimit)
+                    : LayoutSelection.requested(work, name, options, ids, rows);
         }
     }
 }

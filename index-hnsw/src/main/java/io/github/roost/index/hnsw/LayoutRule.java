@@ -6,8 +6,7 @@ import java.util.Optional;
 /**
  * Chooses the layout of a table whose builder sets none: {@link GraphLayout#FLOAT32} or {@link GraphLayout#INT8}. If the table's shape
  * does not decide, a sample of searches of both does. Their cost is computed from counts rather than measured by a clock, which other
- * load on the machine would disturb. {@link GraphLayout#NEIGHBOR_CODES} is never chosen: it takes the most memory, and was slower
- * than FLOAT32 in all measurements. Stateless.
+ * load on the machine would disturb. Stateless.
  */
 final class LayoutRule {
     /** With fewer dimensions, codes save little compared with the rest of the node's record that a search reads. */

@@ -1,8 +1,12 @@
 package io.github.roost.index.hnsw;
 
 import io.github.roost.index.hnsw.graph.Graph;
+import io.github.roost.index.hnsw.graph.GraphBuild;
+import io.github.roost.index.hnsw.graph.GraphOptions;
 import io.github.roost.index.hnsw.search.GraphImage;
 import io.github.roost.topology.system.DomainMemory;
+import io.github.roost.vector.ElementType;
+import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.spi.BuildWork;
 import java.util.Optional;
 import org.slf4j.Logger;
@@ -22,6 +26,21 @@ final class LayoutSelection {
 
     /** A graph, and its layout with the reason for it. */
     record Selected(Graph graph, GraphLayout.Choice choice) {}
+
+    /**
+     * Builds a graph in the layout that the options request, or in {@link GraphLayout#FLOAT32} if codes would lose too much.
+     *
+     * @param name the table's name, for the log
+     */
+    static Selected requested(BuildWork work, String name, GraphOptions options, long[] ids, VectorSource rows) {
+        GraphBuild build = new GraphBuild(work, options);
+        Graph graph = new Graph(build.run(ids, rows));
+        GraphLayout.Choice choice = build.layout();
+        if (options.elementType() == ElementType.INT8 && choice.layout() == GraphLayout.FLOAT32) {
+            LOG.info("table {} is laid out as {}: {}", name, choice.layout(), choice.reason());
+        }
+        return new Selected(graph, choice);
+    }
 
     /**
      * Chooses the layout.

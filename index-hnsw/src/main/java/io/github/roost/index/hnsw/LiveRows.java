@@ -122,6 +122,11 @@ final class LiveRows {
         return hasGraph;
     }
 
+    /** Whether searches of the part read codes. */
+    boolean isCoded() {
+        return rows.image().shape().coded();
+    }
+
     int number() {
         return number;
     }

@@ -4,9 +4,9 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.index.hnsw.LiveRows.RowsSnapshot;
 import io.github.roost.index.hnsw.format.HnswFormats;
 import io.github.roost.index.hnsw.graph.Graph;
-import io.github.roost.index.hnsw.graph.GraphBuild;
 import io.github.roost.index.hnsw.graph.GraphOptions;
 import io.github.roost.topology.system.DomainMemory;
+import io.github.roost.vector.ElementType;
 import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.MutableVectorTable;
 import io.github.roost.vector.TableBuild;
@@ -118,6 +118,14 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
     /** {@return a builder with every option at its default} */
     public static Builder builder() {
         return new Builder();
+    }
+
+    /** {@link ElementType#FLOAT32} as long as a graph has no codes because they would lose too much. */
+    @Override
+    public ElementType elementType() {
+        return parts.all().stream().allMatch(part -> !part.hasGraph() || part.isCoded())
+                ? options.elementType()
+                : ElementType.FLOAT32;
     }
 
     /** A concurrent search finds the old row or the new one. */
@@ -284,7 +292,8 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
         // The build holds the table only row by row, so closing it, which cancels the build, need not wait for it.
         LiveRows built = alive.size() == 0
                 ? null
-                : LiveRows.withGraph(new Graph(new GraphBuild(build, options).run(alive.ids(), alive)));
+                : LiveRows.withGraph(LayoutSelection.requested(build, name(), options, alive.ids(), alive)
+                        .graph());
         try (var _ = use()) {
             synchronized (places) {
                 replace(merged, built);
@@ -506,7 +515,9 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
             int dimension = Vectors.requireTable(vectors, options().metric());
             Vectors.requireIds(ids, vectors.length);
             requireRoom(vectors.length, dimension);
-            Graph graph = new Graph(new GraphBuild(work(orchestrator), options()).run(ids, VectorSource.of(vectors)));
+            Graph graph = LayoutSelection.requested(
+                            work(orchestrator), name(), options(), ids, VectorSource.of(vectors))
+                    .graph();
             LiveTable table = new LiveTable(orchestrator, name(), options(), dimension, mergeAfter, mover());
             table.begin(List.of(LiveRows.withGraph(graph)));
             return limited(table, memoryLimit());
@@ -532,7 +543,8 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
             TableMemory.Mover tableMover = mover();
             int rowsBeforeMerge = mergeAfter;
             return work(orchestrator).start(work -> {
-                Graph built = new Graph(new GraphBuild(work, graph).run(ids, rows));
+                Graph built = LayoutSelection.requested(work, tableName, graph, ids, rows)
+                        .graph();
                 LiveTable table =
                         new LiveTable(orchestrator, tableName, graph, rows.dimension(), rowsBeforeMerge, tableMover);
                 table.begin(List.of(LiveRows.withGraph(built)));

@@ -52,7 +52,6 @@ class FuzzedFileTest {
 
     private static byte[] fixed = {};
     private static byte[] scaled = {};
-    private static byte[] coded = {};
     private static byte[] live = {};
     private static byte[] scaledLive = {};
 
@@ -77,7 +76,6 @@ class FuzzedFileTest {
         Path file = folder.resolve("good");
         fixed = saved(HnswTable.builder(), rows, file);
         scaled = saved(HnswTable.builder().elementType(ElementType.INT8), rows, file);
-        coded = saved(HnswTable.builder().layout(GraphLayout.NEIGHBOR_CODES), rows, file);
         long[] ids = new long[ROWS];
         Arrays.setAll(ids, row -> row);
         live = saved(LiveTable.builder(), ids, rows, file);
@@ -129,12 +127,6 @@ class FuzzedFileTest {
     void aTableOfScalarCodesIsRefusedOrSearched(@ForAll("edits") Edit one, @ForAll("edits") Edit other)
             throws IOException {
         refusedOrSearched(edited(scaled, List.of(one, other)));
-    }
-
-    @Property(tries = 400)
-    void aTableOfNeighborCodesIsRefusedOrSearched(@ForAll("edits") Edit one, @ForAll("edits") Edit other)
-            throws IOException {
-        refusedOrSearched(edited(coded, List.of(one, other)));
     }
 
     private static void refusedOrSearched(byte[] file) throws IOException {

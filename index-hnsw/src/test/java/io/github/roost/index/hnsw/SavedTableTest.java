@@ -178,14 +178,14 @@ class SavedTableTest {
                 .hasMessageContaining(message);
     }
 
-    /** The places of terms, zero points and scales are in the head. */
+    /** The places of the terms, each followed by a scale, and of the center are in the head. */
     @ParameterizedTest
     @CsvSource({
-        "128, 3, NaN, term of a node of NaN",
-        "128, 199, -Infinity, term of a node of -Infinity",
-        "136, 4, NaN, zero point of codes of NaN",
-        "136, 5, -1, scale of codes of -1",
-        "136, 9, Infinity, scale of codes of Infinity"
+        "128, 6, NaN, term of a node of NaN",
+        "128, 398, -Infinity, term of a node of -Infinity",
+        "128, 5, -1, scale of a node of -1",
+        "128, 399, Infinity, scale of a node of Infinity",
+        "136, 4, NaN, center of codes of NaN"
     })
     void codesThatStandForNoNumbersAreRefused(int placeAt, int ordinal, float value, String message)
             throws IOException {

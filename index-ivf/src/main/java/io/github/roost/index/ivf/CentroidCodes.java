@@ -5,7 +5,7 @@ import io.github.roost.index.ivf.kernel.CodeRun;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScoredRows;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.math.QueryWeights;
+import io.github.roost.vector.math.ScalarQuantizer;
 import io.github.roost.vector.memory.ScratchMemory;
 import java.util.Arrays;
 
@@ -18,12 +18,17 @@ final class CentroidCodes {
     private static final int FIRST_ROWS = 2 * CodeRun.TILE;
 
     private final ScanKernel kernel;
+    private final Metric metric;
     private final ScalarCodec codec;
     private final CodeRun run;
 
     CentroidCodes(ScanKernel kernel, Metric metric, float[][] centroids) {
         this.kernel = kernel;
-        this.codec = ScalarCodec.of(metric, centroids).knowingLossOf(centroids);
+        float[][] sample = Arrays.stream(ScalarQuantizer.sample(centroids.length))
+                .mapToObj(i -> centroids[i])
+                .toArray(float[][]::new);
+        this.metric = metric;
+        this.codec = ScalarCodec.of(metric, ScalarQuantizer.of(sample), sample);
         int stride = CodeRun.strideOf(codec.quantizer().dimension());
         // Allocated by the first search that needs it, which must not fail if rows have used up the JVM's limit.
         this.run = new CodeRun(
@@ -32,8 +37,7 @@ final class CentroidCodes {
                 centroids.length,
                 stride);
         for (int i = 0; i < centroids.length; i++) {
-            byte[] codes = codec.encode(centroids[i]);
-            run.write(i, codes, codec.term(centroids[i], codes));
+            codec.write(run, i, centroids[i], true);
         }
     }
 
@@ -59,11 +63,16 @@ final class CentroidCodes {
     }
 
     private void scan(float[][] queries, int count, Candidates[] candidates, CodeGroup group) {
-        group.begin(run.stride());
+        group.begin(metric, codec.quantizer().center());
+        for (float[] query : queries) {
+            group.add(query);
+        }
+        kernel.weigh(group);
         for (int i = 0; i < queries.length; i++) {
-            QueryWeights.Bytes weights = codec.weights(queries[i]);
-            group.add(weights.weights(), weights.sum(), weights.slope(), Float.POSITIVE_INFINITY);
-            candidates[i] = new Candidates(kernel, count, codec.margin(queries[i], weights));
+            ScoreMargin margin = codec.margin(group, i);
+            candidates[i] = new Candidates(kernel, count, margin);
+            group.lowerScores(i, margin.scoreError());
+            group.bound(i, Float.POSITIVE_INFINITY);
         }
         for (int from = 0; from < run.count(); ) {
             int to = Math.min(run.count(), from + (from == 0 ? FIRST_ROWS : CodeGroup.MAX_ROWS));
@@ -98,7 +107,8 @@ final class CentroidCodes {
             }
             rows.add(group, query, 0);
             if (found > 0 && rows.size() >= count && margin.tells()) {
-                bound = Math.min(bound, margin.beyond(kernel.bound(rows, ScoreMargin.CERTAIN, count)));
+                float farthest = margin.farthest(kernel.bound(rows, ScoreMargin.CERTAIN, count));
+                bound = Math.min(bound, margin.within(farthest));
             }
         }
 

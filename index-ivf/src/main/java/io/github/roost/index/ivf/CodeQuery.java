@@ -1,52 +1,33 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.vector.SearchResult;
-import io.github.roost.vector.math.QueryWeights;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.agrona.collections.LongHashSet;
-import org.jspecify.annotations.Nullable;
 
-/** A query of lists of codes: its scores have nearly the order of distances to the decoded rows. */
+/** A query of lists of codes: its scores are nearly the distances to the decoded rows. */
 final class CodeQuery extends IvfQuery<Shortlist> {
-    private final QueryWeights.Bytes weights;
     private final int candidates;
-    private final @Nullable ScoreMargin margin;
+    private final boolean exact;
     private final Reranker reranker;
-    /** The score up to which no row was left out. Written and read by the thread that finishes the query. */
+    /** The distance up to which no row was left out, if exact. Written and read by the thread that finishes the query. */
     private float complete;
 
     /**
      * @param candidates number of rows with the best scores to rerank
-     * @param margin also reranks rows that may be as near as these, so that the answer is exact; null to go by scores alone
+     * @param exact also reranks rows that may be as near as these, so that the answer is exact; else goes by scores alone
      */
-    CodeQuery(
-            IvfRequest request,
-            QueryWeights.Bytes weights,
-            int candidates,
-            @Nullable ScoreMargin margin,
-            Reranker reranker,
-            BooleanSupplier mayRepeat) {
-        super(request, bound(request, margin), mayRepeat);
-        this.weights = weights;
+    CodeQuery(IvfRequest request, int candidates, boolean exact, Reranker reranker, BooleanSupplier mayRepeat) {
+        // Of an exact answer, the bound is a distance.
+        super(request, exact ? request.radius() : Float.POSITIVE_INFINITY, mayRepeat);
         this.candidates = candidates;
-        this.margin = margin;
+        this.exact = exact;
         this.reranker = reranker;
-    }
-
-    private static float bound(IvfRequest request, @Nullable ScoreMargin margin) {
-        return margin == null || request.radius() == Float.POSITIVE_INFINITY
-                ? Float.POSITIVE_INFINITY
-                : margin.within(request.radius());
-    }
-
-    QueryWeights.Bytes weights() {
-        return weights;
     }
 
     @Override
     Shortlist collector() {
-        return new Shortlist(reranker.kernel(), candidates, margin);
+        return new Shortlist(reranker.kernel(), candidates, exact);
     }
 
     @Override
@@ -60,7 +41,7 @@ final class CodeQuery extends IvfQuery<Shortlist> {
      */
     @Override
     boolean mayLack(List<Shortlist> shortlists, boolean mayRepeat) {
-        if (margin != null) {
+        if (exact) {
             return true;
         }
         return mayRepeat
@@ -74,12 +55,10 @@ final class CodeQuery extends IvfQuery<Shortlist> {
      */
     @Override
     boolean isShort(SearchResult found) {
-        if (margin == null) {
+        if (!exact) {
             return super.isShort(found);
         }
-        float needed =
-                super.isShort(found) ? bound(request(), margin) : margin.within(found.distances()[found.size() - 1]);
-        return complete < needed;
+        return complete < (super.isShort(found) ? request().radius() : found.distances()[found.size() - 1]);
     }
 
     private static boolean isAnyTwice(List<Shortlist> shortlists) {

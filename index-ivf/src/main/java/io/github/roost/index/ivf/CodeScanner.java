@@ -5,7 +5,6 @@ import io.github.roost.index.ivf.kernel.CodeGroup;
 import io.github.roost.index.ivf.kernel.CodeRun;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.math.QueryWeights;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -15,6 +14,7 @@ import java.util.List;
  */
 final class CodeScanner implements ListScanner {
     private final ScanKernel kernel;
+    private final Metric metric;
     private final int stride;
     /** NaN if answers are exact. */
     private final double rerank;
@@ -33,6 +33,7 @@ final class CodeScanner implements ListScanner {
 
     private CodeScanner(ScanKernel kernel, Metric metric, int dimension, double rerank) {
         this.kernel = kernel;
+        this.metric = metric;
         this.stride = CodeRun.strideOf(dimension);
         this.rerank = rerank;
         this.reranker = new Reranker(kernel, metric, dimension);
@@ -40,20 +41,14 @@ final class CodeScanner implements ListScanner {
 
     @Override
     public int rowBytes() {
-        return stride + Float.BYTES;
+        return stride + 2 * Float.BYTES;
     }
 
     @Override
     public CodeQuery query(IvfRequest request, IvfRows.View view) {
-        ScalarCodec codec = view.lists().layout().codec();
-        if (codec == null) {
-            throw new IllegalStateException("the lists keep no codes");
-        }
-        QueryWeights.Bytes weights = codec.weights(request.vector());
         boolean exact = Double.isNaN(rerank);
         int candidates = exact ? request.room() : request.room() + (int) Math.ceil(rerank * Math.sqrt(request.k()));
-        ScoreMargin margin = exact ? codec.margin(request.vector(), weights) : null;
-        return new CodeQuery(request, weights, candidates, margin, reranker, view::mayRepeat);
+        return new CodeQuery(request, candidates, exact, reranker, view::mayRepeat);
     }
 
     @Override
@@ -64,40 +59,42 @@ final class CodeScanner implements ListScanner {
                 open.add((CodeQuery) query);
             }
         }
-        List<RowBlock> blocks = list.blocks();
         for (int from = 0; from < open.size(); from += CodeGroup.MAX_QUERIES) {
             int to = Math.min(open.size(), from + CodeGroup.MAX_QUERIES);
-            long rows = scanGroup(blocks, open.subList(from, to));
+            long rows = scanGroup(list, open.subList(from, to));
             context.touched(rows, rows * rowBytes());
         }
     }
 
     /** Number of rows scanned. */
-    private long scanGroup(List<RowBlock> blocks, List<CodeQuery> queries) {
-        List<Shortlist> shortlists = new ArrayList<>(queries.size());
+    private long scanGroup(RowList list, List<CodeQuery> queries) {
+        Shortlist[] shortlists = new Shortlist[queries.size()];
         CodeGroup group = Scratch.CODE_GROUPS.take();
         long rows;
         try {
-            rows = scan(group, blocks, queries, shortlists);
+            rows = scan(group, list, queries, shortlists);
         } finally {
             Scratch.CODE_GROUPS.giveBack(group);
         }
-        for (int i = 0; i < queries.size(); i++) {
-            queries.get(i).giveBack(shortlists.get(i), rows);
+        for (int i = 0; i < shortlists.length; i++) {
+            queries.get(i).giveBack(shortlists[i], rows);
         }
         return rows;
     }
 
-    private long scan(CodeGroup group, List<RowBlock> blocks, List<CodeQuery> queries, List<Shortlist> shortlists) {
-        group.begin(stride);
+    private long scan(CodeGroup group, RowList list, List<CodeQuery> queries, Shortlist[] shortlists) {
+        ScalarCodec codec = list.layout().requireCodec();
+        group.begin(metric, codec.quantizer().center());
         for (CodeQuery query : queries) {
-            QueryWeights.Bytes weights = query.weights();
-            shortlists.add(query.borrow());
-            float bound = Math.min(query.bound(), shortlists.getLast().bound());
-            group.add(weights.weights(), weights.sum(), weights.slope(), bound);
+            group.add(query.request().vector());
+        }
+        kernel.weigh(group);
+        for (int i = 0; i < shortlists.length; i++) {
+            shortlists[i] = queries.get(i).borrow();
+            shortlists[i].begin(group, i, codec, queries.get(i).bound());
         }
         long rows = 0;
-        for (RowBlock block : blocks) {
+        for (RowBlock block : list.blocks()) {
             int count = block.published();
             for (int from = 0; from < count; from += CodeGroup.MAX_ROWS) {
                 kernel.scan(block.codes(), from, Math.min(count, from + CodeGroup.MAX_ROWS), group);
@@ -108,15 +105,13 @@ final class CodeScanner implements ListScanner {
         return rows;
     }
 
-    private static void take(CodeGroup group, RowBlock block, List<CodeQuery> queries, List<Shortlist> shortlists) {
-        for (int i = 0; i < shortlists.size(); i++) {
-            Shortlist shortlist = shortlists.get(i);
+    private static void take(CodeGroup group, RowBlock block, List<CodeQuery> queries, Shortlist[] shortlists) {
+        for (int i = 0; i < shortlists.length; i++) {
             if (group.found(i) == 0) {
                 continue;
             }
             try {
-                shortlist.take(group, i, block, queries.get(i).request().filter());
-                group.lowerBound(i, shortlist.bound());
+                shortlists[i].take(group, i, block, queries.get(i).request().filter());
             } catch (RuntimeException | Error ofTheFilter) {
                 // An error in the caller's code: only its own query fails, not others that wait for the list.
                 queries.get(i).fail(ofTheFilter);

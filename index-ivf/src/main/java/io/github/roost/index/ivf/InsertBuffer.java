@@ -43,17 +43,17 @@ final class InsertBuffer {
 
     /** A buffer that allocates memory with its first row. */
     static InsertBuffer empty(RowLayout layout) {
-        return new InsertBuffer(new RowList(layout));
+        return new InsertBuffer(new RowList(layout.ofBuffer()));
     }
 
     /** A buffer with memory for the rows to come, so that additions do not wait for it. */
     static InsertBuffer withRoom(RowLayout layout) {
-        return new InsertBuffer(RowList.empty(layout, 2 * DUE_ROWS));
+        return new InsertBuffer(RowList.empty(layout.ofBuffer(), 2 * DUE_ROWS));
     }
 
     /** The bytes that {@link #withRoom} takes. */
     static long bytesOfRoom(RowLayout layout) {
-        return RowBlock.bytes(2 * DUE_ROWS, layout);
+        return RowBlock.bytes(2 * DUE_ROWS, layout.ofBuffer());
     }
 
     RowList rows() {

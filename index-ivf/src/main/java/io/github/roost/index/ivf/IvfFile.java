@@ -23,16 +23,18 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.WritableByteChannel;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * The file format of a table; all numbers are little-endian:
  *
  * <pre>
- * head        magic, version, metric, dimension, lists, nprobe, element, seed, rows, floats, codes, rerank   64 bytes
+ * head        magic, version, metric, dimension, lists, nprobe, element, seed, rows, floats, codes,
+ *             exponent of rows, rerank                                                                   64 bytes
  * directory   row count and block checksum of each list                                                8 bytes per list
  * centroids   floats
- * codec       if there are codes: zero points and scales of the dimensions, floats; for float32 lists also the max loss of
- *             rows: length, error and length of codes, doubles
+ * codecs      if there are codes, of each list and of the buffer: the center, floats; the max loss of rows: length and error, doubles
  * ids         of all rows, list by list
  * checksum    of all above
  * blocks      list by list, rows as the kernel reads them, aligned                                     each with its checksum
@@ -43,17 +45,30 @@ import java.util.Arrays;
  * its arguments.
  */
 record IvfFile(
-        Metric metric, RowLayout layout, int nprobe, long seed, double rerank, float[][] centroids, long[][] ids) {
+        Metric metric,
+        RowLayout layout,
+        List<ScalarCodec> codecs,
+        int exponent,
+        int nprobe,
+        long seed,
+        double rerank,
+        float[][] centroids,
+        long[][] ids) {
     private static final long MAGIC = IvfFormats.TABLE.magic();
-    private static final int VERSION = 3;
+    private static final int VERSION = 4;
     private static final int HEAD_BYTES = 64;
-    private static final int LOSS_BYTES = 3 * Double.BYTES;
+    private static final int LOSS_BYTES = 2 * Double.BYTES;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfFloat FLOAT =
             ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfDouble DOUBLE =
             ValueLayout.JAVA_DOUBLE_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    private static final ValueLayout.OfShort SHORT =
+            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    /** More than the binary exponents of floats. */
+    private static final int MAX_EXPONENT = 160;
 
     /** Bits that are all set only in floats that are infinite or NaN. */
     private static final int FLOAT_EXPONENT = 0x7f800000;
@@ -97,11 +112,10 @@ record IvfFile(
 
     /** Offsets of the parts of a file. */
     private record Places(long centroids, long codec, long ids, long checksum, long blocks) {
-        static Places of(long lists, long dimension, ElementType element, boolean codes, long rows) {
+        static Places of(long lists, long dimension, boolean codes, long rows) {
             long centroids = HEAD_BYTES + lists * 2 * Integer.BYTES;
             long codec = centroids + lists * dimension * Float.BYTES;
-            long loss = element == ElementType.FLOAT32 ? LOSS_BYTES : 0;
-            long ids = codec + (codes ? 2 * dimension * Float.BYTES + loss : 0);
+            long ids = codec + (codes ? (lists + 1) * (dimension * Float.BYTES + LOSS_BYTES) : 0);
             long checksum = ids + rows * Long.BYTES;
             return new Places(centroids, codec, ids, checksum, aligned(checksum + SectionWriter.CHECKSUM_BYTES));
         }
@@ -112,7 +126,7 @@ record IvfFile(
     }
 
     private Places places() {
-        return Places.of(centroids.length, layout.dimension(), layout.element(), layout.codes(), rows());
+        return Places.of(centroids.length, layout.dimension(), layout.codes(), rows());
     }
 
     /**
@@ -130,29 +144,34 @@ record IvfFile(
                 .putInt(layout.element().ordinal())
                 .putLong(seed)
                 .putLong(rows());
-        head.putInt(layout.floats() ? 1 : 0).putInt(layout.codes() ? 1 : 0).putDouble(rerank);
+        head.putInt(layout.floats() ? 1 : 0)
+                .putShort((short) (layout.codes() ? 1 : 0))
+                .putShort((short) exponent)
+                .putDouble(rerank);
         for (int list = 0; list < ids.length; list++) {
             front.room(2 * Integer.BYTES).putInt(ids[list].length).putInt(checksums[list]);
         }
         for (float[] centroid : centroids) {
             front.put(centroid);
         }
-        ScalarCodec codec = layout.codec();
-        if (codec != null) {
-            front.put(codec.quantizer().zeroPoints());
-            front.put(codec.quantizer().scales());
-            ScalarCodec.Loss maxLoss = codec.maxLoss();
-            if (maxLoss != null) {
-                front.room(LOSS_BYTES)
-                        .putDouble(maxLoss.length())
-                        .putDouble(maxLoss.error())
-                        .putDouble(maxLoss.codeLength());
-            }
+        for (ScalarCodec codec : codecs) {
+            write(front, codec);
+        }
+        if (layout.codec() != null) {
+            write(front, layout.codec());
         }
         for (long[] ofList : ids) {
             front.put(ofList);
         }
         front.end(ALIGNMENT);
+    }
+
+    private static void write(SectionWriter front, ScalarCodec codec) throws IOException {
+        front.put(codec.quantizer().center());
+        // Beyond the largest float, a row is lost in any case.
+        front.room(LOSS_BYTES)
+                .putDouble(Math.min(codec.maxLoss().length(), Double.MAX_VALUE))
+                .putDouble(Math.min(codec.maxLoss().error(), Double.MAX_VALUE));
     }
 
     /** An opened file: its contents, its lists over mapped blocks, and the whole mapping. */
@@ -212,9 +231,11 @@ record IvfFile(
         boolean bytes = element == ElementType.INT8;
         boolean floats = checks.requireRange(48, "mark of floats", mapped.get(INT, 48), bytes ? 0 : 1, 1) == 1;
         int maxCodes = element == ElementType.FLOAT16 ? 0 : 1;
-        boolean codes = checks.requireRange(52, "mark of codes", mapped.get(INT, 52), bytes ? 1 : 0, maxCodes) == 1;
+        int minCodes = floats ? 0 : 1;
+        boolean codes = checks.requireRange(52, "mark of codes", mapped.get(SHORT, 52), minCodes, maxCodes) == 1;
+        int exponent = checks.requireRange(54, "exponent of rows", mapped.get(SHORT, 54), -MAX_EXPONENT, MAX_EXPONENT);
         double rerank = mapped.get(DOUBLE, 56);
-        Places places = Places.of(count, dimension, element, codes, rows);
+        Places places = Places.of(count, dimension, codes, rows);
         if (places.blocks() > mapped.byteSize()) {
             throw new FileFormatException(
                     file, 40, "is " + mapped.byteSize() + " bytes long, too short for " + rows + " rows");
@@ -231,20 +252,15 @@ record IvfFile(
             centroids[list] = numbers(checks, mapped, at, dimension, "centroid", -Float.MAX_VALUE);
         }
         Metric measure = Metric.values()[metric];
-        ScalarCodec codec = null;
-        if (codes) {
-            long scales = places.codec() + (long) dimension * Float.BYTES;
-            codec = new ScalarCodec(
-                    measure,
-                    new ScalarQuantizer(
-                            numbers(checks, mapped, places.codec(), dimension, "zero point of codes", -Float.MAX_VALUE),
-                            numbers(checks, mapped, scales, dimension, "scale of codes", 0)),
-                    element == ElementType.FLOAT32
-                            ? loss(checks, mapped, scales + (long) dimension * Float.BYTES)
-                            : null);
+        List<ScalarCodec> codecs = new ArrayList<>();
+        for (int list = 0; codes && list <= count; list++) {
+            long at = places.codec() + (long) list * (dimension * Float.BYTES + LOSS_BYTES);
+            float[] center = numbers(checks, mapped, at, dimension, "center of codes", -Float.MAX_VALUE);
+            ScalarCodec.Loss loss = loss(checks, mapped, at + (long) dimension * Float.BYTES);
+            codecs.add(new ScalarCodec(measure, new ScalarQuantizer(center), loss));
         }
-        RowLayout layout = RowLayout.of(element, floats, dimension, codec);
-        return new IvfFile(measure, layout, nprobe, seed, rerank, centroids, ids);
+        RowLayout layout = RowLayout.of(element, floats, dimension, codes ? codecs.removeLast() : null);
+        return new IvfFile(measure, layout, List.copyOf(codecs), exponent, nprobe, seed, rerank, centroids, ids);
     }
 
     /** Reads floats that must be finite: otherwise distances would be NaN, and rows would be missing from answers. */
@@ -264,7 +280,7 @@ record IvfFile(
         for (int i = 0; i < maxLoss.length; i++) {
             checks.requireFinite(at + (long) i * Double.BYTES, "loss", maxLoss[i], 0);
         }
-        return new ScalarCodec.Loss(maxLoss[0], maxLoss[1], maxLoss[2]);
+        return new ScalarCodec.Loss(maxLoss[0], maxLoss[1]);
     }
 
     private static long[][] ids(FileChecks checks, MemorySegment mapped, Places places, int count, long rows)
@@ -301,7 +317,8 @@ record IvfFile(
                     Integer.toUnsignedLong(mapped.get(INT, HEAD_BYTES + list * 2L * Integer.BYTES + Integer.BYTES));
             MemorySegment bytes = mapped.asSlice(from, layout.bytes(ids[list].length));
             int rows = ids[list].length;
-            lists[list] = RowList.mapped(layout, ids[list], bytes, () -> {
+            RowLayout ofList = codecs.isEmpty() ? layout : layout.with(codecs.get(list));
+            lists[list] = RowList.mapped(ofList, ids[list], bytes, () -> {
                 new FileChecks(file).requireChecksum(from, "a list's checksum", expected, bytes);
                 requireNumbers(file, from, bytes, rows);
             });

@@ -171,7 +171,13 @@ final class IvfMaintenance {
                 // The table is not held meanwhile, so closing it does not wait for the training.
                 Lists fresh = copy.count() == 0
                         ? rows.lists().emptied()
-                        : training.again(work, copy::row, copy.ids(), registration.size(), rows.lists(), locations);
+                        : training.lists(
+                                work,
+                                copy::row,
+                                copy.ids(),
+                                registration.size(),
+                                rows.lists().layout().dimension(),
+                                locations);
                 try (var _ = registration.use().hold()) {
                     work.finish();
                     rows.exchange(fresh, locations);

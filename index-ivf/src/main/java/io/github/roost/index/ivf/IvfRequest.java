@@ -32,14 +32,14 @@ record IvfRequest(
         return new IvfRequest(vector, k, k, Float.POSITIVE_INFINITY, null, Long.MAX_VALUE, 0);
     }
 
-    /** A caller's search. */
-    static IvfRequest of(float[] prepared, SearchRequest request) {
+    /** A caller's search, with the query and the radius in stored form. */
+    static IvfRequest of(float[] prepared, SearchRequest request, float radius) {
         IdFilter filter = request.filter();
         return new IvfRequest(
                 prepared,
                 request.k(),
                 request.k(),
-                request.radius(),
+                radius,
                 filter == IdFilter.all() ? null : filter::allows,
                 request.visitLimit(),
                 0);

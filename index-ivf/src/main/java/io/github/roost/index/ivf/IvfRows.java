@@ -3,12 +3,12 @@ package io.github.roost.index.ivf;
 import io.github.roost.neighborhash.NeighborHashMap;
 import io.github.roost.neighborhash.spi.RowMap;
 import io.github.roost.topology.system.DomainMemory;
-import io.github.roost.vector.Metric;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.WeakReference;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.locks.ReadWriteLock;
@@ -640,12 +640,12 @@ final class IvfRows {
     }
 
     /** Writes the table to a file; writers wait meanwhile. */
-    void save(Path file, Metric metric, int nprobe, long seed, double rerank) throws IOException {
-        alone(() -> saveAlone(file, metric, nprobe, seed, rerank));
+    void save(Path file, RowPreparation preparation, int nprobe, long seed, double rerank) throws IOException {
+        alone(() -> saveAlone(file, preparation, nprobe, seed, rerank));
     }
 
-    private synchronized void saveAlone(Path file, Metric metric, int nprobe, long seed, double rerank)
-            throws IOException {
+    private synchronized void saveAlone(
+            Path file, RowPreparation preparation, int nprobe, long seed, double rerank) throws IOException {
         // No memory limit: saving a full table must work.
         new Flush(lists.buffer(), bytes -> {}).runAll();
         int count = lists.count();
@@ -663,7 +663,19 @@ final class IvfRows {
             places[list] = placesOfList;
         }
         float[][] centroids = lists.quantizer().centroids();
-        new IvfFile(metric, lists.layout(), nprobe, seed, rerank, centroids, ids)
+        List<ScalarCodec> codecs = lists.layout().codes()
+                ? Arrays.stream(lists.rows()).map(each -> each.layout().requireCodec()).toList()
+                : List.of();
+        new IvfFile(
+                        preparation.metric(),
+                        lists.layout(),
+                        codecs,
+                        preparation.exponent(),
+                        nprobe,
+                        seed,
+                        rerank,
+                        centroids,
+                        ids)
                 .save(file, (list, block) -> lists.rows()[list].copyTo(block, places[list]));
     }
 

@@ -38,8 +38,8 @@ final class IvfSearch {
     private final IvfMaintenance maintenance;
     private final int nprobe;
     private final ListScans scans;
-    private final ListScanner scanner;
-    private final ListScanner scannerOfCodedFloats;
+    private final ListScanner scannerOfFloats;
+    private final ListScanner scannerOfCodes;
 
     /**
      * @param nprobe of requests that set none
@@ -63,19 +63,20 @@ final class IvfSearch {
         this.scans = new ListScans(orchestrator, registration, rows::size);
         Metric metric = preparation.metric();
         int dimension = preparation.dimension();
-        this.scanner = switch (preparation.element()) {
-            case FLOAT32 -> new FloatScanner(kernel, metric, dimension, Float.BYTES);
-            case FLOAT16 -> new FloatScanner(kernel, metric, dimension, Short.BYTES);
-            case INT8 -> CodeScanner.approximate(kernel, metric, dimension, rerank);
-        };
-        this.scannerOfCodedFloats = preparation.element() == ElementType.FLOAT32 && kernel.scansCodesFaster()
-                ? CodeScanner.exact(kernel, metric, dimension)
-                : scanner;
+        boolean isHalf = preparation.element() == ElementType.FLOAT16;
+        this.scannerOfFloats = new FloatScanner(kernel, metric, dimension, isHalf ? Short.BYTES : Float.BYTES);
+        this.scannerOfCodes = preparation.element() == ElementType.INT8
+                ? CodeScanner.approximate(kernel, metric, dimension, rerank)
+                : kernel.scansCodesFaster() ? CodeScanner.exact(kernel, metric, dimension) : scannerOfFloats;
     }
 
     /** Depends on the lists in force: a rebuild may add codes to a table that had none. */
     private ListScanner scanner(Lists lists) {
-        return lists.layout().codes() ? scannerOfCodedFloats : scanner;
+        return lists.layout().codes() ? scannerOfCodes : scannerOfFloats;
+    }
+
+    private IvfRequest request(float[] query, SearchRequest request) {
+        return IvfRequest.of(query, request, preparation.storedDistance(request.radius()));
     }
 
     private int probes(SearchRequest request) {
@@ -84,13 +85,13 @@ final class IvfSearch {
 
     /** Submits a request without a target recall. */
     CompletableFuture<SearchResult> submit(SearchRequest request) {
-        float[] query = preparation.stored(request.query());
-        return submit(IvfRequest.of(query, request), probes(request), request.options());
+        float[] query = preparation.storedQuery(request.query());
+        return submit(request(query, request), probes(request), request.options());
     }
 
     /** Submits a search for the k nearest of all rows as batch work. */
     CompletableFuture<SearchResult> submitInBatch(float[] query, int k, int probes) {
-        return submit(IvfRequest.nearest(preparation.stored(query), k), probes, SubmitOptions.BATCH);
+        return submit(IvfRequest.nearest(preparation.storedQuery(query), k), probes, SubmitOptions.BATCH);
     }
 
     private CompletableFuture<SearchResult> submit(IvfRequest request, int probes, SubmitOptions options) {
@@ -142,7 +143,7 @@ final class IvfSearch {
         IvfRows.View view = rows.view();
         int max = requests.stream().mapToInt(this::probes).max().orElseThrow();
         float[][] queries = requests.stream()
-                .map(request -> preparation.stored(request.query()))
+                .map(request -> preparation.storedQuery(request.query()))
                 .toArray(float[][]::new);
         int[][] scanned = scanned(view.lists(), max, queries);
         List<Step.Fork<Object, IvfQuery<?>, Boolean, SearchResult>> forks = new ArrayList<>(queries.length);
@@ -153,7 +154,7 @@ final class IvfSearch {
                 int wanted = probes + (scanned[i][0] == view.lists().bufferNumber() ? 1 : 0);
                 int[] own = Arrays.copyOf(scanned[i], Math.min(wanted, scanned[i].length));
                 Plan plan = new Plan(probes, SearchCost.NONE, MAX_RESCANS, queries.length == 1);
-                forks.add(fork(IvfRequest.of(queries[i], requests.get(i)), view, own, plan));
+                forks.add(fork(request(queries[i], requests.get(i)), view, own, plan));
             }
         }
         List<CompletableFuture<SearchResult>> answers = orchestrator
@@ -171,7 +172,7 @@ final class IvfSearch {
 
     /** The numbers of a checked query's nearest lists, nearest first. */
     int[] probed(float[] query, int probes) {
-        return probed(rows.lists(), probes, preparation.stored(query))[0];
+        return probed(rows.lists(), probes, preparation.storedQuery(query))[0];
     }
 
     private int[][] probed(Lists lists, int probes, float[]... prepared) {
@@ -223,7 +224,7 @@ final class IvfSearch {
             IvfQuery.Result result = query.result();
             return result.lacks() && plan.rescans() > 0
                     ? forkAgain(request.again(), plan.again(result.found().cost()))
-                    : Step.done(plan.answer(result.found()));
+                    : Step.done(preparation.original(plan.answer(result.found())));
         });
     }
 
@@ -239,7 +240,7 @@ final class IvfSearch {
 
     /** Searches for the k nearest of all rows in this thread, which scans one list after the other. The caller has checked the query. */
     SearchResult searchHere(float[] query, int k, int probes, SearchContext context) {
-        float[] prepared = preparation.stored(query);
+        float[] prepared = preparation.storedQuery(query);
         // The calling thread need not run a task of this table.
         try (var _ = registration.use().holdFromInside()) {
             IvfRequest request = IvfRequest.nearest(prepared, k);
@@ -247,7 +248,7 @@ final class IvfSearch {
             while (true) {
                 IvfQuery.Result result = scanHere(request, probes, context);
                 if (!result.lacks() || plan.rescans() == 0) {
-                    return plan.answer(result.found());
+                    return preparation.original(plan.answer(result.found()));
                 }
                 plan = plan.again(result.found().cost());
                 request = request.again();

@@ -27,6 +27,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
@@ -170,7 +171,9 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
 
     @Override
     protected float[][] sampleRows(int count, Random random) {
-        return rows.sample(count, random);
+        float[][] sample = rows.sample(count, random);
+        Arrays.setAll(sample, i -> preparation.original(sample[i]));
+        return sample;
     }
 
     /**
@@ -236,7 +239,8 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
     @Override
     public float @Nullable [] vector(long id) {
         try (var _ = use()) {
-            return rows.row(id);
+            float[] stored = rows.row(id);
+            return stored == null ? null : preparation.original(stored);
         }
     }
 
@@ -301,7 +305,7 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
     @Override
     public void save(Path file) throws IOException {
         try (var _ = use()) {
-            rows.save(file, metric(), nprobe, training.seed(), rerank);
+            rows.save(file, preparation, nprobe, training.seed(), rerank);
         } catch (UncheckedIOException damagedList) {
             throw damagedList.getCause();
         }
@@ -351,7 +355,7 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
             IvfTable table = new IvfTable(
                     orchestrator,
                     orchestrator.register(name, lists.count()),
-                    new RowPreparation(saved.metric(), layout.dimension(), layout.element()),
+                    new RowPreparation(saved.metric(), layout.dimension(), layout.element(), saved.exponent()),
                     training,
                     new IvfRows(lists, locations, opened.mapped()),
                     Math.min(saved.nprobe(), lists.count()),

@@ -211,8 +211,7 @@ public final class IvfTableBuilder {
     public IvfTable build(Orchestrator orchestrator, long[] ids, float[][] vectors) {
         RowPreparation preparation = RowPreparation.of(metric, elementType, vectors);
         Vectors.requireIds(ids, vectors.length);
-        IntFunction<float[]> stored = row -> preparation.stored(vectors[row]);
-        return plan(orchestrator, ids, preparation, stored).apply(work(orchestrator));
+        return plan(orchestrator, ids, preparation, row -> vectors[row]).apply(work(orchestrator));
     }
 
     /**
@@ -230,8 +229,7 @@ public final class IvfTableBuilder {
     public TableBuild<IvfTable> start(Orchestrator orchestrator, long[] ids, VectorSource rows) {
         BuildWork.requireRows(ids, rows);
         RowPreparation preparation = new RowPreparation(metric, rows.dimension(), elementType);
-        IntFunction<float[]> stored = row -> preparation.stored(rows.row(row));
-        Function<BuildWork, IvfTable> build = plan(orchestrator, ids, preparation, stored);
+        Function<BuildWork, IvfTable> build = plan(orchestrator, ids, preparation, rows::row);
         return work(orchestrator).start(work -> {
             work.phase(READ, rows.size());
             work.run(rows.size(), ROWS_PER_CHECK, (from, to) -> {
@@ -271,7 +269,7 @@ public final class IvfTableBuilder {
 
     /** The build, with the options as they are now. */
     private Function<BuildWork, IvfTable> plan(
-            Orchestrator orchestrator, long[] ids, RowPreparation preparation, IntFunction<float[]> stored) {
+            Orchestrator orchestrator, long[] ids, RowPreparation preparation, IntFunction<float[]> rows) {
         int lists = nlist == 0 ? defaultNlist(ids.length) : nlist;
         if (lists > ids.length) {
             throw new IllegalArgumentException(
@@ -287,6 +285,8 @@ public final class IvfTableBuilder {
         TableMemory.Mover moves = mover;
         long limit = memoryLimit;
         return work -> {
+            RowPreparation fitted = preparation.fittedTo(rows, ids.length);
+            IntFunction<float[]> stored = row -> fitted.stored(rows.apply(row));
             RowMap locations = new RowMap(ids.length);
             boolean isDone = false;
             try {
@@ -300,7 +300,7 @@ public final class IvfTableBuilder {
                 IvfTable table = new IvfTable(
                         orchestrator,
                         orchestrator.register(tableName, lists),
-                        preparation,
+                        fitted,
                         training,
                         built,
                         probes,

@@ -4,12 +4,13 @@ import io.github.roost.core.spi.Indexing;
 import io.github.roost.neighborhash.spi.RowMap;
 import io.github.roost.vector.spi.BuildWork;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The result of one training: centroids, the layout of rows, per centroid a list and its batch queue, which the first query that
+ * The result of one training: centroids, the layout of rows (with the codec of the buffer; each list has a codec of its own), per centroid a list and its batch queue, which the first query that
  * waits for the list creates, and the buffer of rows that are in no list yet, whose number follows the last list's. A rebuild
  * makes another; queries finish on the one they began with.
  */
@@ -25,16 +26,22 @@ record Lists(
         this(quantizer, layout, rows, new AtomicReferenceArray<>(rows.length), InsertBuffer.empty(layout));
     }
 
-    /** Fills lists with rows 0 to {@code ids.length}, on the workers, and records the location of each. */
+    /**
+     * Fills lists with rows 0 to {@code ids.length}, on the workers, and records the location of each.
+     *
+     * @param list the number of each row's list
+     * @param codecs one per list if {@code layout} has codes, else none
+     */
     static Lists build(
             CoarseQuantizer quantizer,
+            int[] list,
             BuildWork work,
             IntFunction<float[]> source,
             long[] ids,
             RowLayout layout,
+            List<ScalarCodec> codecs,
             RowMap locations) {
         int count = quantizer.size();
-        int[] list = quantizer.assign(work, source, ids.length);
         int[] sizes = new int[count];
         int[] place = new int[ids.length];
         // By one worker, as locations take one thread at a time.
@@ -50,7 +57,7 @@ record Lists(
             // Outside a worker, only the check for cancellation: the memory of a long list takes too long to clear for
             // a worker.
             work.yieldToSearches();
-            return RowList.withRoomFor(layout, sizes[i]);
+            return RowList.withRoomFor(codecs.isEmpty() ? layout : layout.with(codecs.get(i)), sizes[i]);
         });
         work.run(ids.length, ROWS_PER_STEP, (from, to) -> {
             for (int row = from; row < to; row++) {
@@ -73,7 +80,7 @@ record Lists(
     /** The same centroids over empty lists. */
     Lists emptied() {
         RowList[] empty = new RowList[rows.length];
-        Arrays.setAll(empty, list -> new RowList(layout));
+        Arrays.setAll(empty, list -> new RowList(rows[list].layout()));
         return new Lists(quantizer, layout, empty);
     }
 

@@ -51,22 +51,28 @@ final class Reranker {
     }
 
     private void compare(Shortlist shortlist, RowPicks picks) {
-        if (shortlist.size() > 0 && !shortlist.block(0).keepsFloats()) {
-            compareDecoded(shortlist, picks);
-            return;
-        }
         for (int i = 0; i < shortlist.size(); i++) {
+            if (!shortlist.block(i).keepsFloats()) {
+                compareDecoded(shortlist, picks, i);
+                return;
+            }
             picks.add(shortlist.block(i).floats(), shortlist.row(i));
         }
         kernel.compare(picks);
     }
 
-    private void compareDecoded(Shortlist shortlist, RowPicks picks) {
+    /** Adds the rows from {@code from} on; those in the buffer have floats. */
+    private void compareDecoded(Shortlist shortlist, RowPicks picks, int from) {
         DecodedRows memory = Scratch.DECODED.take();
         try {
             RowRun decoded = memory.of(shortlist, dimension);
-            for (int i = 0; i < shortlist.size(); i++) {
-                picks.add(decoded, i);
+            for (int i = from; i < shortlist.size(); i++) {
+                RowBlock block = shortlist.block(i);
+                if (block.keepsFloats()) {
+                    picks.add(block.floats(), shortlist.row(i));
+                } else {
+                    picks.add(decoded, i);
+                }
             }
             kernel.compare(picks);
         } finally {
@@ -88,6 +94,9 @@ final class Reranker {
             // Padding may hold rows of another table.
             vectors.asSlice(0, bytes).fill((byte) 0);
             for (int i = 0; i < shortlist.size(); i++) {
+                if (shortlist.block(i).keepsFloats()) {
+                    continue;
+                }
                 float[] row = shortlist.block(i).decoded(shortlist.row(i));
                 MemorySegment.copy(row, 0, vectors, ValueLayout.JAVA_FLOAT, (long) i * stride * Float.BYTES, dimension);
                 ids.setAtIndex(ValueLayout.JAVA_LONG, i, shortlist.id(i));

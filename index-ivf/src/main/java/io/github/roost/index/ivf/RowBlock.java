@@ -150,8 +150,7 @@ final class RowBlock {
             }
         }
         if (codes != null) {
-            byte[] components = codec().encode(row);
-            codes.write(at, components, codec().term(row, components));
+            layout.requireCodec().write(codes, at, row, floats != null);
         }
         ids.setAtIndex(LONG, at, id);
     }
@@ -165,7 +164,7 @@ final class RowBlock {
             MemorySegment.copy(from.floats.vectors(), fromAt * bytes, floats.vectors(), at * bytes, bytes);
         }
         if (codes != null && from.codes != null) {
-            codes.write(at, from.codes.read(fromAt), from.codes.term(fromAt));
+            codes.write(at, from.codes.read(fromAt), from.codes.term(fromAt), from.codes.scale(fromAt));
         }
         ids.setAtIndex(LONG, at, from.ids.getAtIndex(LONG, fromAt));
     }
@@ -213,7 +212,7 @@ final class RowBlock {
         if (codes == null) {
             throw new IllegalStateException("the list keeps no codes");
         }
-        return codec().decode(codes.read(at));
+        return layout.requireCodec().decode(codes.read(at), codes.scale(at));
     }
 
     /** The id of row {@code at} of the block. */
@@ -253,14 +252,6 @@ final class RowBlock {
                 visitor.row(id(at), first + at);
             }
         }
-    }
-
-    private ScalarCodec codec() {
-        ScalarCodec codec = layout.codec();
-        if (codec == null) {
-            throw new IllegalStateException("the list keeps no codes");
-        }
-        return codec;
     }
 
     private long floatRowBytes() {

@@ -6,11 +6,11 @@ import io.github.roost.vector.ElementType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stored form of each row in the lists of a table.
+ * The stored form of each row in a list of a table.
  *
  * @param element the table's element type
  * @param dimension components per row
- * @param codec makes the codes that are scanned, or null if floats or float16 are scanned
+ * @param codec makes the codes that are scanned, or null if floats or float16 are scanned; the lists of a table have different ones
  * @param floatBytes bytes per uncoded component: 4 for float32, 2 for float16, 0 if only codes are stored
  */
 record RowLayout(
@@ -37,6 +37,23 @@ record RowLayout(
         return new RowLayout(ElementType.FLOAT32, dimension, null, Float.BYTES);
     }
 
+    /** This layout, with another codec. */
+    RowLayout with(ScalarCodec other) {
+        return new RowLayout(element, dimension, other, floatBytes);
+    }
+
+    /** The layout of rows that are in no list yet: with floats, as their codes may lose more than those of a list. */
+    RowLayout ofBuffer() {
+        return new RowLayout(element, dimension, codec, floats() ? floatBytes : Float.BYTES);
+    }
+
+    ScalarCodec requireCodec() {
+        if (codec == null) {
+            throw new IllegalStateException("the list keeps no codes");
+        }
+        return codec;
+    }
+
     /** Whether rows are scanned as codes. */
     boolean codes() {
         return codec != null;
@@ -47,7 +64,7 @@ record RowLayout(
         return floatBytes > 0;
     }
 
-    /** Bytes of {@code rows} rows, in memory and in a file, a multiple of 64: floats, then codes, then their terms. */
+    /** Bytes of {@code rows} rows, in memory and in a file, a multiple of 64: floats, then codes, then their terms and scales. */
     long bytes(int rows) {
         return floatBytesOf(rows) + codeBytesOf(rows) + (codec == null ? 0 : CodeRun.termBytes(rows));
     }

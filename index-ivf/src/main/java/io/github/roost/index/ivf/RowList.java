@@ -77,6 +77,10 @@ final class RowList {
         return list;
     }
 
+    RowLayout layout() {
+        return layout;
+    }
+
     /** Checks that vectors are as they were saved. */
     @FunctionalInterface
     interface Check {

@@ -2,15 +2,67 @@ package io.github.roost.index.ivf;
 
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
+import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.Vectors;
+import io.github.roost.vector.math.ScalarQuantizer;
+import java.util.Arrays;
+import java.util.function.IntFunction;
 
 /**
- * Checks the vectors that callers pass and brings them into stored form: unit vectors for the cosine.
+ * Checks the vectors that callers pass and brings them into stored form: unit vectors for the cosine; else, if values are so small or
+ * large that their squares leave the range of float, values multiplied by a power of two, which is lossless.
  *
  * @param element type whose range must hold the rows
+ * @param exponent rows are multiplied by two to this power
  */
-record RowPreparation(Metric metric, int dimension, ElementType element) {
+record RowPreparation(Metric metric, int dimension, ElementType element, int exponent) {
     private static final float MAX_HALF = 65_504;
+    /** Rows whose largest values have a binary exponent from the negated to this one are stored as they are. */
+    private static final int FITTING = 40;
+    /** The same for float16, which has fewer exponents below 0. */
+    private static final int FITTING_HALF = 4;
+
+    RowPreparation(Metric metric, int dimension, ElementType element) {
+        this(metric, dimension, element, 0);
+    }
+
+    /** This preparation, with the exponent that fits most rows. */
+    RowPreparation fittedTo(IntFunction<float[]> rows, int count) {
+        int[] exponents = Arrays.stream(ScalarQuantizer.sample(count))
+                .mapToObj(rows)
+                .mapToInt(RowPreparation::exponentOf)
+                .filter(found -> found >= Float.MIN_EXPONENT - Float.PRECISION)
+                .sorted()
+                .toArray();
+        if (metric == Metric.COSINE || exponents.length == 0) {
+            return this;
+        }
+        int found = exponents[exponents.length / 2];
+        int least = element == ElementType.FLOAT16 ? -FITTING_HALF : -FITTING;
+        boolean fits = found >= least && found <= FITTING;
+        return fits ? this : new RowPreparation(metric, dimension, element, -found);
+    }
+
+    /** The binary exponent of the largest absolute value; that of no number for zeros. */
+    private static int exponentOf(float[] row) {
+        float max = 0;
+        for (float value : row) {
+            max = Math.max(max, Math.abs(value));
+        }
+        // In double, as denormal floats have lower exponents.
+        return Math.getExponent((double) max);
+    }
+
+    private static float[] scaled(float[] row, int exponent) {
+        if (exponent == 0) {
+            return row;
+        }
+        float[] scaled = new float[row.length];
+        for (int d = 0; d < row.length; d++) {
+            scaled[d] = Math.clamp(Math.scalb(row[d], exponent), -Float.MAX_VALUE, Float.MAX_VALUE);
+        }
+        return scaled;
+    }
 
     /** Checks all rows and takes the dimension of the first. */
     static RowPreparation of(Metric metric, ElementType element, float[][] rows) {
@@ -36,16 +88,49 @@ record RowPreparation(Metric metric, int dimension, ElementType element) {
             return;
         }
         for (int d = 0; d < row.length; d++) {
-            if (Math.abs(row[d]) > MAX_HALF) {
-                throw new IllegalArgumentException("vector " + number
-                        + " must be within 65,504 of 0 in FLOAT16 lists, got " + row[d] + " in dimension " + d);
+            if (Math.abs(Math.scalb(row[d], exponent)) > MAX_HALF) {
+                throw new IllegalArgumentException("vector " + number + " must be within "
+                        + (exponent == 0 ? "65,504" : Math.scalb(MAX_HALF, -exponent))
+                        + " of 0 in FLOAT16 lists, got " + row[d] + " in dimension " + d);
             }
         }
     }
 
     /** The stored form of a checked row. */
     float[] stored(float[] row) {
-        return metric == Metric.COSINE ? Vectors.normalized(row) : row;
+        return metric == Metric.COSINE ? Vectors.normalized(row) : scaled(row, exponent);
+    }
+
+    /** The stored form of a checked query. The order by inner product does not depend on a query's norm. */
+    float[] storedQuery(float[] query) {
+        return metric == Metric.INNER_PRODUCT ? query : stored(query);
+    }
+
+    /** A stored row as it was passed; under cosine of length 1. */
+    float[] original(float[] stored) {
+        return scaled(stored, -exponent);
+    }
+
+    /** Exponent of distances between stored vectors. */
+    private int ofDistances() {
+        return metric == Metric.INNER_PRODUCT ? exponent : 2 * exponent;
+    }
+
+    /** The distance between stored vectors that stands for a distance. */
+    float storedDistance(float distance) {
+        return exponent == 0 ? distance : Math.scalb(distance, ofDistances());
+    }
+
+    /** A result with the distances between the vectors as they were passed. */
+    SearchResult original(SearchResult found) {
+        if (exponent == 0) {
+            return found;
+        }
+        float[] distances = found.distances().clone();
+        for (int i = 0; i < distances.length; i++) {
+            distances[i] = Math.scalb(distances[i], -ofDistances());
+        }
+        return new SearchResult(found.ids(), distances).with(found.cost(), found.cutShort());
     }
 
     /**

@@ -1,184 +1,123 @@
 package io.github.roost.index.ivf;
 
+import io.github.roost.index.ivf.kernel.CodeGroup;
 import io.github.roost.index.ivf.kernel.CodeRun;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.math.QueryWeights;
 import io.github.roost.vector.math.ScalarQuantizer;
-import io.github.roost.vector.math.ScalarQuantizer.Ranges;
-import io.github.roost.vector.spi.BuildWork;
 import java.util.Arrays;
-import java.util.List;
-import java.util.function.IntFunction;
-import java.util.stream.DoubleStream;
-import org.jspecify.annotations.Nullable;
+import java.util.function.ToDoubleFunction;
 
 /**
- * Encodes rows as 8-bit codes, measures their loss, and prepares queries for comparison with codes; see {@link QueryWeights}.
+ * Encodes the rows of one list as 8-bit codes of their difference from the list's center, measures their loss, and bounds what it does to
+ * scores; see {@link ScalarQuantizer}.
  *
- * @param metric whose order of distances scores have
+ * @param metric whose distances scores are close to; under cosine they are close to the squared distances of unit vectors
  * @param quantizer makes and reads the codes
- * @param maxLoss max loss of rows whose scores are relied on; every scan finds the other rows. Null to rely on all scores
+ * @param maxLoss max loss of rows whose scores are relied on; if floats are stored too, every scan finds the other rows
+ * @param centerLength the norm of the center
  */
-record ScalarCodec(
-        Metric metric, ScalarQuantizer quantizer, @Nullable Loss maxLoss) {
-    private static final int ROWS_PER_STEP = 4_096;
-    private static final int ROWS_OF_SAMPLE = 4_096;
-    /** One in this many rows of a sample is skipped as too far out to learn from. */
-    private static final int FAR = 100;
-    /** One in this many rows may lose more than the max loss. */
-    private static final int UNUSUAL = 200;
-    /** Rows outside the sample lose a little more; margins widen with this factor. */
+record ScalarCodec(Metric metric, ScalarQuantizer quantizer, Loss maxLoss, double centerLength) {
+    /** Rows outside the sample lose a little more. */
     private static final double MORE_LOSS = 1.1;
-    /** Larger, as only the rounding part of a margin grows with length. */
-    private static final double MORE_LENGTH = 4;
+    /** A row that loses more than this multiple of the median is odd: the others are not judged by it. */
+    private static final double ODD = 4;
 
-    /** Learns from all rows. */
-    static ScalarCodec learn(Metric metric, BuildWork work, IntFunction<float[]> rows, int count, int dimension) {
-        Ranges all = new Ranges(dimension);
-        work.run(count, ROWS_PER_STEP, (from, to) -> {
-            Ranges own = new Ranges(dimension);
-            for (int row = from; row < to; row++) {
-                own.add(rows.apply(row));
-            }
-            synchronized (all) {
-                all.add(own);
-            }
-        });
-        return new ScalarCodec(metric, all.wholeOrEvenSteps(), null);
+    ScalarCodec(Metric metric, ScalarQuantizer quantizer, Loss maxLoss) {
+        this(metric, quantizer, maxLoss, norm(quantizer.center()));
+    }
+
+    /** A codec that knows the loss of ordinary rows like these, at least one. */
+    static ScalarCodec of(Metric metric, ScalarQuantizer quantizer, float[][] rows) {
+        Loss[] losses = new Loss[rows.length];
+        byte[] codes = new byte[quantizer.dimension()];
+        for (int i = 0; i < rows.length; i++) {
+            losses[i] = loss(quantizer, rows[i], codes, quantizer.encode(rows[i], codes));
+        }
+        return new ScalarCodec(metric, quantizer, new Loss(ordinary(losses, Loss::length), ordinary(losses, Loss::error)));
+    }
+
+    private static double ordinary(Loss[] losses, ToDoubleFunction<Loss> size) {
+        double[] sorted = Arrays.stream(losses).mapToDouble(size).sorted().toArray();
+        double odd = ODD * sorted[sorted.length / 2];
+        return MORE_LOSS * Arrays.stream(sorted).filter(value -> value <= odd).max().orElse(odd);
+    }
+
+    private static double norm(float[] values) {
+        double squares = 0;
+        for (float value : values) {
+            squares += (double) value * value;
+        }
+        return Math.sqrt(squares);
+    }
+
+    /** This codec, with another max loss. */
+    ScalarCodec with(Loss loss) {
+        return new ScalarCodec(metric, quantizer, loss, centerLength);
     }
 
     /**
-     * Learns from a sample, for exact answers. The farthest rows of the sample may be
-     * broken, and would take most of the steps: they are not learned from, and every scan finds them.
+     * What the codes of a row lose.
+     *
+     * @param length the distance of the decoded row from the center
+     * @param error the distance of the row from the decoded row
      */
-    static ScalarCodec exact(Metric metric, IntFunction<float[]> rows, int count) {
-        float[][] sample = new float[Math.min(count, ROWS_OF_SAMPLE)][];
-        Arrays.setAll(sample, i -> rows.apply((int) ((long) i * count / sample.length)));
-        Ranges ranges = new Ranges(sample[0].length);
-        double[] mean = mean(sample);
-        double farthest = quantile(Arrays.stream(sample).mapToDouble(row -> squaredDistance(row, mean)), FAR);
-        for (float[] row : sample) {
-            if (squaredDistance(row, mean) <= farthest) {
-                ranges.add(row);
-            }
+    record Loss(double length, double error) {
+        Loss times(double factor) {
+            return new Loss(factor * length, factor * error);
         }
-        ranges.widen();
-        return new ScalarCodec(metric, ranges.wholeOrEvenSteps(), null).knowingLossOf(sample);
-    }
 
-    private static double[] mean(float[][] rows) {
-        double[] mean = new double[rows[0].length];
-        for (float[] row : rows) {
-            for (int d = 0; d < mean.length; d++) {
-                mean[d] += (double) row[d] / rows.length;
-            }
+        /** The greater of both, per number. */
+        Loss max(Loss other) {
+            return new Loss(Math.max(length, other.length), Math.max(error, other.error));
         }
-        return mean;
     }
 
-    private static double squaredDistance(float[] row, double[] from) {
-        double squares = 0;
-        for (int d = 0; d < row.length; d++) {
-            squares += (row[d] - from[d]) * (row[d] - from[d]);
+    static Loss loss(ScalarQuantizer quantizer, float[] row, byte[] codes, float scale) {
+        float[] center = quantizer.center();
+        double length = 0;
+        double error = 0;
+        for (int d = 0; d < center.length; d++) {
+            double decoded = (double) scale * ScalarQuantizer.centered(codes[d]);
+            double lost = (double) row[d] - center[d] - decoded;
+            length += decoded * decoded;
+            error += lost * lost;
         }
-        return squares;
+        return new Loss(Math.sqrt(length), Math.sqrt(error));
     }
 
-    /** The value that one in {@code oneIn} values exceeds. */
-    private static double quantile(DoubleStream values, int oneIn) {
-        double[] sorted = values.sorted().toArray();
-        return sorted[sorted.length - 1 - sorted.length / oneIn];
-    }
-
-    /** This codec, with the max loss of nearly all of these rows. */
-    ScalarCodec knowingLossOf(float[][] rows) {
-        List<Loss> losses =
-                Arrays.stream(rows).map(row -> loss(row, encode(row))).toList();
-        Loss maxLoss = new Loss(
-                MORE_LENGTH * quantile(losses.stream().mapToDouble(Loss::length), UNUSUAL),
-                MORE_LOSS * quantile(losses.stream().mapToDouble(Loss::error), UNUSUAL),
-                MORE_LOSS * quantile(losses.stream().mapToDouble(Loss::codeLength), UNUSUAL));
-        return new ScalarCodec(metric, quantizer, maxLoss);
-    }
-
-    /** Learns from a few rows, at least one, in the caller's thread. */
-    static ScalarCodec of(Metric metric, float[][] rows) {
-        Ranges ranges = new Ranges(rows[0].length);
-        for (float[] row : rows) {
-            ranges.add(row);
+    /**
+     * Encodes a row and writes its codes.
+     *
+     * @param isKept whether the row itself is stored too: a row that loses too much is then found by every scan
+     */
+    void write(CodeRun to, int at, float[] row, boolean isKept) {
+        byte[] codes = new byte[to.stride()];
+        float scale = quantizer.encode(row, codes);
+        if (isKept && losesTooMuch(row, codes, scale)) {
+            to.write(at, codes, -Float.MAX_VALUE, 0);
+        } else {
+            to.write(at, codes, quantizer.term(metric == Metric.INNER_PRODUCT, codes, scale), scale);
         }
-        return new ScalarCodec(metric, ranges.wholeOrEvenSteps(), null);
     }
 
-    /** The codes of a row, padded to the stride that a kernel reads. */
-    byte[] encode(float[] row) {
-        byte[] codes = new byte[CodeRun.strideOf(row.length)];
-        quantizer.encode(row, codes);
-        return codes;
+    private boolean losesTooMuch(float[] row, byte[] codes, float scale) {
+        Loss loss = loss(quantizer, row, codes, scale);
+        return !(loss.length <= maxLoss.length && loss.error <= maxLoss.error);
     }
 
     /** The row that codes stand for. */
-    float[] decode(byte[] codes) {
-        return quantizer.decode(codes);
+    float[] decode(byte[] codes, float scale) {
+        return quantizer.decode(codes, scale);
     }
 
-    /** The part of the score of a row with these codes that no query changes. Never NaN. */
-    float term(float[] row, byte[] codes) {
-        return maxLoss == null || loss(row, codes).isWithin(maxLoss)
-                ? quantizer.term(metric != Metric.SQUARED_L2, codes)
-                : -Float.MAX_VALUE;
-    }
-
-    /**
-     * The size of a row and the error of its codes.
-     *
-     * @param length the row's distance from the zero points
-     * @param error the row's distance from its decoded codes
-     * @param codeLength the norm of its codes, each less 128
-     */
-    record Loss(double length, double error, double codeLength) {
-        private boolean isWithin(Loss max) {
-            return length <= max.length && error <= max.error && codeLength <= max.codeLength;
-        }
-    }
-
-    Loss loss(float[] row, byte[] codes) {
-        float[] zeroPoints = quantizer.zeroPoints();
-        float[] scales = quantizer.scales();
-        double length = 0;
-        double error = 0;
-        double codeLength = 0;
-        for (int d = 0; d < row.length; d++) {
-            double component = (double) row[d] - zeroPoints[d];
-            double lost = component - (double) scales[d] * ScalarQuantizer.centerd(codes[d]);
-            length += component * component;
-            error += lost * lost;
-            codeLength += (double) ScalarQuantizer.centerd(codes[d]) * ScalarQuantizer.centerd(codes[d]);
-        }
-        return new Loss(Math.sqrt(length), Math.sqrt(error), Math.sqrt(codeLength));
-    }
-
-    /** A query in the form that a kernel compares with codes, with as many weights as it reads. */
-    QueryWeights.Bytes weights(float[] query) {
-        return QueryWeights.bytes(quantizer, metric != Metric.SQUARED_L2, query, CodeRun.strideOf(query.length));
-    }
-
-    /** The bounds that scores give on rows' distances from a query with these weights. */
-    ScoreMargin margin(float[] query, QueryWeights.Bytes weights) {
-        if (maxLoss == null) {
-            throw new IllegalStateException("the codec does not know the rounding error of its rows");
-        }
-        if (metric == Metric.SQUARED_L2) {
-            return ScoreMargin.of(metric, weights, maxLoss, weights.length() * weights.length(), 0);
-        }
-        float[] zeroPoints = quantizer.zeroPoints();
-        double product = 0;
-        double squares = 0;
-        for (int d = 0; d < query.length; d++) {
-            product += (double) query[d] * zeroPoints[d];
-            squares += (double) zeroPoints[d] * zeroPoints[d];
-        }
-        double bias = metric == Metric.COSINE ? 1 : 0;
-        return ScoreMargin.of(metric, weights, maxLoss, bias - product, Math.sqrt(squares));
+    /** The bounds that the scores of a weighed query give on rows' distances. */
+    ScoreMargin margin(CodeGroup group, int query) {
+        return ScoreMargin.of(
+                metric,
+                quantizer.dimension(),
+                group.squaredLength(query),
+                group.squaredError(query),
+                maxLoss,
+                metric == Metric.INNER_PRODUCT ? centerLength : 0);
     }
 }

@@ -1,56 +1,82 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.math.QueryWeights;
-import io.github.roost.vector.math.ScalarQuantizer;
 
 /**
  * Bounds on a row's distance from one query, given the score of its codes: which rows are certainly farther than another.
  *
- * <p>Let x = y + e, where y is a row decoded from its codes; w a query's weights and d their rounding error; c the row's
- * codes. Score plus offset differs from the distance to y by at most |d| |c| (Cauchy-Schwarz; twice that for squared
- * distances). The distance to x differs from the distance to y by at most |e| (triangle inequality; |q| |e|
- * for products). Added to these is the float rounding of scores and of the distances that a kernel computes.
+ * <p>Let x = y + e, where y is a row decoded from its codes; w what a query's weights stand for (its difference from the center of the codes; under
+ * inner product the query) and d their rounding error. A score differs from the distance to y by at most |d| |y - center|
+ * (Cauchy-Schwarz; twice that for squared distances). The distance to x differs from the distance to y by at most |e| (triangle inequality; |q| |e|
+ * for products). Added to these is the float rounding of scores and of the distances that a kernel computes. All of these differ between
+ * lists. So that the scores of several lists have an order, {@link #scoreError} is subtracted from scores: none is above the distance to
+ * its y.
  *
- * @param squared whether distances are squared, so that the triangle inequality holds for their roots
- * @param offset distance to the decoded row, less the score
- * @param scoreError error bound of score plus offset
+ * <p>Under cosine, scores are squared distances of unit vectors, twice the distance. The error of their lengths is part of the rounding.
+ *
+ * @param squared whether scores are of squared distances, so that the triangle inequality holds for their roots
+ * @param perDistance score per distance: 2 under cosine, else 1
+ * @param scoreError half of how far the lowered scores may be below the distances to decoded rows
  * @param distanceError bound on the difference of the distances (roots, if squared) to the row and to the decoded row
- * @param rounding error bound of the distance that a kernel computes
+ * @param rounding error bound of the distance that a kernel computes, as a score
  */
-record ScoreMargin(boolean squared, double offset, double scoreError, double distanceError, double rounding) {
+record ScoreMargin(boolean squared, int perDistance, double scoreError, double distanceError, double rounding) {
     /** A row with a score up to this is always reranked, and does not count among the rows to keep. */
     static final float CERTAIN = -0x1p127f;
     /** Four half ulps of a float: several sums are rounded, of scores and of distances. */
     private static final double ROUNDING = 0x1p-22;
-    /** Max change of a certain row's score by products; beyond it the score might look like an ordinary one. */
-    private static final double MAX_PRODUCTS = 0x1p126;
+    /** More than the relative error of sums of squares in float. */
+    private static final double WIDER = 1 + 0x1p-12;
+    /** Max distance; beyond it the score of a certain row might look like an ordinary one. */
+    private static final double MAX_DISTANCE = 0x1p126;
 
     /**
      * The margin for a query's weights and rows that lose at most {@code maxLoss}.
      *
-     * @param offset the distance from the query to the zero points
-     * @param zeroPoints length of the zero points, for products; 0 for distances
+     * @param squaredLength |w|², in float
+     * @param squaredError |d|², in float
+     * @param centerLength the norm of the center, for products; 0 for distances
      */
     static ScoreMargin of(
-            Metric metric, QueryWeights.Bytes weights, ScalarCodec.Loss maxLoss, double offset, double zeroPoints) {
-        boolean squared = metric == Metric.SQUARED_L2;
-        int components = weights.weights().length;
-        double reach = weights.length() + maxLoss.length() + maxLoss.error() + zeroPoints;
-        double magnitude = reach * reach;
-        double maxProducts =
-                Math.abs((double) weights.slope()) * ScalarQuantizer.MIDDLE * QueryWeights.MAX * components;
-        // Rows whose distances overflow or underflow are ordered by ids alone.
-        double rounding = magnitude < Float.MAX_VALUE && maxProducts < MAX_PRODUCTS
-                ? ROUNDING * (components / 16.0 + 16) * magnitude + (components + 16) * (double) Float.MIN_VALUE
-                : Double.POSITIVE_INFINITY;
-        double products = weights.error() * maxLoss.codeLength();
+            Metric metric,
+            int dimension,
+            float squaredLength,
+            float squaredError,
+            ScalarCodec.Loss maxLoss,
+            double centerLength) {
+        boolean squared = metric != Metric.INNER_PRODUCT;
+        int perDistance = metric == Metric.COSINE ? 2 : 1;
+        double underflow = (dimension + 16) * (double) Float.MIN_VALUE;
+        double length = Math.sqrt(WIDER * squaredLength + underflow);
+        double error = Math.sqrt(WIDER * squaredError + underflow);
+        double reach = centerLength + maxLoss.length() + maxLoss.error();
+        double magnitude = squared ? (length + reach) * (length + reach) : length * reach;
+        if (metric == Metric.COSINE) {
+            // The product of two unit vectors is rounded too, and so are their lengths.
+            magnitude += 4;
+        }
+        if (!(magnitude < MAX_DISTANCE)) {
+            // Rows whose distances overflow are ordered by ids alone.
+            return new ScoreMargin(squared, perDistance, 0, 0, Double.POSITIVE_INFINITY);
+        }
+        double rounding = ROUNDING * (dimension / 16.0 + 16) * magnitude + underflow;
+        double products = error * maxLoss.length();
         return new ScoreMargin(
                 squared,
-                offset,
+                perDistance,
                 (squared ? 2 * products : products) + rounding,
-                squared ? maxLoss.error() : weights.length() * maxLoss.error(),
+                squared ? maxLoss.error() : length * maxLoss.error(),
                 rounding);
+    }
+
+    /** A margin for the rows of this and of another. */
+    ScoreMargin with(ScoreMargin other) {
+        return new ScoreMargin(
+                squared,
+                perDistance,
+                Math.max(scoreError, other.scoreError),
+                Math.max(distanceError, other.distanceError),
+                Math.max(rounding, other.rounding));
     }
 
     /** Whether scores give any bound. */
@@ -58,24 +84,16 @@ record ScoreMargin(boolean squared, double offset, double scoreError, double dis
         return rounding < Double.POSITIVE_INFINITY;
     }
 
-    /** The max score of a row that may be as near as a row of this score. */
-    float beyond(float score) {
-        return within(farthest(score));
+    /** The max distance of a row of this lowered score. */
+    float farthest(float score) {
+        return tells()
+                ? Math.nextUp((float) ((raised((double) score + 2 * scoreError) + rounding) / perDistance))
+                : Float.POSITIVE_INFINITY;
     }
 
-    /** The max distance of a row of this score. */
-    private double farthest(float score) {
-        double max = score + offset + scoreError;
-        return raised(max) + rounding;
-    }
-
-    /** The max score of a row that may be within a distance. */
-    float within(double distance) {
-        if (!tells()) {
-            return Float.POSITIVE_INFINITY;
-        }
-        double score = raised(distance + rounding) + scoreError - offset;
-        return Math.nextUp((float) score);
+    /** The max lowered score of a row that may be within a distance. */
+    float within(float distance) {
+        return tells() ? Math.nextUp((float) raised((double) perDistance * distance + rounding)) : Float.POSITIVE_INFINITY;
     }
 
     private double raised(double distance) {

@@ -12,8 +12,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows with the best scores that one query has seen so far, ties by the smaller id, and their locations; with a margin, all
- * rows that may be among the nearest according to their scores. Up to twice as many rows as are kept in the end are gathered, then the worse
+ * The rows with the best scores that one query has seen so far, ties by the smaller id, and their locations; if exact, all
+ * rows that may be among the nearest according to their scores. Rows whose scores are not relied on are always kept, and do not count. Up to twice as many rows as are kept in the end are gathered, then the worse
  * half is dropped (FAISS's reservoir), which takes constant time per row, where a heap takes logarithmic time. Belongs to one
  * thread at a time.
  */
@@ -21,24 +21,29 @@ final class Shortlist {
     private static final int MAX_FIRST_ROOM = 1_024;
     private final ScanKernel kernel;
     private final int limit;
-    private final @Nullable ScoreMargin margin;
+    private final boolean exact;
+    /** The margin of all rows, if exact; null before the first list. */
+    private @Nullable ScoreMargin margin;
+    /** The margin of the list that is scanned, if exact. */
+    private @Nullable ScoreMargin ofList;
     /** The blocks of the rows; a reference here keeps a block from being freed. */
     private final List<RowBlock> blocks = new ArrayList<>();
     /** A place has the block's index in its high 32 bits, the row in the block in its low 32 bits. */
     private final ScoredRows rows;
 
+    /** A distance if exact, else a score. */
     private float bound = Float.POSITIVE_INFINITY;
     /** Number of rows at which {@link #shrink} drops some. */
     private long max;
 
     /**
      * @param limit number of rows to keep, at least 1
-     * @param margin also keeps rows that may be as near as these; null to go by scores alone
+     * @param exact also keeps rows that may be as near as these; else goes by scores alone
      */
-    Shortlist(ScanKernel kernel, int limit, @Nullable ScoreMargin margin) {
+    Shortlist(ScanKernel kernel, int limit, boolean exact) {
         this.kernel = kernel;
         this.limit = limit;
-        this.margin = margin;
+        this.exact = exact;
         this.max = limit;
         this.rows = spareRows();
     }
@@ -86,12 +91,31 @@ final class Shortlist {
         return (int) rows.place(index);
     }
 
-    /** The max score of rows that still get in; infinite until enough rows have been seen. */
+    /** The max distance, if exact, or else score of rows that still get in; infinite until enough rows have been seen. */
     float bound() {
         return bound;
     }
 
-    /** Adds the rows that a scan of a block has found for a query. */
+    /**
+     * Prepares the scan of a list for a weighed query.
+     *
+     * @param max no row beyond this distance or score can be in the answer
+     */
+    void begin(CodeGroup group, int query, ScalarCodec codec, float max) {
+        if (exact) {
+            ScoreMargin next = codec.margin(group, query);
+            group.lowerScores(query, next.scoreError());
+            margin = margin == null ? next : margin.with(next);
+            ofList = next;
+        }
+        group.bound(query, score(ofList, Math.min(max, bound)));
+    }
+
+    private static float score(@Nullable ScoreMargin margin, float bound) {
+        return margin == null ? bound : margin.within(bound);
+    }
+
+    /** Adds the rows that a scan of a block has found for a query, and lowers the query's bound. */
     void take(CodeGroup group, int query, RowBlock block, @Nullable LongPredicate filter) {
         int found = group.found(query);
         if (found == 0) {
@@ -109,12 +133,14 @@ final class Shortlist {
         if (rows.size() >= max) {
             shrink();
         }
+        group.lowerBound(query, score(ofList, bound));
     }
 
     /** Adds all rows of another shortlist, which must not be used afterwards. */
     void takeAll(Shortlist other) {
         rows.addAll(other.rows, (long) blocks.size() << Integer.SIZE);
         blocks.addAll(other.blocks);
+        margin = margin == null || other.margin == null ? margin : margin.with(other.margin);
     }
 
     /** Max rows before the worse half is dropped, and those of one more scan; less if that is much. */
@@ -133,26 +159,35 @@ final class Shortlist {
         if (rows.size() < limit) {
             return;
         }
-        bound = Math.min(
-                bound,
-                margin == null
-                        ? kernel.bound(rows, Float.NaN, limit)
-                        : margin.beyond(kernel.bound(rows, ScoreMargin.CERTAIN, limit)));
-        kernel.keepUpTo(rows, bound);
-        if (margin == null && rows.size() > limit) {
+        float score = kernel.bound(rows, ScoreMargin.CERTAIN, limit);
+        bound = Math.min(bound, margin == null ? score : margin.farthest(score));
+        kernel.keepUpTo(rows, score(margin, bound));
+        if (!exact && rows.size() > limit) {
             dropTied();
         }
         max = 2L * Math.max(limit, rows.size());
     }
 
+    private int counted() {
+        int counted = 0;
+        for (int i = 0; i < rows.size(); i++) {
+            counted += rows.score(i) > ScoreMargin.CERTAIN ? 1 : 0;
+        }
+        return counted;
+    }
+
     /** Of the rows with the worst score, drops those with the largest ids; if a row was seen twice, maybe one of the two. */
     private void dropTied() {
+        int tooMany = counted() - limit;
+        if (tooMany <= 0) {
+            return;
+        }
         long[] tied = IntStream.range(0, rows.size())
                 .filter(i -> rows.score(i) == bound())
                 .mapToLong(this::id)
                 .sorted()
                 .toArray();
-        int stay = tied.length - (rows.size() - limit);
+        int stay = tied.length - tooMany;
         long maxId = tied[stay - 1];
         int[] ofMaxId = {
             (int) Arrays.stream(tied, 0, stay).filter(id -> id == maxId).count()

@@ -4,13 +4,17 @@ import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.neighborhash.spi.RowMap;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
+import io.github.roost.vector.math.CodeRecall;
 import io.github.roost.vector.math.KMeans;
 import io.github.roost.vector.spi.BuildWork;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Makes a table's lists from its rows. Rows are in stored form, by ordinal, and may be read by several threads at once.
@@ -32,6 +36,7 @@ record Training(
         int minCoded,
         boolean keepFloats) {
     static final int MIN_CODED = 1_024;
+    private static final Logger LOG = LoggerFactory.getLogger(Training.class);
     /** Share of a build's progress after the training of centroids, and after the filling of lists. */
     private static final double TRAINED = .6;
 
@@ -39,37 +44,54 @@ record Training(
 
     /** Trains min({@code nlist}, rows) centroids, fills their lists and records the location of each row. */
     Lists lists(BuildWork work, IntFunction<float[]> rows, long[] ids, int nlist, int dimension, RowMap locations) {
-        RowLayout layout = RowLayout.of(element, keepFloats, dimension, codec(work, rows, ids.length, dimension));
-        return lists(work, rows, ids, nlist, layout, locations);
-    }
-
-    private @Nullable ScalarCodec codec(BuildWork work, IntFunction<float[]> rows, int count, int dimension) {
-        return switch (element) {
-            case FLOAT32 ->
-                codes && kernel.scansCodesFaster() && count >= minCoded ? ScalarCodec.exact(metric, rows, count) : null;
-            case FLOAT16 -> null;
-            case INT8 -> ScalarCodec.learn(metric, work, rows, count, dimension);
-        };
-    }
-
-    /** Retrains {@link #lists} on rows from other lists. */
-    Lists again(BuildWork work, IntFunction<float[]> rows, long[] ids, int nlist, Lists before, RowMap locations) {
-        // Without floats, rows are decoded codes: only the same codec loses nothing more.
-        return before.layout().floats()
-                ? lists(work, rows, ids, nlist, before.layout().dimension(), locations)
-                : lists(work, rows, ids, nlist, before.layout(), locations);
-    }
-
-    private Lists lists(
-            BuildWork work, IntFunction<float[]> rows, long[] ids, int nlist, RowLayout layout, RowMap locations) {
         int lists = Math.min(nlist, ids.length);
         int[] sample = sample(ids.length, lists);
         work.phase(TRAINED, KMeans.numbers(sample.length, lists));
         IntFunction<float[]> sampled = ordinal -> rows.apply(sample[ordinal]);
         float[][] centroids = new KMeans(work, sampled)
                 .train(lists, moved -> new CoarseQuantizer(kernel, moved).assign(work, sampled, sample.length));
-        work.phase(FILLED, 2L * ids.length);
-        return Lists.build(new CoarseQuantizer(kernel, centroids), work, rows, ids, layout, locations);
+        work.phase(FILLED, (element == ElementType.INT8 ? 3L : 2L) * ids.length + lists);
+        CoarseQuantizer quantizer = new CoarseQuantizer(kernel, centroids);
+        int[] assigned = quantizer.assign(work, rows, ids.length);
+        ListCodecs codecs = codecs(work, rows, assigned, centroids);
+        return codecs == null
+                ? Lists.build(quantizer, assigned, work, rows, ids, layout(dimension, null), List.of(), locations)
+                : Lists.build(
+                        quantizer,
+                        assigned,
+                        work,
+                        rows,
+                        ids,
+                        layout(dimension, codecs.ofBuffer()),
+                        List.of(codecs.ofLists()),
+                        locations);
+    }
+
+    private RowLayout layout(int dimension, @Nullable ScalarCodec ofBuffer) {
+        return RowLayout.of(element, keepFloats, dimension, ofBuffer);
+    }
+
+    /** The codecs of the lists; null if floats are scanned. */
+    private @Nullable ListCodecs codecs(BuildWork work, IntFunction<float[]> rows, int[] lists, float[][] centroids) {
+        boolean isWanted = switch (element) {
+            case FLOAT32 -> codes && kernel.scansCodesFaster() && lists.length >= minCoded;
+            case FLOAT16 -> false;
+            case INT8 -> true;
+        };
+        if (!isWanted) {
+            return null;
+        }
+        ListCodecs made = ListCodecs.of(metric, work, rows, lists, centroids, element == ElementType.INT8);
+        if (made.recall() >= CodeRecall.ENOUGH) {
+            return made;
+        }
+        boolean isFloats = element == ElementType.FLOAT32 || keepFloats;
+        LOG.info(
+                "8-bit codes of these {} rows would find {} of their near rows in a list: {}",
+                lists.length,
+                made.recall(),
+                isFloats ? "scans read floats instead" : "keep the floats, so that scans can read these");
+        return isFloats ? null : made;
     }
 
     /** The rows that centroids are trained on: the first of a random permutation of all. */

@@ -1,11 +1,15 @@
 package io.github.roost.index.ivf;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.index.ivf.kernel.CodeGroup;
+import io.github.roost.index.ivf.kernel.CodeRun;
 import io.github.roost.index.ivf.kernel.PlainScan;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.index.ivf.kernel.ScanKernels;
+import io.github.roost.index.ivf.kernel.ScoredRows;
 import io.github.roost.testkit.Effort;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.ElementType;
@@ -13,11 +17,14 @@ import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
-import io.github.roost.vector.math.QueryWeights;
-import io.github.roost.vector.spi.BuildWork;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
@@ -25,6 +32,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -33,6 +41,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("stress")
 class ExactnessTest {
     private static final int[] DIMENSIONS = {1, 2, 7, 16, 17, 33, 64, 127, 129, 300};
+
+    @TempDir
+    private Path folder;
+
     private static final Orchestrator ORCHESTRATOR = Orchestrator.builder()
             .topology(TopologyReader.synthetic("pack:1 l3:2 core:1 pu:1").read())
             .build();
@@ -198,7 +210,7 @@ class ExactnessTest {
     /** What the codes choose, by scores written as plainly as can be, and then the distances of what has been chosen. */
     @ParameterizedTest
     @MethodSource("kernels")
-    void candidatesAreThoseOfTheBestScoresAndTheirDistancesExact(String kernel) {
+    void candidatesAreThoseOfTheBestScoresAndTheirDistancesExact(String kernel) throws IOException {
         System.setProperty(ScanKernels.PROPERTY, kernel);
         Random random = new Random(25);
         for (int dimension : DIMENSIONS) {
@@ -218,7 +230,7 @@ class ExactnessTest {
                             int k = 1 + random.nextInt(40);
                             assertThat(table.search(query, k, 7).join())
                                     .as("%s, %s, %s, dimension %d, k %d", kernel, metric, kept, dimension, k)
-                                    .isEqualTo(inTwoStages(metric, kept, rows, ids, query, k, rerank));
+                                    .isEqualTo(inTwoStages(metric, kept, codecs(table), rows, ids, query, k, rerank));
                         }
                     }
                 }
@@ -227,32 +239,54 @@ class ExactnessTest {
     }
 
     private static SearchResult inTwoStages(
-            Metric metric, Kept kept, float[][] rows, long[] ids, float[] query, int k, double rerank) {
-        record Candidate(int row, long id, float score) {}
+            Metric metric, Kept kept, Map<Long, ScalarCodec> codecs, float[][] rows, long[] ids, float[] query, int k, double rerank) {
+        record Candidate(long id, float score, float[] compared) {}
         int dimension = query.length;
         RowPreparation preparation = new RowPreparation(metric, dimension, ElementType.FLOAT32);
         float[][] stored = preparation.prepareRows(rows);
         float[] prepared = preparation.stored(query);
-        ScalarCodec codec = ScalarCodec.learn(
-                metric, new BuildWork(ORCHESTRATOR, "oracle"), row -> stored[row], rows.length, dimension);
-        QueryWeights.Bytes weights = codec.weights(prepared);
+        ScanKernel plain = ScanKernels.available().getLast();
         List<Candidate> candidates = IntStream.range(0, rows.length)
                 .mapToObj(row -> {
-                    byte[] codes = codec.encode(stored[row]);
-                    int sum = 0;
-                    for (int d = 0; d < dimension; d++) {
-                        sum += (Byte.toUnsignedInt(codes[d]) - 128) * weights.weights()[d];
-                    }
-                    return new Candidate(row, ids[row], codec.term(stored[row], codes) + weights.slope() * (float) sum);
+                    ScalarCodec codec = requireNonNull(codecs.get(ids[row]));
+                    CodeRun run = CodeRun.allocate(Arena.ofAuto(), 1, CodeRun.strideOf(dimension));
+                    codec.write(run, 0, stored[row], kept == Kept.BOTH);
+                    CodeGroup group = new CodeGroup();
+                    group.begin(metric, codec.quantizer().center());
+                    group.add(prepared);
+                    plain.weigh(group);
+                    group.bound(0, Float.POSITIVE_INFINITY);
+                    plain.scan(run, 0, 1, group);
+                    ScoredRows scored = new ScoredRows();
+                    scored.add(group, 0, 0);
+                    float[] compared = kept == Kept.BOTH ? stored[row] : codec.decode(run.read(0), run.scale(0));
+                    return new Candidate(ids[row], scored.score(0), compared);
                 })
                 .sorted(Comparator.comparing(Candidate::score).thenComparing(Candidate::id))
-                .limit(k + (long) Math.ceil(rerank * Math.sqrt(k)))
                 .toList();
-        float[][] compared = candidates.stream()
-                .map(each -> kept == Kept.BOTH ? stored[each.row()] : codec.decode(codec.encode(stored[each.row()])))
-                .toArray(float[][]::new);
-        long[] comparedIds = candidates.stream().mapToLong(Candidate::id).toArray();
+        long certain = candidates.stream()
+                .filter(each -> each.score() <= ScoreMargin.CERTAIN)
+                .count();
+        List<Candidate> best = candidates.stream()
+                .limit(certain + k + (long) Math.ceil(rerank * Math.sqrt(k)))
+                .toList();
+        float[][] compared = best.stream().map(Candidate::compared).toArray(float[][]::new);
+        long[] comparedIds = best.stream().mapToLong(Candidate::id).toArray();
         return PlainScan.nearest(metric, compared, comparedIds, prepared, k);
+    }
+
+    /** By id, the codec of the row's list. */
+    private Map<Long, ScalarCodec> codecs(IvfTable table) throws IOException {
+        Path file = folder.resolve("table");
+        table.save(file);
+        IvfFile saved = IvfFile.open(file).table();
+        Map<Long, ScalarCodec> codecs = new HashMap<>();
+        for (int list = 0; list < saved.ids().length; list++) {
+            for (long id : saved.ids()[list]) {
+                codecs.put(id, saved.codecs().get(list));
+            }
+        }
+        return codecs;
     }
 
     /** Whole numbers: floats sum them without rounding, float16 holds them, and many rows are equally far. */

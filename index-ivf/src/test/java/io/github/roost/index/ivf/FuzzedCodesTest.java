@@ -49,7 +49,7 @@ class FuzzedCodesTest {
     /**
      * A file that was saved.
      *
-     * @param codec where zero points begin
+     * @param codec where centers begin
      * @param ids where these do
      * @param checksum where that of the front is
      * @param blocks where that of each list begins, and the end
@@ -97,8 +97,8 @@ class FuzzedCodesTest {
             blocks[list] = blocks[list + 1] - (int) saved.layout().bytes(saved.ids()[list].length);
         }
         int codec = HEAD_BYTES + 8 * LISTS + LISTS * DIMENSION * Float.BYTES;
-        int loss = saved.layout().element() == ElementType.FLOAT32 ? 3 * Double.BYTES : 0;
-        int ids = codec + (saved.layout().codes() ? 2 * DIMENSION * Float.BYTES + loss : 0);
+        int perList = DIMENSION * Float.BYTES + 2 * Double.BYTES;
+        int ids = codec + (saved.layout().codes() ? (LISTS + 1) * perList : 0);
         int checksum = ids + ROWS * Long.BYTES;
         assertThat(blocks[0]).isBetween(checksum + Long.BYTES, checksum + Long.BYTES + 63);
         try (IvfTable table = IvfTable.open(orchestrator, "good", file)) {

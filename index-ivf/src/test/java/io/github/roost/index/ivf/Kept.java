@@ -26,12 +26,11 @@ enum Kept {
                 .keepFloats(this == BOTH);
     }
 
-    /** Bytes of what a file says of the codes of so many dimensions. */
-    int codecBytes(int dimension) {
+    /** Bytes of what a file says of the codes of so many lists, and of the buffer. */
+    int codecBytes(int lists, int dimension) {
         return switch (this) {
             case FLOATS, HALVES -> 0;
-            case CODED_FLOATS -> 2 * dimension * Float.BYTES + 3 * Double.BYTES;
-            case BOTH, CODES -> 2 * dimension * Float.BYTES;
+            case CODED_FLOATS, BOTH, CODES -> (lists + 1) * (dimension * Float.BYTES + 2 * Double.BYTES);
         };
     }
 }

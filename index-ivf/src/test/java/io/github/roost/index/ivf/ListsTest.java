@@ -8,6 +8,7 @@ import io.github.roost.index.ivf.kernel.ScanKernels;
 import io.github.roost.neighborhash.spi.RowMap;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.spi.BuildWork;
+import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
@@ -34,7 +35,7 @@ class ListsTest {
             }) {
                 RowLayout layout = RowLayout.ofFloats(2);
                 assertThatThrownBy(() ->
-                                Lists.build(quantizer, work, row -> new float[] {row, row}, ids, layout, locations))
+                                Lists.build(quantizer, new int[ids.length], work, row -> new float[] {row, row}, ids, layout, List.of(), locations))
                         .isInstanceOf(CancellationException.class);
             }
         }

@@ -14,6 +14,7 @@ import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
+import io.github.roost.vector.math.ScalarQuantizer;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -108,7 +109,7 @@ class RangeSearchTest {
     @Test
     void whatCandidatesMetTwiceHaveLeftOutIsLookedForAgain() {
         RowLayout layout = new RowLayout(
-                ElementType.INT8, 1, ScalarCodec.of(Metric.SQUARED_L2, new float[][] {{0}, {255}}), Float.BYTES);
+                ElementType.INT8, 1, new ScalarCodec(Metric.SQUARED_L2, new ScalarQuantizer(new float[] {128}), new ScalarCodec.Loss(128, 0)), Float.BYTES);
         RowList list = new RowList(layout);
         for (int id = 0; id < 150; id++) {
             list.add(id % 100, new float[] {id % 100});

@@ -3,103 +3,99 @@ package io.github.roost.index.ivf;
 import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.roost.core.Orchestrator;
-import io.github.roost.topology.TopologyReader;
+import io.github.roost.index.ivf.kernel.CodeGroup;
+import io.github.roost.index.ivf.kernel.CodeRun;
+import io.github.roost.index.ivf.kernel.ScanKernel;
+import io.github.roost.index.ivf.kernel.ScanKernels;
+import io.github.roost.index.ivf.kernel.ScoredRows;
+import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
-import io.github.roost.vector.math.QueryWeights;
-import io.github.roost.vector.spi.BuildWork;
+import io.github.roost.vector.math.ScalarQuantizer;
+import java.lang.foreign.Arena;
 import java.util.Random;
-import org.assertj.core.data.Offset;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class ScalarCodecTest {
-    private final Orchestrator orchestrator = Orchestrator.builder()
-            .topology(TopologyReader.synthetic("pack:1 l3:2 core:1 pu:1").read())
-            .build();
+    private static final int DIMENSION = 40;
 
-    @AfterEach
-    void close() {
-        orchestrator.close();
-    }
-
-    private ScalarCodec learn(Metric metric, float[]... rows) {
-        return ScalarCodec.learn(
-                metric, new BuildWork(orchestrator, "codec"), row -> rows[row], rows.length, rows[0].length);
-    }
-
-    @Test
-    void aLearnedRowComesBackWithinHalfAStep() {
-        Random random = new Random(1);
-        float[][] rows = gaussian(5_000, 9, random);
-        ScalarCodec codec = learn(Metric.SQUARED_L2, rows);
-        for (float[] row : rows) {
-            float[] decoded = codec.decode(codec.encode(row));
-            for (int d = 0; d < row.length; d++) {
-                assertThat(decoded[d])
-                        .isCloseTo(
-                                row[d], Offset.offset(.5001f * codec.quantizer().scales()[d]));
-            }
-        }
-    }
-
-    @Test
-    void whatIsBeyondTheLearnedValuesBecomesTheNearestOfThem() {
-        ScalarCodec codec = learn(Metric.SQUARED_L2, new float[] {-.5f, 3}, new float[] {2.05f, 3});
-        assertThat(codec.decode(codec.encode(new float[] {-9, 8}))).containsExactly(-.5f, 8);
-        assertThat(codec.decode(codec.encode(new float[] {9, 1_000}))[0]).isCloseTo(2.05f, Offset.offset(1e-5f));
-    }
-
-    /** The score and what is the same for all rows make the distance to what the codes stand for, nearly. */
+    /** With a center, rows and a query of many magnitudes: what is promised of scores holds. */
     @ParameterizedTest
     @EnumSource(Metric.class)
-    void scoresAreInTheOrderOfDistances(Metric metric) {
+    void theDistanceOfARowIsWithinTheMarginOfItsScore(Metric metric) {
         Random random = new Random(2);
-        float[][] rows = gaussian(300, 40, random);
-        ScalarCodec codec = learn(metric, rows);
-        float[] query = gaussian(1, 40, random)[0];
-        QueryWeights.Bytes weights = codec.weights(query);
-        double shift = Double.NaN;
-        for (float[] row : rows) {
-            byte[] codes = codec.encode(row);
-            long sum = 0;
-            for (int d = 0; d < 40; d++) {
-                sum += (long) (Byte.toUnsignedInt(codes[d]) - 128) * weights.weights()[d];
+        ScanKernel kernel = ScanKernels.preferred();
+        for (int trial = 0; trial < 60; trial++) {
+            RowPreparation preparation = new RowPreparation(metric, DIMENSION, ElementType.FLOAT32);
+            float[] center = scaled(gaussian(1, DIMENSION, random)[0], trial % 3 == 0 ? 0 : Math.pow(10, random.nextInt(5) - 1));
+            float[][] rows = gaussian(100, DIMENSION, random);
+            for (int i = 0; i < rows.length; i++) {
+                double size = Math.pow(10, trial % 4 - 2) * (i % 50 == 0 ? 100 : 1);
+                for (int d = 0; d < DIMENSION; d++) {
+                    rows[i][d] = (float) (center[d] + size * rows[i][d]);
+                }
+                rows[i] = preparation.stored(rows[i]);
             }
-            double score = codec.term(row, codes) + (double) weights.slope() * sum;
-            double distance = distance(metric, query, codec.decode(codes));
-            shift = Double.isNaN(shift) ? distance - score : shift;
-            assertThat(score + shift).isCloseTo(distance, Offset.offset(1.));
+            float[] query = preparation.stored(scaled(gaussian(1, DIMENSION, random)[0], Math.pow(10, random.nextInt(4) - 1)));
+            ScalarCodec codec = ScalarCodec.of(metric, new ScalarQuantizer(center), rows);
+            CodeRun run = CodeRun.allocate(Arena.ofAuto(), rows.length, CodeRun.strideOf(DIMENSION));
+            for (int i = 0; i < rows.length; i++) {
+                codec.write(run, i, rows[i], true);
+            }
+            CodeGroup group = new CodeGroup();
+            group.begin(metric, center);
+            group.add(query);
+            kernel.weigh(group);
+            ScoreMargin margin = codec.margin(group, 0);
+            group.lowerScores(0, margin.scoreError());
+            group.bound(0, Float.POSITIVE_INFINITY);
+            kernel.scan(run, 0, rows.length, group);
+            ScoredRows scored = new ScoredRows();
+            scored.add(group, 0, 0);
+            int certain = 0;
+            for (int i = 0; i < rows.length; i++) {
+                double distance = distance(metric, query, rows[i]);
+                if (scored.score(i) <= ScoreMargin.CERTAIN) {
+                    certain++;
+                } else {
+                    assertThat(scored.score(i)).isLessThanOrEqualTo(margin.within(Math.nextUp((float) distance)));
+                    assertThat(distance).isLessThanOrEqualTo(margin.farthest(scored.score(i)));
+                }
+            }
+            // Rows a hundred times as far as the others would widen the margin of all.
+            assertThat(certain).isBetween(metric == Metric.COSINE ? 0 : 2, 20);
         }
     }
 
     @Test
-    void theLargestFloatsGiveNumbers() {
-        ScalarCodec codec =
-                learn(Metric.SQUARED_L2, new float[] {-Float.MAX_VALUE, 0}, new float[] {Float.MAX_VALUE, 1e-40f});
-        byte[] codes = codec.encode(new float[] {Float.MAX_VALUE, 0});
-        assertThat(codec.term(new float[] {Float.MAX_VALUE, 0}, codes)).isFinite();
-        QueryWeights.Bytes weights = codec.weights(new float[] {-Float.MAX_VALUE, 1});
-        assertThat(weights.slope()).isFinite();
-        assertThat(weights.weights()[0]).isEqualTo((byte) -127);
+    void rowsOfTheLargestFloatsAreFoundByEveryScan() {
+        ScalarCodec codec = ScalarCodec.of(Metric.SQUARED_L2, new ScalarQuantizer(new float[2]), gaussian(9, 2, new Random(3)));
+        CodeRun run = CodeRun.allocate(Arena.ofAuto(), 1, 4);
+        for (float value : new float[] {-Float.MAX_VALUE, Float.MAX_VALUE, 1e20f}) {
+            codec.write(run, 0, new float[] {value, 0}, true);
+            assertThat(run.term(0)).isEqualTo(-Float.MAX_VALUE);
+            for (float component : new float[] {0, 1e19f, Float.MAX_VALUE, -Float.MAX_VALUE}) {
+                CodeGroup group = new CodeGroup();
+                group.begin(Metric.SQUARED_L2, codec.quantizer().center());
+                group.add(new float[] {component, component});
+                ScanKernels.preferred().weigh(group);
+                group.bound(0, ScoreMargin.CERTAIN);
+                ScanKernels.preferred().scan(run, 0, 1, group);
+                assertThat(group.found(0)).isEqualTo(1);
+            }
+        }
     }
 
-    /** A rebuild of lists that keep bytes alone takes what these stand for as rows. */
-    @Test
-    void bytesNearTheLargestFloatsStandForNumbers() {
-        ScalarCodec codec = learn(Metric.SQUARED_L2, new float[] {-Float.MAX_VALUE}, new float[] {Float.MAX_VALUE});
-        assertThat(codec.decode(codec.encode(new float[] {-Float.MAX_VALUE}))).containsExactly(-Float.MAX_VALUE);
-        for (int value = 0; value < 256; value++) {
-            float decoded = codec.decode(new byte[] {(byte) value})[0];
-            assertThat(decoded).isFinite();
-            assertThat(decoded / Float.MAX_VALUE).isCloseTo(value / 127.5f - 1, Offset.offset(1e-5f));
+    private static float[] scaled(float[] row, double factor) {
+        for (int d = 0; d < row.length; d++) {
+            row[d] *= (float) factor;
         }
+        return row;
     }
 
     private static double distance(Metric metric, float[] a, float[] b) {
-        double sum = 0;
+        double sum = metric == Metric.COSINE ? 1 : 0;
         for (int d = 0; d < a.length; d++) {
             sum += metric == Metric.SQUARED_L2 ? ((double) a[d] - b[d]) * (a[d] - b[d]) : -(double) a[d] * b[d];
         }

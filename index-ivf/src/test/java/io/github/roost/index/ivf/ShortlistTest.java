@@ -36,7 +36,7 @@ class ShortlistTest {
         for (int trial = 0; trial < 20; trial++) {
             int values = 1 + random.nextInt(trial < 10 ? 8 : 1_000);
             List<Row> rows = new ArrayList<>();
-            Shortlist[] parts = {new Shortlist(kernel, wanted, null), new Shortlist(kernel, wanted, null)};
+            Shortlist[] parts = {new Shortlist(kernel, wanted, false), new Shortlist(kernel, wanted, false)};
             long[] ids = random.longs(1_300).toArray();
             for (int from = 0; from < ids.length; from += CodeGroup.MAX_ROWS) {
                 int to = Math.min(ids.length, from + CodeGroup.MAX_ROWS);
@@ -73,7 +73,7 @@ class ShortlistTest {
                 long[] ids = random.longs(16, 0, 10).toArray();
                 int[] scores = new int[ids.length];
                 Arrays.setAll(scores, i -> (int) (ids[i] * 7 % 5));
-                Shortlist shortlist = new Shortlist(kernel, wanted, null);
+                Shortlist shortlist = new Shortlist(kernel, wanted, false);
                 List<Row> rows = offer(shortlist, ids, 0, ids.length, scores);
                 shortlist.shrink();
                 rows.sort(Comparator.comparing(Row::score).thenComparing(Row::id));
@@ -87,17 +87,20 @@ class ShortlistTest {
     /** Rows of one component, so that a score is what the component says. */
     private static List<Row> offer(Shortlist shortlist, long[] ids, int from, int to, int[] components) {
         ScalarCodec codec =
-                new ScalarCodec(Metric.INNER_PRODUCT, new ScalarQuantizer(new float[] {128}, new float[] {1}), null);
+                new ScalarCodec(Metric.INNER_PRODUCT, ScalarQuantizer.ofBytes(1), new ScalarCodec.Loss(255, 0));
         RowBlock block = new RowBlock(0, to - from, new RowLayout(ElementType.INT8, 1, codec, 0));
         List<Row> rows = new ArrayList<>();
         for (int i = 0; i < to - from; i++) {
-            block.write(i, ids[from + i], new float[] {components[i] % 256});
-            rows.add(new Row(ids[from + i], components[i] % 256 - 128));
+            block.write(i, ids[from + i], new float[] {components[i] % 256 - 128});
+            rows.add(new Row(ids[from + i], 127 * (components[i] % 256 - 128)));
         }
         block.publishAll();
         CodeGroup group = new CodeGroup();
-        group.begin(4);
-        group.add(new byte[] {1, 0, 0, 0}, 1, 1, shortlist.bound());
+        group.begin(Metric.INNER_PRODUCT, codec.quantizer().center());
+        // The largest weight is of one unit, so that scores are whole.
+        group.add(new float[] {-127});
+        ScanKernels.preferred().weigh(group);
+        shortlist.begin(group, 0, codec, Float.POSITIVE_INFINITY);
         ScanKernels.preferred().scan(block.codes(), 0, to - from, group);
         shortlist.take(group, 0, block, null);
         return rows;
@@ -135,7 +138,7 @@ class ShortlistTest {
         for (int trial = 0; trial < 50; trial++) {
             List<Shortlist> shortlists = new ArrayList<>();
             for (int i = 0; i < 1 + trial % 3; i++) {
-                Shortlist shortlist = new Shortlist(kernel, 1 + random.nextInt(20), null);
+                Shortlist shortlist = new Shortlist(kernel, 1 + random.nextInt(20), false);
                 assertThat(shortlist.size()).isZero();
                 assertThat(shortlist.bound()).isEqualTo(Float.POSITIVE_INFINITY);
                 shortlists.add(shortlist);

@@ -5,18 +5,19 @@ import java.util.Arrays;
 /**
  * The integer weights by which a query is compared with the codes of a {@link ScalarQuantizer}. Stateless.
  *
- * <p>With x = zero point + scale c, c from -128 to 127, and w = scale (q - zero point), the squared distance of a row x from a query q is
- * the sum of (scale c)², the row's {@linkplain ScalarQuantizer#term term}; less twice the sum of w c; plus a constant that is the same
- * for all rows and left out. Under inner product there is no term, w = scale q, and the negated product is minus the sum of w c, again
- * without a constant. The weights are rounded to integers, so that a kernel sums products of integers: a row's score is its term plus
- * {@code slope} times the sum of w c.
+ * <p>With x = center + scale c, c from -128 to 127, and w = q - center, the squared distance of a row x from a query q is the sum of
+ * (scale c)², the row's {@linkplain ScalarQuantizer#term term}; less twice the scale times the sum of w c; plus a constant that is the same
+ * for all rows of a center. Under inner product there is no term, w = q, and the negated product is minus the scale times the sum of w c,
+ * again plus a constant. The weights are rounded to integers, so that a kernel sums products of integers: a row's score is
+ * its term plus {@code slope} times the product of its scale and the sum of w c.
  */
 public final class QueryWeights {
     /** The largest absolute value of a weight of one byte. */
     public static final int MAX = 127;
 
     private static final int MAX_FINE = MAX * 128;
-    /** Below this mean absolute weight the fine range is used. */
+    private static final int MAX_FINEST = MAX_FINE * 128;
+    /** Below this mean absolute weight the next finer range is used. */
     private static final int MIN_MEAN = 16;
 
     private QueryWeights() {}
@@ -26,18 +27,18 @@ public final class QueryWeights {
      *
      * @param weights from -127 to 127, then zeros
      * @param sum the sum of the weights
-     * @param slope the factor of the sum of w c
-     * @param length the query's distance from the zero points; under inner product its norm
+     * @param slope the factor of the row's scale times the sum of w c
+     * @param length the query's distance from the center; under inner product its norm
      * @param error the rounding error of the weights, as a distance
      */
     public record Bytes(byte[] weights, int sum, float slope, double length, double error) {}
 
     /**
-     * Weights from -127 to 127, or, if a few dimensions have a much wider range than the others, whose weights would round to almost 0,
-     * from -16,256 to 16,256.
+     * Weights from -127 to 127, or, if a few components are much larger than the others, whose weights would round to almost 0,
+     * from -16,256 to 16,256, or from -2,080,768 to 2,080,768.
      *
      * @param weights one per dimension
-     * @param slope the factor of the sum of w c
+     * @param slope the factor of the row's scale times the sum of w c
      */
     public record Fine(int[] weights, float slope) {
         /**
@@ -49,7 +50,7 @@ public final class QueryWeights {
         public long sum(byte[] codes) {
             long sum = 0;
             for (int i = 0; i < weights.length; i++) {
-                sum += (long) weights[i] * ScalarQuantizer.centerd(codes[i]);
+                sum += (long) weights[i] * ScalarQuantizer.centered(codes[i]);
             }
             return sum;
         }
@@ -58,20 +59,18 @@ public final class QueryWeights {
     /**
      * Computes weights of one byte.
      *
-     * @param quantizer the meaning of the codes
+     * @param center the center of the codes, one component per dimension
      * @param innerProduct whether rows are compared by inner product rather than by squared distance
      * @param query one component per dimension
      * @param stride the number of weights, at least the dimension
      * @return the weights, with their rounding error
      */
-    public static Bytes bytes(ScalarQuantizer quantizer, boolean innerProduct, float[] query, int stride) {
-        float[] zeroPoints = quantizer.zeroPoints();
-        float[] scales = quantizer.scales();
+    public static Bytes bytes(float[] center, boolean innerProduct, float[] query, int stride) {
         double max = 0;
         double length = 0;
         for (int d = 0; d < query.length; d++) {
-            double component = innerProduct ? (double) query[d] : (double) query[d] - zeroPoints[d];
-            max = Math.max(max, Math.abs(scales[d] * component));
+            double component = innerProduct ? (double) query[d] : (double) query[d] - center[d];
+            max = Math.max(max, Math.abs(component));
             length += component * component;
         }
         byte[] weights = new byte[stride];
@@ -86,7 +85,7 @@ public final class QueryWeights {
         double error = 0;
         int sum = 0;
         for (int d = 0; d < query.length; d++) {
-            double exact = scales[d] * (innerProduct ? (double) query[d] : (double) query[d] - zeroPoints[d]);
+            double exact = innerProduct ? (double) query[d] : (double) query[d] - center[d];
             double weight = Math.rint(Math.clamp(exact * perUnit, -MAX, MAX));
             double lost = exact - weight * unit;
             weights[d] = (byte) weight;
@@ -99,32 +98,34 @@ public final class QueryWeights {
     /**
      * Computes weights in floats, with the same steps as the kernels in C, so that both get the same weights.
      *
-     * @param quantizer the meaning of the codes
+     * @param center the center of the codes, one component per dimension
      * @param innerProduct whether rows are compared by inner product rather than by squared distance
-     * @param query one component per dimension; further components are ignored
+     * @param query one component per dimension, all finite; further components are ignored
      * @return the weights
      */
-    public static Fine fine(ScalarQuantizer quantizer, boolean innerProduct, float[] query) {
-        float[] zeroPoints = quantizer.zeroPoints();
-        float[] scales = quantizer.scales();
-        float[] exact = new float[scales.length];
+    public static Fine fine(float[] center, boolean innerProduct, float[] query) {
+        float[] exact = new float[center.length];
         float max = 0;
         for (int i = 0; i < exact.length; i++) {
-            exact[i] = scales[i] * (innerProduct ? query[i] : query[i] - zeroPoints[i]);
+            float component = innerProduct ? query[i] : query[i] - center[i];
+            exact[i] = Math.clamp(component, -Float.MAX_VALUE, Float.MAX_VALUE);
             max = Math.max(max, Math.abs(exact[i]));
         }
         float unit = max / MAX;
         int[] weights = nearest(exact, unit);
-        int sizes = Arrays.stream(weights).map(Math::abs).sum();
-        if (sizes < MIN_MEAN * weights.length) {
-            unit = max / MAX_FINE;
+        for (int range = MAX_FINE; range <= MAX_FINEST && isTooCoarse(weights); range *= 128) {
+            unit = max / range;
             weights = nearest(exact, unit);
         }
         return new Fine(weights, innerProduct ? -unit : -2 * unit);
     }
 
+    private static boolean isTooCoarse(int[] weights) {
+        return Arrays.stream(weights).mapToLong(Math::abs).sum() < (long) MIN_MEAN * weights.length;
+    }
+
     private static int[] nearest(float[] exact, float unit) {
-        // If the query differs from the zero points by too little for the reciprocal to be finite, all weights are 0.
+        // If the query differs from the center by too little for the reciprocal to be finite, all weights are 0.
         float scale = unit > 0 && 1 / unit <= Float.MAX_VALUE ? 1 / unit : 0;
         int[] weights = new int[exact.length];
         for (int i = 0; i < exact.length; i++) {

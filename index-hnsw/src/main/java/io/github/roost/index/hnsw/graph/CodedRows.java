@@ -1,35 +1,48 @@
 package io.github.roost.index.hnsw.graph;
 
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+
+import io.github.roost.index.hnsw.GraphLayout;
 import io.github.roost.index.hnsw.search.GraphImage;
 import io.github.roost.topology.system.DomainMemory;
 import io.github.roost.vector.Metric;
+import io.github.roost.vector.math.CodeRecall;
 import io.github.roost.vector.math.ScalarQuantizer;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * SQ8 codes of vectors (see {@link ScalarQuantizer}), off-heap, in row order: one byte per component, with each row padded to a multiple
- * of 64 bytes. Thread-safe until it is closed.
+ * Vectors in the form in which a graph of codes stores them, off-heap, in row order: SQ8 codes (see {@link ScalarQuantizer}), one byte per
+ * component, or, if codes would lose too much, the vectors. Thread-safe until it is closed.
  */
 public final class CodedRows implements AutoCloseable {
-    /** Codes that kernels read at once; rows are padded to a multiple. */
-    private static final int LANES = 64;
+    private static final Logger LOG = LoggerFactory.getLogger(CodedRows.class);
 
     private final Metric metric;
-    private final ScalarQuantizer quantizer;
+    private final int dimension;
+    /** Null for vectors. */
+    private final @Nullable ScalarQuantizer quantizer;
+
     private final int rows;
     private final long stride;
     private final Arena arena = Arena.ofShared();
     private final MemorySegment memory;
-    private final float[] terms;
+    /** Of codes: each row's term and scale. */
+    private final float[] factors;
 
-    private CodedRows(Metric metric, ScalarQuantizer quantizer, int rows) {
+    private CodedRows(Metric metric, int dimension, @Nullable ScalarQuantizer quantizer, int rows) {
         this.metric = metric;
+        this.dimension = dimension;
         this.quantizer = quantizer;
         this.rows = rows;
-        this.stride = (quantizer.dimension() + LANES - 1L) / LANES * LANES;
-        this.terms = new float[rows];
+        this.stride = quantizer == null ? (long) dimension * Float.BYTES : dimension;
+        this.factors = new float[quantizer == null ? 0 : 2 * rows];
         this.memory = DomainMemory.allocate(rows * stride, arena);
     }
 
@@ -47,23 +60,45 @@ public final class CodedRows implements AutoCloseable {
     }
 
     /**
-     * Encodes float vectors. Reads all vectors twice, each time in order.
+     * Encodes float vectors, or copies them if the codes of a sample find fewer of each other's neighbors than {@link CodeRecall#ENOUGH};
+     * then it logs so. Reads a sample, then all vectors in order.
      *
+     * @param name the vectors' name in the log
      * @param metric the metric of the graph's searches; under {@link Metric#COSINE} vectors must be of length 1
      * @param dimension components per vector, from 1 to 4,096
      * @param rows number of vectors, from 1
      * @param source the vectors
+     * @param betweenRows runs every few microseconds
      * @return their codes
      * @throws IOException if the source throws it
      */
-    public static CodedRows ofFloats(Metric metric, int dimension, int rows, Source source) throws IOException {
-        ScalarQuantizer.Ranges ranges = new ScalarQuantizer.Ranges(dimension);
-        float[] vector = new float[dimension];
-        for (int row = 0; row < rows; row++) {
-            source.row(row, vector);
-            ranges.add(vector);
+    public static CodedRows ofFloats(
+            String name, Metric metric, int dimension, int rows, Source source, Runnable betweenRows)
+            throws IOException {
+        try {
+            ScalarQuantizer quantizer = ScalarQuantizer.of(Arrays.stream(ScalarQuantizer.sample(rows))
+                    .mapToObj(row -> read(source, row, dimension))
+                    .toArray(float[][]::new));
+            double recall = CodeRecall.of(metric, quantizer, row -> read(source, row, dimension), rows, betweenRows);
+            GraphLayout.Choice choice = GraphLayout.byRecall(recall);
+            if (choice.layout() == GraphLayout.INT8) {
+                return new CodedRows(metric, dimension, quantizer, rows).filled(source, betweenRows);
+            }
+            LOG.info("the graph of {} is laid out as {}: {}", name, choice.layout(), choice.reason());
+        } catch (UncheckedIOException unreadable) {
+            throw unreadable.getCause();
         }
-        return new CodedRows(metric, ranges.evenSteps(), rows).filled(source);
+        return new CodedRows(metric, dimension, null, rows).filled(source, betweenRows);
+    }
+
+    private static float[] read(Source source, int row, int dimension) {
+        float[] vector = new float[dimension];
+        try {
+            source.row(row, vector);
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException(unreadable);
+        }
+        return vector;
     }
 
     /**
@@ -74,23 +109,31 @@ public final class CodedRows implements AutoCloseable {
      * @param dimension components per vector, from 1 to 4,096
      * @param rows number of vectors, from 1
      * @param source the vectors
+     * @param betweenRows runs every few microseconds
      * @return their codes
      * @throws IOException if the source throws it
      */
-    public static CodedRows ofBytes(Metric metric, int dimension, int rows, Source source) throws IOException {
-        return new CodedRows(metric, ScalarQuantizer.ofBytes(dimension), rows).filled(source);
+    public static CodedRows ofBytes(Metric metric, int dimension, int rows, Source source, Runnable betweenRows)
+            throws IOException {
+        return new CodedRows(metric, dimension, ScalarQuantizer.ofBytes(dimension), rows).filled(source, betweenRows);
     }
 
-    private CodedRows filled(Source source) throws IOException {
+    private CodedRows filled(Source source, Runnable betweenRows) throws IOException {
         boolean filled = false;
         try {
-            float[] vector = new float[quantizer.dimension()];
-            byte[] row = new byte[vector.length];
-            for (int number = 0; number < rows; number++) {
-                source.row(number, vector);
-                quantizer.encode(vector, row);
-                terms[number] = quantizer.term(metric == Metric.INNER_PRODUCT, row);
-                MemorySegment.copy(MemorySegment.ofArray(row), 0, memory, number * stride, row.length);
+            float[] vector = new float[dimension];
+            byte[] codes = new byte[dimension];
+            for (int row = 0; row < rows; row++) {
+                betweenRows.run();
+                source.row(row, vector);
+                if (quantizer == null) {
+                    MemorySegment.copy(vector, 0, memory, JAVA_FLOAT, row * stride, dimension);
+                } else {
+                    float scale = quantizer.encode(vector, codes);
+                    factors[2 * row] = quantizer.term(metric == Metric.INNER_PRODUCT, codes, scale);
+                    factors[2 * row + 1] = scale;
+                    MemorySegment.copy(MemorySegment.ofArray(codes), 0, memory, row * stride, dimension);
+                }
             }
             filled = true;
             return this;
@@ -111,31 +154,42 @@ public final class CodedRows implements AutoCloseable {
     }
 
     int dimension() {
-        return quantizer.dimension();
+        return dimension;
     }
 
     Metric metric() {
         return metric;
     }
 
-    /**
-     * Copies the zero points and scales of the codes to an image.
-     *
-     * @param image an image of codes
-     */
-    public void copyQuantizer(GraphImage image) {
-        image.setQuantizer(quantizer);
+    /** {@return what an image stores of these rows: codes or vectors} */
+    public GraphImage.Content content() {
+        return quantizer == null ? GraphImage.Content.VECTORS : GraphImage.Content.CODES;
     }
 
     /**
-     * Copies a row's codes to a node of an image.
+     * Copies the center of the codes, if these are codes, to an image.
+     *
+     * @param image an image of this {@linkplain #content() content}
+     */
+    public void copyCenter(GraphImage image) {
+        if (quantizer != null) {
+            image.setQuantizer(quantizer);
+        }
+    }
+
+    /**
+     * Copies a row to a node of an image.
      *
      * @param row the row
-     * @param image an image of codes of this dimension
+     * @param image an image of this {@linkplain #content() content} and dimension
      * @param node the node
      */
     public void copy(int row, GraphImage image, int node) {
-        image.setCodes(node, memory, row * stride, terms[row]);
+        if (quantizer == null) {
+            image.setVector(node, memory.asSlice(row * stride, stride).toArray(JAVA_FLOAT));
+        } else {
+            image.setCodes(node, memory, row * stride, factors[2 * row], factors[2 * row + 1]);
+        }
     }
 
     /** Frees the memory. The codes must not be used afterwards. */

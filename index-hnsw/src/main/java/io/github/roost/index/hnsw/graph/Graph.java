@@ -29,9 +29,9 @@ import org.jspecify.annotations.Nullable;
  * offsets, no addresses, so it can be copied, also over a network, and searched in place there. Immutable; thread-safe.
  *
  * <p>A graph of rows has their vectors and ids; its searches find ids and exact distances. A graph of codes has the SQ8 codes of
- * vectors that are stored elsewhere: a {@link GraphSearch} finds ordinals, nearest first by code, and the caller reranks them by the
- * vectors. Besides its node number, a node of a graph of codes has an ordinal, the position of its vector, and a label, by which filters
- * identify it (in Lucene, the ordinal of a vector and its document).
+ * vectors that are stored elsewhere, or a copy of the vectors if codes would lose too much: a {@link GraphSearch} finds ordinals, nearest
+ * first, and the caller reranks them by the vectors. Besides its node number, a node of a graph of codes has an ordinal, the position of
+ * its vector, and a label, by which filters identify it (in Lucene, the ordinal of a vector and its document).
  */
 public final class Graph {
     /** Max neighbors of a node in layer 0. */
@@ -125,7 +125,7 @@ public final class Graph {
         GraphImage image = GraphImage.allocate(
                 new GraphImage.Shape(
                         rows.metric(),
-                        GraphImage.Content.CODES,
+                        rows.content(),
                         rows.dimension(),
                         max,
                         (max + 1) / 2,
@@ -135,7 +135,7 @@ public final class Graph {
                         0,
                         numbering.levelCounts()),
                 arena);
-        rows.copyQuantizer(image);
+        rows.copyCenter(image);
         int[] room = new int[degree];
         for (int node = 0; node < rows.rows(); node++) {
             int row = numbering.inGraph(node);
@@ -189,7 +189,7 @@ public final class Graph {
      */
     public static Graph open(Path name, MemorySegment memory, Metric metric, int dimension, int nodes)
             throws FileFormatException {
-        GraphImage image = ImageFile.openInPlace(name, memory);
+        GraphImage image = ImageFile.openLabeled(name, memory);
         GraphImage.Shape shape = image.shape();
         if (shape.metric() != metric || shape.dimension() != dimension || shape.nodes() != nodes) {
             throw new FileFormatException(

@@ -1,12 +1,16 @@
 package io.github.roost.index.hnsw.graph;
 
 import io.github.roost.index.hnsw.BuildMethod;
+import io.github.roost.index.hnsw.GraphLayout;
 import io.github.roost.index.hnsw.search.GraphImage;
 import io.github.roost.index.hnsw.search.GraphInsertion;
 import io.github.roost.index.hnsw.search.GraphSearchers;
+import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.kernel.VectorModule;
+import io.github.roost.vector.math.CodeRecall;
+import io.github.roost.vector.math.ScalarQuantizer;
 import io.github.roost.vector.spi.BuildWork;
 import java.util.Arrays;
 import java.util.stream.IntStream;
@@ -36,7 +40,8 @@ public final class GraphBuild {
     private static final int RUN = 4;
 
     private final BuildWork work;
-    private final GraphOptions options;
+    private GraphOptions options;
+    private GraphLayout.Choice layout = new GraphLayout.Choice(GraphLayout.FLOAT32, "it was requested");
 
     public GraphBuild(BuildWork work, GraphOptions options) {
         this.work = work;
@@ -53,7 +58,14 @@ public final class GraphBuild {
         GraphImage image;
         boolean normsVary = false;
         try (GraphRows rows = GraphRows.read(work, source, options.metric())) {
-            DistinctRows nodes = work.once(() -> DistinctRows.of(ids, rows, work::yieldToSearches));
+            DistinctRows distinct = work.once(() -> DistinctRows.of(ids, rows, work::yieldToSearches));
+            DistinctRows nodes = distinct;
+            if (options.elementType() == ElementType.INT8) {
+                layout = work.once(() -> GraphLayout.byRecall(codeRecall(rows, distinct)));
+                if (layout.layout() == GraphLayout.FLOAT32) {
+                    options = options.withElementType(ElementType.FLOAT32);
+                }
+            }
             RowNorms norms = options.metric() == Metric.INNER_PRODUCT ? RowNorms.of(work, rows, nodes) : null;
             normsVary = norms != null && norms.vary();
             if (norms != null && normsVary) {
@@ -71,6 +83,23 @@ public final class GraphBuild {
             InnerProductLinks.add(work, image, GraphSearchers.preferred(), options.efConstruction());
         }
         return image;
+    }
+
+    /** The layout of the image that was built. */
+    public GraphLayout.Choice layout() {
+        return layout;
+    }
+
+    private double codeRecall(GraphRows rows, DistinctRows nodes) {
+        ScalarQuantizer quantizer = ScalarQuantizer.of(Arrays.stream(ScalarQuantizer.sample(nodes.nodes()))
+                .mapToObj(node -> rows.vector(nodes.row(node)))
+                .toArray(float[][]::new));
+        return CodeRecall.of(
+                options.metric(),
+                quantizer,
+                node -> rows.vector(nodes.row(node)),
+                nodes.nodes(),
+                work::yieldToSearches);
     }
 
     /** The progress that is {@code usual} if no links follow. */

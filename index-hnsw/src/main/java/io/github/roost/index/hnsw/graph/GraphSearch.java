@@ -30,7 +30,7 @@ public final class GraphSearch implements AutoCloseable {
         this.graph = graph;
         this.image = graph.image();
         this.width = width;
-        this.piece = SEARCHER.budget(image.shape().dimension());
+        this.piece = SEARCHER.budget(image.searchedBytes());
         SearchScratch taken = SearchScratch.take();
         boolean ready = false;
         try {

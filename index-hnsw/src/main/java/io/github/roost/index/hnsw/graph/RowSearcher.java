@@ -105,7 +105,7 @@ public final class RowSearcher {
             searcher.search(image, scratch, ef, limit, allowed, () -> betweenPieces(scratch, visit));
             long computed = scratch.computed();
             touchedRecords(scratch, visit);
-            if (!visit.isCutShort() && wentFar(computed, scratch.expanded(), allowed.size(), ef)) {
+            if (!visit.isCutShort() && wentFar(computed, allowed.size(), ef)) {
                 return search(query, k, SearchPlan.wider(ef, nodes), alive, wanted, visit, scratch);
             }
         }
@@ -115,11 +115,9 @@ public final class RowSearcher {
                 : found;
     }
 
-    private boolean wentFar(long computed, long expanded, int allowed, int width) {
+    private boolean wentFar(long computed, int allowed, int width) {
         GraphImage.Shape shape = image.shape();
-        return shape.hasNeighborCodes()
-                ? SearchPlan.expandedFar(expanded, shape.nodes(), allowed, width)
-                : SearchPlan.wentFar(computed, shape.nodes(), allowed, width, shape.degree());
+        return SearchPlan.wentFar(computed, shape.nodes(), allowed, width, shape.degree());
     }
 
     private void betweenPieces(SearchScratch scratch, GraphVisit visit) {
@@ -267,14 +265,9 @@ public final class RowSearcher {
         return image.shape().coded() ? reranked(k, ef) : 0;
     }
 
-    /** Counts traffic by the paper's estimate: per node a vector or its codes, and M neighbors; with neighbor codes the whole record. */
+    /** Counts traffic by the paper's estimate: per node a vector or its codes, and M neighbors. */
     private void touchedRecords(SearchScratch scratch, GraphVisit visit) {
         GraphImage.Shape shape = image.shape();
-        if (shape.hasNeighborCodes()) {
-            long record = image.bytes() / shape.nodes();
-            visit.compared(scratch.computed(), scratch.expanded(), scratch.computed() * record);
-            return;
-        }
         long vector = (long) shape.dimension() * Float.BYTES;
         long reranked = shape.coded() ? scratch.size() : 0;
         long nodes = scratch.computed() - reranked;

@@ -36,10 +36,7 @@ public final class GraphImage {
     /** "ROOSTHNW", little-endian. */
     static final long MAGIC = HnswFormats.TABLE.magic();
 
-    static final int VERSION = 2;
-    /** Version of an image with neighbor codes, which version 2 readers cannot read. */
-    static final int VERSION_OF_NEIGHBOR_CODES = 3;
-
+    static final int VERSION = 4;
     private static final int CACHE_LINE = 64;
     /** Records are padded to whole cache lines if that adds at most one byte per this many. */
     private static final int PADDING_SHARE = 20;
@@ -96,10 +93,8 @@ public final class GraphImage {
         VECTORS,
         /** Codes, read by graph searches, and vectors, read by the rerank. */
         CODES_AND_VECTORS,
-        /** Codes only. Each node is one row, and its id consists of an ordinal and a label. */
-        CODES,
-        /** Vectors, and {@link io.github.roost.index.hnsw.search.NeighborCodes} of each node's neighbors, which steer graph searches. */
-        NEIGHBOR_CODES
+        /** Codes only. Each node is one row, and its id consists of an ordinal and a label, as it may in an image of vectors. */
+        CODES
     }
 
     /**
@@ -154,26 +149,12 @@ public final class GraphImage {
 
         /** The shape of a graph of the same vectors and links, with codes for graph searches. */
         public Shape withCodes() {
-            return with(Content.CODES_AND_VECTORS, degree);
-        }
-
-        /** The shape of a graph of the same vectors and links, with neighbor codes. */
-        public Shape withNeighborCodes() {
-            return with(Content.NEIGHBOR_CODES, NeighborCodes.degree(degree));
-        }
-
-        private Shape with(Content other, int room) {
-            return new Shape(metric, other, dimension, room, upperDegree, nodes, rows, exponent, largest, levelCounts);
+            return new Shape(metric, true, dimension, degree, upperDegree, nodes, rows, exponent, largest, levelCounts);
         }
 
         /** Whether graph searches read codes instead of vectors. */
         public boolean coded() {
             return content == Content.CODES_AND_VECTORS || content == Content.CODES;
-        }
-
-        /** Whether each record has the codes of the node's neighbors. */
-        public boolean hasNeighborCodes() {
-            return content == Content.NEIGHBOR_CODES;
         }
 
         /** Whether the vectors are in the image. */
@@ -189,16 +170,7 @@ public final class GraphImage {
 
         /** Offset of the neighbor list in a record. */
         long linksIn() {
-            return switch (content) {
-                case VECTORS -> (long) dimension * Float.BYTES;
-                case CODES_AND_VECTORS, CODES -> aligned(dimension, Integer.BYTES);
-                case NEIGHBOR_CODES -> blocksIn() + degree / NeighborCodes.BLOCK * NeighborCodes.blockBytes(dimension);
-            };
-        }
-
-        /** Offset of the neighbor codes in a record, if it has any. */
-        long blocksIn() {
-            return aligned((long) dimension * Float.BYTES, CACHE_LINE);
+            return coded() ? aligned(dimension, Integer.BYTES) : (long) dimension * Float.BYTES;
         }
 
         long upperLists() {
@@ -222,28 +194,31 @@ public final class GraphImage {
             return aligned(rows == nodes ? ids : ids + (nodes + 1L) * Integer.BYTES, Long.BYTES);
         }
 
-        /** Offset of the terms, one float per node: the part of its distance that does not depend on the query. 0 without codes. */
+        /**
+         * Offset of two floats per node: the term, which is the part of its distance that does not depend on the query, and the scale of
+         * its codes. 0 without codes.
+         */
         long termsAt() {
             return coded() ? idsEnd() : 0;
         }
 
-        /** Offset of the zero points of the codes, then their scales, one float per dimension each. 0 without codes. */
+        /** Offset of the center of the codes, one float per dimension. 0 without codes. */
         long quantizerAt() {
-            return coded() ? idsEnd() + (long) nodes * Float.BYTES : 0;
+            return coded() ? idsEnd() + 2L * nodes * Float.BYTES : 0;
         }
 
         /** Offset of the first vector; 0 if there are none. */
         long vectorsAt() {
             return switch (content) {
-                case VECTORS, NEIGHBOR_CODES -> HEAD_BYTES;
-                case CODES_AND_VECTORS -> aligned(stepsEnd(), CACHE_LINE);
+                case VECTORS -> HEAD_BYTES;
+                case CODES_AND_VECTORS -> aligned(centerEnd(), CACHE_LINE);
                 case CODES -> 0;
             };
         }
 
         long vectorStride() {
             return switch (content) {
-                case VECTORS, NEIGHBOR_CODES -> stride();
+                case VECTORS -> stride();
                 case CODES_AND_VECTORS -> padded((long) dimension * Float.BYTES);
                 case CODES -> 0;
             };
@@ -252,14 +227,14 @@ public final class GraphImage {
         /** Size of the image in bytes. */
         public long bytes() {
             return switch (content) {
-                case VECTORS, NEIGHBOR_CODES -> idsEnd();
+                case VECTORS -> idsEnd();
                 case CODES_AND_VECTORS -> aligned(vectorsAt() + nodes * vectorStride(), Long.BYTES);
-                case CODES -> aligned(stepsEnd(), Long.BYTES);
+                case CODES -> aligned(centerEnd(), Long.BYTES);
             };
         }
 
-        private long stepsEnd() {
-            return quantizerAt() + 2L * dimension * Float.BYTES;
+        private long centerEnd() {
+            return quantizerAt() + (long) dimension * Float.BYTES;
         }
 
         private static long padded(long bytes) {
@@ -321,7 +296,7 @@ public final class GraphImage {
 
     private void writeHead(MemorySegment to) {
         to.set(LONG, AT_MAGIC, MAGIC);
-        to.set(INT, AT_VERSION, shape.hasNeighborCodes() ? VERSION_OF_NEIGHBOR_CODES : VERSION);
+        to.set(INT, AT_VERSION, VERSION);
         to.set(INT, AT_METRIC, shape.metric().ordinal());
         to.set(INT, AT_DIMENSION, shape.dimension());
         to.set(INT, AT_DEGREE, shape.degree());
@@ -415,12 +390,8 @@ public final class GraphImage {
     }
 
     /** Bytes that a graph search reads per distance. */
-    long searchedBytes() {
-        return switch (shape.content()) {
-            case VECTORS -> vectorBytes();
-            case CODES_AND_VECTORS, CODES -> shape.dimension();
-            case NEIGHBOR_CODES -> stride;
-        };
+    public long searchedBytes() {
+        return shape.coded() ? shape.dimension() : vectorBytes();
     }
 
     /** The head that C reads, which stays the same if the image's memory is changed. Valid while the memory is. */
@@ -460,6 +431,12 @@ public final class GraphImage {
         MemorySegment.copy(values, 0, memory, FLOAT_ANYWHERE, vectorAt(node), shape.dimension());
     }
 
+    private float[] vector(int node) {
+        float[] values = new float[shape.dimension()];
+        vector(node, values);
+        return values;
+    }
+
     /** Copies a node's vector into an array. */
     public void vector(int node, float[] into) {
         MemorySegment.copy(memory, FLOAT_ANYWHERE, vectorAt(node), into, 0, shape.dimension());
@@ -473,28 +450,24 @@ public final class GraphImage {
     /**
      * If the image is coded, computes and writes its codes from its vectors, all of which must be set; returns this.
      *
-     * @param betweenNodes runs twice per node
+     * @param betweenNodes runs once per node
      */
     public GraphImage encode(Runnable betweenNodes) {
         if (!shape.coded()) {
             return this;
         }
-        ScalarQuantizer.Ranges ranges = new ScalarQuantizer.Ranges(shape.dimension());
-        float[] vector = new float[shape.dimension()];
-        for (int node = 0; node < shape.nodes(); node++) {
-            betweenNodes.run();
-            vector(node, vector);
-            ranges.add(vector);
-        }
-        ScalarQuantizer quantizer = ranges.evenSteps();
+        ScalarQuantizer quantizer = ScalarQuantizer.of(Arrays.stream(ScalarQuantizer.sample(shape.nodes()))
+                .mapToObj(this::vector)
+                .toArray(float[][]::new));
         setQuantizer(quantizer);
+        float[] vector = new float[shape.dimension()];
         byte[] codes = new byte[vector.length];
         for (int node = 0; node < shape.nodes(); node++) {
             betweenNodes.run();
             vector(node, vector);
-            quantizer.encode(vector, codes);
-            float term = quantizer.term(shape.metric() == Metric.INNER_PRODUCT, codes);
-            setCodes(node, MemorySegment.ofArray(codes), 0, term);
+            float scale = quantizer.encode(vector, codes);
+            float term = quantizer.term(shape.metric() == Metric.INNER_PRODUCT, codes, scale);
+            setCodes(node, MemorySegment.ofArray(codes), 0, term, scale);
         }
         return this;
     }
@@ -520,78 +493,41 @@ public final class GraphImage {
         }
     }
 
-    private long blockAt(int node, int block) {
-        return recordAt(node) + shape.blocksIn() + block * NeighborCodes.blockBytes(shape.dimension());
-    }
-
-    private long factorsAt(int node, int block) {
-        return blockAt(node, block + 1) - 2L * NeighborCodes.BLOCK * Float.BYTES;
-    }
-
-    /** Writes a block of a node's neighbor codes, with the addends and multipliers of their estimates. */
-    void setBlock(int node, int block, byte[] codes, float[] add, float[] multiply) {
-        MemorySegment.copy(codes, 0, memory, JAVA_BYTE, blockAt(node, block), codes.length);
-        long at = factorsAt(node, block);
-        MemorySegment.copy(add, 0, memory, FLOAT_ANYWHERE, at, add.length);
-        MemorySegment.copy(multiply, 0, memory, FLOAT_ANYWHERE, at + (long) add.length * Float.BYTES, multiply.length);
-    }
-
-    /** A copy of the codes of a block. */
-    byte[] blockCodes(int node, int block) {
-        long at = blockAt(node, block);
-        return memory.asSlice(at, factorsAt(node, block) - at).toArray(JAVA_BYTE);
-    }
-
-    /** The addend in the estimate of neighbor {@code i} of a block. */
-    float added(int node, int block, int i) {
-        return memory.get(FLOAT_ANYWHERE, factorAt(node, block, i));
-    }
-
-    /** The multiplier of the product in the estimate of neighbor {@code i} of a block. */
-    float multiplier(int node, int block, int i) {
-        return memory.get(FLOAT_ANYWHERE, factorAt(node, block, NeighborCodes.BLOCK + i));
-    }
-
-    /** Offset of factor {@code i} of a block: first the addends of all its neighbors, then the multipliers. */
-    long factorAt(int node, int block, int i) {
-        return factorsAt(node, block) + (long) i * Float.BYTES;
-    }
-
     /** Copies a node's codes into an array. */
     void codes(int node, byte[] into) {
         MemorySegment.copy(memory, JAVA_BYTE, recordAt(node), into, 0, shape.dimension());
     }
 
-    /** Copies a node's codes from offset {@code at} of other memory, and writes their term. */
-    public void setCodes(int node, MemorySegment codes, long at, float term) {
+    /** Copies a node's codes from offset {@code at} of other memory, and writes their term and scale. */
+    public void setCodes(int node, MemorySegment codes, long at, float term, float scale) {
         MemorySegment.copy(codes, at, memory, recordAt(node), shape.dimension());
-        memory.set(FLOAT_ANYWHERE, shape.termsAt() + (long) node * Float.BYTES, term);
+        memory.set(FLOAT_ANYWHERE, termAt(node), term);
+        memory.set(FLOAT_ANYWHERE, termAt(node) + Float.BYTES, scale);
+    }
+
+    /** Offset of a node's term and scale. */
+    long termAt(int node) {
+        return shape.termsAt() + 2L * node * Float.BYTES;
     }
 
     /** The part of a node's distance by codes that does not depend on the query. */
     float term(int node) {
-        return memory.get(FLOAT_ANYWHERE, shape.termsAt() + (long) node * Float.BYTES);
+        return memory.get(FLOAT_ANYWHERE, termAt(node));
+    }
+
+    /** The scale of a node's codes. */
+    float scale(int node) {
+        return memory.get(FLOAT_ANYWHERE, termAt(node) + Float.BYTES);
     }
 
     /** Writes the meaning of the codes. */
     public void setQuantizer(ScalarQuantizer quantizer) {
-        float[] zeroPoints = quantizer.zeroPoints();
-        MemorySegment.copy(zeroPoints, 0, memory, FLOAT_ANYWHERE, shape.quantizerAt(), zeroPoints.length);
-        MemorySegment.copy(
-                quantizer.scales(),
-                0,
-                memory,
-                FLOAT_ANYWHERE,
-                shape.quantizerAt() + (long) zeroPoints.length * Float.BYTES,
-                zeroPoints.length);
+        MemorySegment.copy(quantizer.center(), 0, memory, FLOAT_ANYWHERE, shape.quantizerAt(), shape.dimension());
     }
 
-    /** A copy of the meaning of the codes. */
-    ScalarQuantizer quantizer() {
-        long bytes = (long) shape.dimension() * Float.BYTES;
-        return new ScalarQuantizer(
-                memory.asSlice(shape.quantizerAt(), bytes).toArray(FLOAT_ANYWHERE),
-                memory.asSlice(shape.quantizerAt() + bytes, bytes).toArray(FLOAT_ANYWHERE));
+    /** A copy of the center of the codes. */
+    float[] center() {
+        return memory.asSlice(shape.quantizerAt(), vectorBytes()).toArray(FLOAT_ANYWHERE);
     }
 
     /**
@@ -642,17 +578,17 @@ public final class GraphImage {
         return memory.get(LONG, idsAt + (long) row * Long.BYTES);
     }
 
-    /** Writes a node's ordinal and label, both 0 or more, in an image without vectors. */
+    /** Writes a node's ordinal and label, both 0 or more, in an image of one row per node. */
     public void setOrdinalAndLabel(int node, int ordinal, int label) {
         setId(node, (long) label << Integer.SIZE | ordinal);
     }
 
-    /** A node's ordinal in an image without vectors; not range-checked. */
+    /** A node's ordinal; not range-checked. */
     public int ordinal(int node) {
         return (int) id(node);
     }
 
-    /** A node's label, by which a {@linkplain NodeSet#ofLabels filter} identifies it, in an image without vectors; not range-checked. */
+    /** A node's label, by which a {@linkplain NodeSet#ofLabels filter} identifies it; not range-checked. */
     public int label(int node) {
         return (int) (id(node) >>> Integer.SIZE);
     }

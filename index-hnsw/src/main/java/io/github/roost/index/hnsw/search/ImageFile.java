@@ -97,24 +97,21 @@ public final class ImageFile {
     }
 
     /**
-     * Opens an image of {@link GraphImage.Content#CODES} in place, in memory that the caller has mapped. Validates only the head, and
-     * the zero points and scales of the codes; searches check the neighbors and labels that they read.
+     * Opens an image of a graph whose nodes have labels in place, in memory that the caller has mapped: of codes, or of vectors.
+     * Validates only the head, and the center of the codes; searches check the neighbors and labels that they read.
      *
      * @param file the image's name in messages
      * @param memory exactly the image's bytes, aligned to 8 bytes
      * @throws FileFormatException if it is not such an image, or of another version, or its head does not match its size
      */
-    public static GraphImage openInPlace(Path file, MemorySegment memory) throws FileFormatException {
-        GraphImage image = openInPlace(file, memory, GraphImage.Content.CODES);
-        int rows = image.shape().rows();
-        requireRange(
-                file,
-                GraphImage.AT_ROWS,
-                "number of rows",
-                rows,
-                image.shape().nodes(),
-                image.shape().nodes());
-        checkSteps(file, image);
+    public static GraphImage openLabeled(Path file, MemorySegment memory) throws FileFormatException {
+        GraphImage image = head(file, memory);
+        GraphImage.Shape shape = image.shape();
+        requireRange(file, GraphImage.AT_ROWS, "number of rows", shape.rows(), shape.nodes(), shape.nodes());
+        if (shape.coded()) {
+            requireContent(file, shape, GraphImage.Content.CODES);
+            checkCenter(file, image);
+        }
         return image;
     }
 
@@ -129,17 +126,21 @@ public final class ImageFile {
      */
     public static GraphImage openInPlace(Path file, MemorySegment memory, GraphImage.Content content)
             throws FileFormatException {
+        GraphImage image = head(file, memory);
+        requireContent(file, image.shape(), content);
+        return image;
+    }
+
+    private static GraphImage head(Path file, MemorySegment memory) throws FileFormatException {
         requireHead(file, memory.byteSize(), GraphImage.HEAD_BYTES);
         checkHead(file, memory);
-        GraphImage.Shape shape = checkedShape(file, memory);
-        requireRange(
-                file,
-                GraphImage.AT_CODED,
-                "mark of codes",
-                shape.content().ordinal(),
-                content.ordinal(),
-                content.ordinal());
-        return new GraphImage(memory.asReadOnly(), shape);
+        return new GraphImage(memory.asReadOnly(), checkedShape(file, memory));
+    }
+
+    private static void requireContent(Path file, GraphImage.Shape shape, GraphImage.Content content)
+            throws FileFormatException {
+        int expected = content.ordinal();
+        requireRange(file, GraphImage.AT_CODED, "mark of codes", shape.content().ordinal(), expected, expected);
     }
 
     private static void requireHead(Path file, long bytes, long min) throws FileFormatException {
@@ -150,10 +151,7 @@ public final class ImageFile {
         HnswFormats.TABLE.require(file, memory.get(GraphImage.LONG, GraphImage.AT_MAGIC));
         new FileChecks(file)
                 .requireVersion(
-                        GraphImage.AT_VERSION,
-                        memory.get(GraphImage.INT, GraphImage.AT_VERSION),
-                        GraphImage.VERSION,
-                        GraphImage.VERSION_OF_NEIGHBOR_CODES);
+                        GraphImage.AT_VERSION, memory.get(GraphImage.INT, GraphImage.AT_VERSION), GraphImage.VERSION);
         long said = memory.get(GraphImage.LONG, GraphImage.AT_BYTES);
         if (said != memory.byteSize()) {
             throw new FileFormatException(
@@ -180,26 +178,9 @@ public final class ImageFile {
                     1,
                     layer == 0 ? shape.nodes() : shape.levelCounts()[layer - 1]);
         }
-        checkNeighborCodes(file, memory, shape);
         GraphImage.requireSameHead(file, memory, shape);
         checkScale(file, shape);
         return shape;
-    }
-
-    private static void checkNeighborCodes(Path file, MemorySegment memory, GraphImage.Shape shape)
-            throws FileFormatException {
-        int version = shape.hasNeighborCodes() ? GraphImage.VERSION_OF_NEIGHBOR_CODES : GraphImage.VERSION;
-        requireRange(
-                file,
-                GraphImage.AT_VERSION,
-                "version",
-                memory.get(GraphImage.INT, GraphImage.AT_VERSION),
-                version,
-                version);
-        if (shape.hasNeighborCodes()) {
-            int whole = NeighborCodes.degree(Math.max(1, shape.degree()));
-            requireRange(file, GraphImage.AT_DEGREE, "degree", shape.degree(), whole, whole);
-        }
     }
 
     /** Validates the scale: with an exponent out of range, distances would underflow to 0 or overflow to infinity. */
@@ -239,29 +220,6 @@ public final class ImageFile {
         if (shape.coded()) {
             checkCodes(file, image);
         }
-        if (shape.hasNeighborCodes()) {
-            checkFactors(file, image);
-        }
-    }
-
-    /** Requires the addends and multipliers of estimates to be finite. */
-    private static void checkFactors(Path file, GraphImage image) throws FileFormatException {
-        int blocks = image.shape().degree() / NeighborCodes.BLOCK;
-        for (int node = 0; node < image.shape().nodes(); node++) {
-            for (int block = 0; block < blocks; block++) {
-                long at = image.factorAt(node, block, 0);
-                for (int i = 0; i < NeighborCodes.BLOCK; i++) {
-                    requireNumber(file, at, i, "factor of a node", image.added(node, block, i), -Float.MAX_VALUE);
-                    requireNumber(
-                            file,
-                            at,
-                            NeighborCodes.BLOCK + i,
-                            "factor of a node",
-                            image.multiplier(node, block, i),
-                            -Float.MAX_VALUE);
-                }
-            }
-        }
     }
 
     /** Requires finite vectors: with NaN or infinity the order of distances would be arbitrary. */
@@ -283,22 +241,20 @@ public final class ImageFile {
         }
     }
 
-    /** Requires finite terms, zero points and scales: otherwise distances by codes would be NaN or infinite. */
+    /** Requires finite terms, scales and center: otherwise distances by codes would be NaN or infinite. */
     private static void checkCodes(Path file, GraphImage image) throws FileFormatException {
         GraphImage.Shape shape = image.shape();
         for (int node = 0; node < shape.nodes(); node++) {
-            requireNumber(file, shape.termsAt(), node, "term of a node", image.term(node), -Float.MAX_VALUE);
+            requireNumber(file, image.termAt(node), 0, "term of a node", image.term(node), -Float.MAX_VALUE);
+            requireNumber(file, image.termAt(node), 1, "scale of a node", image.scale(node), 0);
         }
-        checkSteps(file, image);
+        checkCenter(file, image);
     }
 
-    private static void checkSteps(Path file, GraphImage image) throws FileFormatException {
-        GraphImage.Shape shape = image.shape();
-        float[] zeroPoints = image.quantizer().zeroPoints();
-        float[] scales = image.quantizer().scales();
-        for (int i = 0; i < scales.length; i++) {
-            requireNumber(file, shape.quantizerAt(), i, "zero point of codes", zeroPoints[i], -Float.MAX_VALUE);
-            requireNumber(file, shape.quantizerAt(), (long) scales.length + i, "scale of codes", scales[i], 0);
+    private static void checkCenter(Path file, GraphImage image) throws FileFormatException {
+        float[] center = image.center();
+        for (int i = 0; i < center.length; i++) {
+            requireNumber(file, image.shape().quantizerAt(), i, "center of codes", center[i], -Float.MAX_VALUE);
         }
     }
 

@@ -6,8 +6,6 @@ import io.github.roost.vector.Metric;
 import io.github.roost.vector.math.QueryWeights;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
-import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 
 /** Graph search and scan in plain Java, for machines where no native library can be loaded, and the test oracle of the C code. */
 final class JavaSearch implements GraphSearcher {
@@ -48,9 +46,6 @@ final class JavaSearch implements GraphSearcher {
     /** The nodes of layer 0 that a graph search computes distances to, in that order. */
     int[] visits(GraphImage image, SearchScratch scratch, int width) {
         search(image, scratch, width, width, NodeSet.ALL, () -> {});
-        if (scratch.inJava != null && scratch.inJava.estimator != null) {
-            return scratch.inJava.measured.build().toArray();
-        }
         int[] nodes = new int[Math.toIntExact(scratch.logged())];
         Arrays.setAll(nodes, i -> scratch.log.getAtIndex(GraphImage.INT, i));
         return nodes;
@@ -143,14 +138,14 @@ final class JavaSearch implements GraphSearcher {
 
         CodeMeasure(GraphImage image, float[] query) {
             this.image = image;
-            this.query = QueryWeights.fine(image.quantizer(), image.shape().metric() == Metric.INNER_PRODUCT, query);
+            this.query = QueryWeights.fine(image.center(), image.shape().metric() == Metric.INNER_PRODUCT, query);
             this.codes = new byte[image.shape().dimension()];
         }
 
         @Override
         public float distance(int node) {
             image.codes(node, codes);
-            return image.term(node) + query.slope() * query.sum(codes);
+            return image.term(node) + query.slope() * (image.scale(node) * query.sum(codes));
         }
     }
 
@@ -175,12 +170,6 @@ final class JavaSearch implements GraphSearcher {
         private final NodeSet allowed;
         private final VectorMeasure vectors;
         private final Measure measure;
-        /** Estimates distances of neighbors; null if the image has no neighbor codes. */
-        private final NeighborCodes.@Nullable Query estimator;
-
-        /** Expanded nodes in order, if there is an estimator. */
-        private final IntStream.Builder measured = IntStream.builder();
-
         private final EntryHeap candidates = new EntryHeap();
         private final BoundedEntries found;
         private long computed;
@@ -207,7 +196,6 @@ final class JavaSearch implements GraphSearcher {
             MemorySegment.copy(scratch.query, JAVA_FLOAT, 0, query, 0, query.length);
             this.vectors = new VectorMeasure(image, query);
             this.measure = byCodes ? new CodeMeasure(image, query) : vectors;
-            this.estimator = image.shape().hasNeighborCodes() ? new NeighborCodes.Query(query, dimension) : null;
             this.found = new BoundedEntries(width);
             allowed.words(image);
         }
@@ -292,12 +280,6 @@ final class JavaSearch implements GraphSearcher {
 
         private void beginLayer0() {
             candidates.push(nearest);
-            if (estimator != null) {
-                scratch.log((int) nearest);
-                scratch.learn((int) nearest, -Float.MAX_VALUE);
-                phase = Phase.SEARCHING;
-                return;
-            }
             scratch.visit((int) nearest);
             if (allowed.allows(image, (int) nearest)) {
                 found.offer(nearest);
@@ -307,10 +289,6 @@ final class JavaSearch implements GraphSearcher {
         }
 
         private void search() {
-            if (estimator != null) {
-                searchByEstimates(estimator);
-                return;
-            }
             int node = neighbor(0);
             if (node >= 0) {
                 if (!scratch.isVisited(node)) {
@@ -324,63 +302,6 @@ final class JavaSearch implements GraphSearcher {
                 from = candidates.pop();
                 next = 0;
                 expanded++;
-            }
-        }
-
-        /** Pops the nearest candidate; expands it, or pushes it back if its mean estimate has risen since it was pushed. */
-        private void searchByEstimates(NeighborCodes.Query query) {
-            if (candidates.isEmpty() || candidates.peek() > found.bound()) {
-                next = 0;
-                phase = Phase.FORGETTING;
-                return;
-            }
-            long entry = candidates.pop();
-            int node = (int) entry;
-            if (scratch.isMeasured(node)) {
-                return;
-            }
-            long now = SearchScratch.entry(scratch.estimate(node), node);
-            if (now <= entry) {
-                expand(node, query);
-            } else if (now < found.bound()) {
-                candidates.push(now);
-            }
-        }
-
-        private void expand(int node, NeighborCodes.Query query) {
-            expanded++;
-            scratch.setMeasured(node);
-            measured.add(node);
-            long entry = measure(node);
-            if (allowed.allows(image, node)) {
-                found.offer(entry);
-            }
-            float[] estimates = new float[0];
-            from = entry;
-            next = 0;
-            for (int neighbor = neighbor(0); neighbor >= 0; neighbor = neighbor(0)) {
-                int i = (next - 1) % NeighborCodes.BLOCK;
-                if (i == 0) {
-                    int block = (next - 1) / NeighborCodes.BLOCK;
-                    estimates = query.estimates(image, node, block, SearchScratch.distanceOf(entry));
-                }
-                boolean seemsFar = SearchScratch.entry(estimates[i], neighbor) > found.bound();
-                if (!seemsFar && !scratch.isMeasured(neighbor)) {
-                    learn(neighbor, estimates[i]);
-                }
-            }
-        }
-
-        private void learn(int node, float estimate) {
-            if (scratch.isUnknown(node)) {
-                scratch.log(node);
-            }
-            if (scratch.learn(node, estimate)) {
-                long entry = SearchScratch.entry(scratch.estimate(node), node);
-                if (entry <= found.bound()
-                        && candidates.size() < SearchScratch.CANDIDATES_PER_NODE * scratch.logged()) {
-                    candidates.push(entry);
-                }
             }
         }
 

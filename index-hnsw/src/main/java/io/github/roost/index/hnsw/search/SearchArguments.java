@@ -2,7 +2,6 @@ package io.github.roost.index.hnsw.search;
 
 import static java.lang.foreign.MemoryLayout.PathElement.groupElement;
 import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -23,21 +22,13 @@ final class SearchArguments {
             ADDRESS.withName("log"),
             ADDRESS.withName("found"),
             ADDRESS.withName("weights"),
-            ADDRESS.withName("estimates"),
             ADDRESS.withName("progress"),
             JAVA_LONG.withName("labels"),
             JAVA_INT.withName("inner_product"),
             JAVA_INT.withName("width"),
             JAVA_INT.withName("most_reranked"),
             JAVA_INT.withName("budget"),
-            ADDRESS.withName("image"),
-            ADDRESS.withName("high"),
-            ADDRESS.withName("low"),
-            ADDRESS.withName("table"),
-            JAVA_INT.withName("high_start"),
-            JAVA_INT.withName("low_start"),
-            JAVA_FLOAT.withName("slope"),
-            JAVA_FLOAT.withName("offset"));
+            ADDRESS.withName("image"));
 
     private static final VarHandle QUERY = field("query");
     private static final VarHandle ALLOWED = field("allowed");
@@ -46,7 +37,6 @@ final class SearchArguments {
     private static final VarHandle LOG = field("log");
     private static final VarHandle FOUND = field("found");
     private static final VarHandle WEIGHTS = field("weights");
-    private static final VarHandle ESTIMATES = field("estimates");
     private static final VarHandle PROGRESS = field("progress");
     private static final VarHandle LABELS = field("labels");
     private static final VarHandle INNER_PRODUCT = field("inner_product");
@@ -79,7 +69,6 @@ final class SearchArguments {
         LOG.set(memory, 0L, scratch.log);
         FOUND.set(memory, 0L, scratch.found);
         WEIGHTS.set(memory, 0L, scratch.weights);
-        ESTIMATES.set(memory, 0L, scratch.estimates);
         PROGRESS.set(memory, 0L, scratch.progress);
         LABELS.set(memory, 0L, (long) allowed.labels());
         INNER_PRODUCT.set(memory, 0L, innerProduct(image));

@@ -11,8 +11,6 @@ public final class SearchPlan {
     private static final int ON_THE_WAY = 16;
     /** Max expected share of an expanded node's neighbors that have not been visited yet. */
     private static final double NEW_NEIGHBORS = .75;
-    /** Max expected ratio of the nodes that a search by estimates expands to the nodes that it looks for. */
-    private static final int SEEMING_NEAR = 8;
     /** The k nearest by vector are expected among the k + k / 4 plus this many nearest by code. */
     private static final int RERANKED_MORE = 8;
     /** Min components to rerank in all: with few dimensions many vectors have equal codes, and a rerank is cheap. */
@@ -40,17 +38,6 @@ public final class SearchPlan {
     public static boolean wentFar(long computed, int nodes, int allowed, int ef, int degree) {
         double expanded = ef * (double) nodes / allowed + ON_THE_WAY;
         return allowed < nodes && computed > expanded * NEW_NEIGHBORS * degree;
-    }
-
-    /**
-     * As {@link #wentFar}, for a search by estimates, which visits only the nodes that it expands, including some whose estimates are
-     * too small.
-     *
-     * @param expanded number of nodes that the search expanded
-     */
-    public static boolean expandedFar(long expanded, int nodes, int allowed, int ef) {
-        double expected = ef * (double) nodes / allowed + ON_THE_WAY;
-        return allowed < nodes && expanded > SEEMING_NEAR * expected;
     }
 
     /** The width of a repeated graph search. */

@@ -27,15 +27,9 @@ public final class SearchScratch implements GraphSearcher.Found, GraphSearcher.Q
     private static final int RUN = 4_096;
 
     private static final int ENTRY_BYTES = Long.BYTES;
-    private static final int ESTIMATE_BYTES = Long.BYTES;
-    /** Room in the candidate heap of a search by estimates, per estimated node. */
-    static final int CANDIDATES_PER_NODE = 4;
-    /** The estimate count of a node whose exact distance is known. */
-    private static final int MEASURED = -1;
-
     private static final long PROGRESS_BYTES = 128;
     private static final long QUERY_BYTES = (Vectors.MAX_DIMENSIONS + (long) LANES) * Float.BYTES;
-    private static final long WEIGHT_BYTES = 4L * Vectors.MAX_DIMENSIONS;
+    private static final long WEIGHT_BYTES = 3L * Vectors.MAX_DIMENSIONS;
     private static final int AT_SIZE = 4;
     private static final int AT_LOGGED = 8;
     private static final int AT_COMPUTED = 16;
@@ -43,7 +37,7 @@ public final class SearchScratch implements GraphSearcher.Found, GraphSearcher.Q
 
     /** The query, with room for the additional dimension with which inner-product graphs are built. */
     final MemorySegment query;
-    /** The query's weights for codes, up to four bytes per component. */
+    /** The query's weights for codes, up to three bytes per component. */
     final MemorySegment weights;
 
     /** The arguments of a search in C. */
@@ -55,19 +49,11 @@ public final class SearchScratch implements GraphSearcher.Found, GraphSearcher.Q
     JavaSearch.@Nullable Search inJava;
 
     MemorySegment visited = MemorySegment.NULL;
-    /** Estimates per node; laid out as {@code struct estimate} in search.h, all zero between searches. */
-    MemorySegment estimates = MemorySegment.NULL;
-
     MemorySegment candidates = MemorySegment.NULL;
     MemorySegment log = MemorySegment.NULL;
     MemorySegment found = MemorySegment.NULL;
     private MemorySegment common = MemorySegment.NULL;
     private int nodes;
-    /** Number of nodes with room for estimates. */
-    private int estimated;
-    /** Whether the current search uses estimates instead of visited marks. */
-    private boolean byEstimates;
-
     private int width;
     private int dimension;
 
@@ -95,25 +81,16 @@ public final class SearchScratch implements GraphSearcher.Found, GraphSearcher.Q
     public SearchScratch begin(GraphImage image, int searchWidth) {
         int imageNodes = image.shape().nodes();
         if (imageNodes > nodes) {
-            // Without estimates a node is a candidate at most once; each list has one spare entry.
+            // A node is a candidate at most once; each list has one spare entry.
             int roomFor = roomFor(imageNodes);
             MemorySegment moreVisited = zeroes((roomFor / Long.SIZE + 1L) * Long.BYTES);
-            long room = Math.max(roomFor, CANDIDATES_PER_NODE * (long) estimated);
-            MemorySegment moreCandidates = zeroes((room + 1L) * ENTRY_BYTES);
+            MemorySegment moreCandidates = zeroes((roomFor + 1L) * ENTRY_BYTES);
             MemorySegment moreLog = zeroes((roomFor + 1L + GraphSearcher.TILE) * Integer.BYTES);
             // Assigned only after all allocations succeeded, so that an OutOfMemoryError leaves the sizes consistent.
             visited = moreVisited;
             candidates = moreCandidates;
             log = moreLog;
             nodes = roomFor;
-        }
-        byEstimates = image.shape().hasNeighborCodes();
-        if (byEstimates && imageNodes > estimated) {
-            int roomFor = roomFor(imageNodes);
-            MemorySegment moreEstimates = zeroes((long) roomFor * ESTIMATE_BYTES);
-            candidates = zeroes((CANDIDATES_PER_NODE * (long) Math.max(roomFor, nodes) + 1) * ENTRY_BYTES);
-            estimates = moreEstimates;
-            estimated = roomFor;
         }
         if (searchWidth > width) {
             found = zeroes((long) searchWidth * ENTRY_BYTES);
@@ -137,7 +114,7 @@ public final class SearchScratch implements GraphSearcher.Found, GraphSearcher.Q
     public void abandon() {
         long logged = logged();
         long words = nodes / Long.SIZE + 1L;
-        if (!byEstimates && logged > words) {
+        if (logged > words) {
             visited.asSlice(0, words * Long.BYTES).fill((byte) 0);
         } else {
             for (long i = 0; i < logged; i++) {
@@ -263,47 +240,7 @@ public final class SearchScratch implements GraphSearcher.Found, GraphSearcher.Q
     }
 
     void forget(int node) {
-        if (byEstimates) {
-            estimates.setAtIndex(LONG, node, 0);
-        } else {
-            visited.setAtIndex(LONG, node / Long.SIZE, 0);
-        }
-    }
-
-    /** Whether a node has neither an estimate nor an exact distance. */
-    boolean isUnknown(int node) {
-        return estimateCount(node) == 0;
-    }
-
-    boolean isMeasured(int node) {
-        return estimateCount(node) == MEASURED;
-    }
-
-    void setMeasured(int node) {
-        estimates.setAtIndex(INT, 2L * node + 1, MEASURED);
-    }
-
-    /** Adds an estimate of a node without an exact distance; returns whether it is the first, or lowers the mean. */
-    boolean learn(int node, float estimate) {
-        float sum = estimateSum(node);
-        int count = estimateCount(node);
-        boolean lowers = count == 0 || estimate * (float) count < sum;
-        estimates.setAtIndex(JAVA_FLOAT, 2L * node, sum + estimate);
-        estimates.setAtIndex(INT, 2L * node + 1, count + 1);
-        return lowers;
-    }
-
-    /** The mean estimate of a node that has at least one. */
-    float estimate(int node) {
-        return estimateSum(node) / (float) estimateCount(node);
-    }
-
-    private float estimateSum(int node) {
-        return estimates.getAtIndex(JAVA_FLOAT, 2L * node);
-    }
-
-    private int estimateCount(int node) {
-        return estimates.getAtIndex(INT, 2L * node + 1);
+        visited.setAtIndex(LONG, node / Long.SIZE, 0);
     }
 
     /** Adds a node to the log. */

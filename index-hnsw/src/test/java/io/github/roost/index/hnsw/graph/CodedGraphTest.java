@@ -106,7 +106,8 @@ class CodedGraphTest {
                 Metric.SQUARED_L2,
                 DIMENSION,
                 ROWS,
-                (row, into) -> System.arraycopy(bytes[row], 0, into, 0, DIMENSION))) {
+                (row, into) -> System.arraycopy(bytes[row], 0, into, 0, DIMENSION),
+                () -> {})) {
             written = write(rows, new Exact(bytes));
         }
         Graph graph = open(written, Metric.SQUARED_L2);
@@ -214,7 +215,7 @@ class CodedGraphTest {
     /** A copy of what is written for a metric, to change. */
     private MemorySegment write(Metric metric) throws IOException {
         if (plain == null || metric != Metric.SQUARED_L2) {
-            try (CodedRows rows = CodedRows.ofFloats(metric, DIMENSION, ROWS, CodedGraphTest::copy)) {
+            try (CodedRows rows = CodedRows.ofFloats("test", metric, DIMENSION, ROWS, CodedGraphTest::copy, () -> {})) {
                 plain = write(rows, EXACT);
             }
         }

@@ -134,16 +134,15 @@ class ChangedFileTest {
     }
 
     private GraphImage written(GraphImage.Content content) {
-        int degree = content == GraphImage.Content.NEIGHBOR_CODES ? NeighborCodes.BLOCK : 8;
         GraphImage image = GraphImage.allocate(new GraphImage.Shape(
-                Metric.SQUARED_L2, content, DIMENSION, degree, 4, NODES, NODES, 0, 0, LEVEL_COUNTS));
+                Metric.SQUARED_L2, content, DIMENSION, 8, 4, NODES, NODES, 0, 0, LEVEL_COUNTS));
         for (int node = 0; node < NODES; node++) {
             if (image.shape().hasVectors()) {
                 image.setVector(node, gaussian(DIMENSION, random));
             } else {
                 byte[] codes = new byte[DIMENSION];
                 random.nextBytes(codes);
-                image.setCodes(node, MemorySegment.ofArray(codes), 0, random.nextFloat());
+                image.setCodes(node, MemorySegment.ofArray(codes), 0, random.nextFloat(), 1);
             }
         }
         for (int layer = 0; layer <= image.levels(); layer++) {

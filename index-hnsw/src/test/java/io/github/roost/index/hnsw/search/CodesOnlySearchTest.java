@@ -152,8 +152,13 @@ class CodesOnlySearchTest {
             vectors[node] = gaussian(dimension, random);
         }
         try (CodedRows codes = CodedRows.ofFloats(
-                metric, dimension, nodes, (row, into) -> System.arraycopy(vectors[row], 0, into, 0, dimension))) {
-            codes.copyQuantizer(image);
+                "test",
+                metric,
+                dimension,
+                nodes,
+                (row, into) -> System.arraycopy(vectors[row], 0, into, 0, dimension),
+                () -> {})) {
+            codes.copyCenter(image);
             for (int node = 0; node < nodes; node++) {
                 codes.copy(node, image, node);
                 image.setOrdinalAndLabel(node, node, labelOf(node));

@@ -1,6 +1,5 @@
 package io.github.roost.index.hnsw.search;
 
-import io.github.roost.index.hnsw.graph.CodedRows;
 import io.github.roost.testkit.HeadersContract;
 import io.github.roost.vector.Vectors;
 import java.lang.foreign.FunctionDescriptor;
@@ -33,16 +32,9 @@ class SearchHeadersTest extends HeadersContract {
         Map<String, Long> values = new HashMap<>();
         values.putAll(constants(GraphImage.class, name -> name.equals("MAX_LEVELS") ? name : at("struct image", name)));
         values.putAll(constants(SearchScratch.class, name -> switch (name) {
-            case "LANES", "CANDIDATES_PER_NODE" -> name;
-            case "ESTIMATE_BYTES" -> "sizeof(struct estimate)";
+            case "LANES" -> name;
             default -> at("struct progress", name);
         }));
-        values.putAll(constants(NeighborCodes.class, name -> switch (name) {
-            case "BLOCK", "PADDED_TO", "GROUP" -> name;
-            case "GROUP_ENTRIES" -> "GROUP_BYTES";
-            default -> "";
-        }));
-        values.putAll(constants(CodedRows.class, name -> name.equals("LANES") ? "CODE_LANES" : ""));
         values.putAll(layout("struct search", SearchArguments.LAYOUT));
         values.putAll(layout("struct group", GroupScratch.LAYOUT));
         values.putAll(layout("struct insert", InsertScratch.LAYOUT));

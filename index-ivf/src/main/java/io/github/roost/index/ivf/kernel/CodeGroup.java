@@ -4,6 +4,7 @@ import static java.lang.foreign.MemoryLayout.PathElement.groupElement;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
+import io.github.roost.vector.Metric;
 import io.github.roost.vector.memory.ScratchMemory;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
@@ -13,8 +14,11 @@ import java.lang.invoke.VarHandle;
 
 /**
  * Queries that scan codes together and the rows that a scan found for each, in off-heap memory that is reused.
- * Fill with {@link #begin} and {@link #add}; after each scan read the found rows and lower the bounds. Belongs to one
- * thread.
+ * Fill with {@link #begin} and {@link #add}, pass to {@link ScanKernel#weigh}, and set the bounds; after each scan read the found rows
+ * and lower the bounds. Belongs to one thread.
+ *
+ * <p>A row's score for a query is nearly the distance to the row that its codes stand for, so that the scores of rows with different
+ * centers can be compared.
  *
  * <p>Rows that are near enough are appended, not kept in a heap: a run is short, and choosing the best of a buffer now and then
  * costs less than keeping them in order all the time.
@@ -37,14 +41,25 @@ public final class CodeGroup {
             ADDRESS.withName("found"),
             ADDRESS.withName("rows"),
             ADDRESS.withName("scores"),
+            ADDRESS.withName("bases"),
+            ADDRESS.withName("lengths"),
+            ADDRESS.withName("errors"),
+            ADDRESS.withName("low_weights"),
+            ADDRESS.withName("low_starts"),
+            ADDRESS.withName("fine"),
+            ADDRESS.withName("queries"),
+            ADDRESS.withName("center"),
             JAVA_INT.withName("first"),
             JAVA_INT.withName("end"),
             JAVA_INT.withName("count"),
             JAVA_INT.withName("stride"),
             JAVA_INT.withName("query_count"),
             JAVA_INT.withName("room"),
+            JAVA_INT.withName("components"),
+            JAVA_INT.withName("inner_product"),
             ADDRESS.withName("codes"),
-            ADDRESS.withName("terms"));
+            ADDRESS.withName("terms"),
+            ADDRESS.withName("scales"));
 
     private static final VarHandle WEIGHTS = field("weights");
     private static final VarHandle STARTS = field("starts");
@@ -53,6 +68,14 @@ public final class CodeGroup {
     private static final VarHandle FOUND = field("found");
     private static final VarHandle ROWS = field("rows");
     private static final VarHandle SCORES = field("scores");
+    private static final VarHandle BASES = field("bases");
+    private static final VarHandle LENGTHS = field("lengths");
+    private static final VarHandle ERRORS = field("errors");
+    private static final VarHandle LOW_WEIGHTS = field("low_weights");
+    private static final VarHandle LOW_STARTS = field("low_starts");
+    private static final VarHandle FINE = field("fine");
+    private static final VarHandle QUERIES = field("queries");
+    private static final VarHandle CENTER = field("center");
     private static final VarHandle FIRST = field("first");
     private static final VarHandle END = field("end");
     private static final VarHandle COUNT = field("count");
@@ -60,14 +83,27 @@ public final class CodeGroup {
     private static final VarHandle QUERY_COUNT = field("query_count");
     private static final VarHandle FIELD_ROOM = field("room");
 
+    private static final VarHandle COMPONENTS = field("components");
+    private static final VarHandle INNER_PRODUCT = field("inner_product");
+
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
 
     MemorySegment weights = MemorySegment.NULL;
+    /** Weights of what weights have lost, for queries that are marked as {@link #fine}. */
+    MemorySegment lowWeights = MemorySegment.NULL;
+
+    MemorySegment queries = MemorySegment.NULL;
+    MemorySegment center = MemorySegment.NULL;
     /** Start values of the sums: they subtract 128 from every code at once, for kernels that multiply unsigned bytes. */
     final MemorySegment starts;
 
     final MemorySegment slopes;
+    final MemorySegment bases;
+    final MemorySegment lengths;
+    final MemorySegment errors;
+    final MemorySegment lowStarts;
+    final MemorySegment fine;
     final MemorySegment bounds;
     final MemorySegment found;
     final MemorySegment rows;
@@ -76,6 +112,8 @@ public final class CodeGroup {
     private final MemorySegment arguments;
 
     int stride;
+    int components;
+    boolean innerProduct;
 
     private final int[] copied = new int[ROOM];
     private int size;
@@ -84,51 +122,94 @@ public final class CodeGroup {
     public CodeGroup() {
         long small = MAX_QUERIES * (long) Integer.BYTES;
         long large = ROOM * small;
-        MemorySegment all = ScratchMemory.allocate(4 * small + 2 * large + LAYOUT.byteSize());
+        MemorySegment all = ScratchMemory.allocate(9 * small + 2 * large + LAYOUT.byteSize());
         this.starts = all.asSlice(0, small);
         this.slopes = all.asSlice(small, small);
         this.bounds = all.asSlice(2 * small, small);
         this.found = all.asSlice(3 * small, small);
-        this.rows = all.asSlice(4 * small, large);
-        this.scores = all.asSlice(4 * small + large, large);
-        this.arguments = all.asSlice(4 * small + 2 * large, LAYOUT);
+        this.bases = all.asSlice(4 * small, small);
+        this.lengths = all.asSlice(5 * small, small);
+        this.errors = all.asSlice(6 * small, small);
+        this.lowStarts = all.asSlice(7 * small, small);
+        this.fine = all.asSlice(8 * small, small);
+        this.rows = all.asSlice(9 * small, large);
+        this.scores = all.asSlice(9 * small + large, large);
+        this.arguments = all.asSlice(9 * small + 2 * large, LAYOUT);
     }
 
     private static VarHandle field(String name) {
         return LAYOUT.varHandle(groupElement(name));
     }
 
-    /** Empties the group, for queries of {@code stride} weights. */
-    public void begin(int stride) {
-        this.stride = stride;
-        this.size = 0;
-        if (weights.byteSize() < (long) MAX_QUERIES * stride) {
-            weights = ScratchMemory.allocate((long) MAX_QUERIES * stride);
+    /**
+     * Empties the group.
+     *
+     * @param rowCenter the center of the codes to scan, of the dimension of rows and queries
+     */
+    public void begin(Metric metric, float[] rowCenter) {
+        size = 0;
+        stride = CodeRun.strideOf(rowCenter.length);
+        components = RowRun.strideOf(rowCenter.length);
+        // Unit vectors are ordered by their squared distances, which lose less: their differences from a center are small.
+        innerProduct = metric == Metric.INNER_PRODUCT;
+        weights = ScratchMemory.roomFor(weights, (long) MAX_QUERIES * stride);
+        lowWeights = ScratchMemory.roomFor(lowWeights, (long) MAX_QUERIES * stride);
+        queries = ScratchMemory.roomFor(queries, (long) MAX_QUERIES * components * Float.BYTES);
+        center = ScratchMemory.roomFor(center, (long) components * Float.BYTES);
+        copy(rowCenter, center, 0);
+    }
+
+    private void copy(float[] row, MemorySegment into, long at) {
+        MemorySegment.copy(row, 0, into, FLOAT, at * Float.BYTES, row.length);
+        for (long i = at + row.length; i < at + components; i++) {
+            into.setAtIndex(FLOAT, i, 0);
         }
     }
 
     /**
-     * Adds a query. A row's score is its term plus {@code slope} times the sum over components of (unsigned code less 128) times
-     * weight.
+     * Adds a query.
      *
-     * @param queryWeights {@code stride} weights from -127, 0 where rows are padded
-     * @param sum of the weights
-     * @param bound max score of rows to find
+     * @param query of the dimension of the center
      */
-    public void add(byte[] queryWeights, int sum, float slope, float bound) {
-        if (size == MAX_QUERIES || queryWeights.length != stride) {
+    public void add(float[] query) {
+        if (size == MAX_QUERIES || CodeRun.strideOf(query.length) != stride) {
             throw new IllegalArgumentException("a group of " + MAX_QUERIES + " queries of " + stride
-                    + " weights takes no query " + size + " of " + queryWeights.length);
+                    + " weights takes no query " + size + " of " + query.length);
         }
-        MemorySegment.copy(queryWeights, 0, weights, ValueLayout.JAVA_BYTE, (long) size * stride, stride);
-        starts.setAtIndex(INT, size, -128 * sum);
-        slopes.setAtIndex(FLOAT, size, slope);
-        bounds.setAtIndex(FLOAT, size, bound);
+        copy(query, queries, (long) size * components);
         size++;
+    }
+
+    /** The squared length of what a query's weights stand for, in float: its distance from the center, or its norm under inner product. */
+    public float squaredLength(int query) {
+        return lengths.getAtIndex(FLOAT, query);
+    }
+
+    /** The squared rounding error of a query's weights, in float, as a distance. */
+    public float squaredError(int query) {
+        return errors.getAtIndex(FLOAT, query);
+    }
+
+    /** Subtracts an amount from all scores of a query; called after the queries are weighed. */
+    public void lowerScores(int query, double by) {
+        bases.setAtIndex(FLOAT, query, (float) (bases.getAtIndex(FLOAT, query) - by));
+    }
+
+    /** Sets the max score of rows to find for a query. */
+    public void bound(int query, float bound) {
+        bounds.setAtIndex(FLOAT, query, bound);
     }
 
     /** Writes the arguments of a scan; this must stay reachable until the call returns. */
     MemorySegment arguments(CodeRun run, int from, int to) {
+        FIRST.set(arguments, 0L, from);
+        END.set(arguments, 0L, to);
+        COUNT.set(arguments, 0L, run.count());
+        return arguments();
+    }
+
+    /** Writes the arguments that do not depend on rows. */
+    MemorySegment arguments() {
         WEIGHTS.set(arguments, 0L, weights);
         STARTS.set(arguments, 0L, starts);
         SLOPES.set(arguments, 0L, slopes);
@@ -136,10 +217,17 @@ public final class CodeGroup {
         FOUND.set(arguments, 0L, found);
         ROWS.set(arguments, 0L, rows);
         SCORES.set(arguments, 0L, scores);
-        FIRST.set(arguments, 0L, from);
-        END.set(arguments, 0L, to);
-        COUNT.set(arguments, 0L, run.count());
-        STRIDE.set(arguments, 0L, run.stride());
+        BASES.set(arguments, 0L, bases);
+        LENGTHS.set(arguments, 0L, lengths);
+        ERRORS.set(arguments, 0L, errors);
+        LOW_WEIGHTS.set(arguments, 0L, lowWeights);
+        LOW_STARTS.set(arguments, 0L, lowStarts);
+        FINE.set(arguments, 0L, fine);
+        QUERIES.set(arguments, 0L, queries);
+        CENTER.set(arguments, 0L, center);
+        COMPONENTS.set(arguments, 0L, components);
+        INNER_PRODUCT.set(arguments, 0L, innerProduct ? 1 : 0);
+        STRIDE.set(arguments, 0L, stride);
         QUERY_COUNT.set(arguments, 0L, size);
         FIELD_ROOM.set(arguments, 0L, ROOM);
         return arguments;

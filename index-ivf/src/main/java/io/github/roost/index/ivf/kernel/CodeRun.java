@@ -10,7 +10,8 @@ import java.nio.ByteOrder;
  * the next four, and so on: so a register holds the same components of all rows of a tile, and their sums need no folding.
  *
  * @param codes whole tiles of {@code count} rows of {@code stride} bytes
- * @param terms a float per place of the tiles, the part of a row's score that no query changes
+ * @param terms a float per place of the tiles, the part of a row's score that no query changes; then a float per place, the scale of
+ *     the row's codes
  * @param count number of rows
  * @param stride bytes per row, a multiple of 4
  */
@@ -49,7 +50,7 @@ public record CodeRun(MemorySegment codes, MemorySegment terms, int count, int s
 
     /** Bytes of {@link #terms} for {@code count} rows; a multiple of 64. */
     public static long termBytes(int count) {
-        return placesOf(count) * Float.BYTES;
+        return 2 * placesOf(count) * Float.BYTES;
     }
 
     private static long placesOf(int count) {
@@ -57,7 +58,7 @@ public record CodeRun(MemorySegment codes, MemorySegment terms, int count, int s
     }
 
     /** Writes a row; missing components become 0. */
-    public void write(int row, byte[] components, float term) {
+    public void write(int row, byte[] components, float term, float scale) {
         long at = at(row);
         for (int i = 0; i < stride; i += 4) {
             int four = 0;
@@ -67,6 +68,7 @@ public record CodeRun(MemorySegment codes, MemorySegment terms, int count, int s
             codes.set(FOUR, at + (long) i * TILE, four);
         }
         terms.setAtIndex(ValueLayout.JAVA_FLOAT, row, term);
+        terms.setAtIndex(ValueLayout.JAVA_FLOAT, placesOf(count) + row, scale);
     }
 
     /** The {@link #stride} codes of a row. */
@@ -82,6 +84,16 @@ public record CodeRun(MemorySegment codes, MemorySegment terms, int count, int s
     /** A row's term. */
     public float term(int row) {
         return terms.getAtIndex(ValueLayout.JAVA_FLOAT, row);
+    }
+
+    /** The scale of a row's codes. */
+    public float scale(int row) {
+        return terms.getAtIndex(ValueLayout.JAVA_FLOAT, placesOf(count) + row);
+    }
+
+    /** The offset of the scale of a row in {@link #terms}. */
+    long scaleAt(int row) {
+        return (placesOf(count) + row) * Float.BYTES;
     }
 
     private long at(int row) {

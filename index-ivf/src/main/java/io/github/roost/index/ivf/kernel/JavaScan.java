@@ -1,5 +1,6 @@
 package io.github.roost.index.ivf.kernel;
 
+import io.github.roost.vector.math.ScalarQuantizer;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
@@ -48,12 +49,21 @@ final class JavaScan implements ScanKernel {
                 int[] weights,
                 int weightsAt,
                 int start,
+                float base,
                 float slope,
                 float[] scores);
     }
 
     /** Rows compared together. */
     private static final int TILE_ROWS = 4;
+
+    /** The constants of {@code weigh_body.h}. */
+    private static final int MAX_WEIGHT = 127;
+
+    private static final int MIN_MEAN = 16;
+    private static final float LOW_UNIT = 0x1p-7f;
+    private static final float ROUNDER = 0x1.8p23f;
+    private static final float MAX_BASE = 0x1p126f;
 
     private final String name;
     private final PairSum pairs;
@@ -187,6 +197,82 @@ final class JavaScan implements ScanKernel {
         Smallest.keepUpTo(rows, bound);
     }
 
+    /** The twin of {@code weigh_body.h}. */
+    @Override
+    public void weigh(CodeGroup group) {
+        float[] center = new float[group.components];
+        MemorySegment.copy(group.center, ValueLayout.JAVA_FLOAT, 0, center, 0, center.length);
+        float[] exact = new float[center.length];
+        for (int query = 0; query < group.size(); query++) {
+            long at = (long) query * exact.length * Float.BYTES;
+            MemorySegment.copy(group.queries, ValueLayout.JAVA_FLOAT, at, exact, 0, exact.length);
+            weigh(group, query, exact, center);
+        }
+    }
+
+    private static void weigh(CodeGroup group, int query, float[] exact, float[] center) {
+        float[] squares = new float[RowRun.LANES];
+        float[] products = new float[RowRun.LANES];
+        float max = 0;
+        for (int i = 0; i < exact.length; i++) {
+            if (!group.innerProduct) {
+                exact[i] = Math.clamp(exact[i] - center[i], -Float.MAX_VALUE, Float.MAX_VALUE);
+            }
+            int lane = i % RowRun.LANES;
+            max = Math.max(max, Math.abs(exact[i]));
+            squares[lane] = Math.fma(exact[i], exact[i], squares[lane]);
+            products[lane] = Math.fma(exact[i], center[i], products[lane]);
+        }
+        float length = ScalarPairSum.fold(squares);
+        float base = group.innerProduct ? -ScalarPairSum.fold(products) : length;
+        // Not a number if infinite products cancel out.
+        base = base >= -MAX_BASE ? Math.min(base, MAX_BASE) : -MAX_BASE;
+        float unit = max / MAX_WEIGHT;
+        float perUnit = unit > 0 && 1 / unit <= Float.MAX_VALUE ? 1 / unit : 0;
+        int sum = 0;
+        int size = 0;
+        long at = (long) query * group.stride;
+        float[] squaredErrors = new float[RowRun.LANES];
+        for (int i = 0; i < exact.length; i++) {
+            float weight = Math.fma(exact[i], perUnit, ROUNDER) - ROUNDER;
+            exact[i] = Math.fma(weight, -unit, exact[i]);
+            squaredErrors[i % RowRun.LANES] = Math.fma(exact[i], exact[i], squaredErrors[i % RowRun.LANES]);
+            sum += (int) weight;
+            size += (int) Math.abs(weight);
+            if (i < group.stride) {
+                group.weights.set(ValueLayout.JAVA_BYTE, at + i, (byte) weight);
+            }
+        }
+        boolean isFine = size < MIN_MEAN * group.stride;
+        group.fine.setAtIndex(ValueLayout.JAVA_INT, query, isFine ? 1 : 0);
+        group.errors.setAtIndex(ValueLayout.JAVA_FLOAT, query, ScalarPairSum.fold(squaredErrors));
+        if (isFine) {
+            weighLow(group, query, exact, unit, perUnit);
+        }
+        group.bases.setAtIndex(ValueLayout.JAVA_FLOAT, query, base);
+        group.lengths.setAtIndex(ValueLayout.JAVA_FLOAT, query, length);
+        group.starts.setAtIndex(ValueLayout.JAVA_INT, query, -ScalarQuantizer.MIDDLE * sum);
+        group.slopes.setAtIndex(ValueLayout.JAVA_FLOAT, query, group.innerProduct ? -unit : -2 * unit);
+    }
+
+    /** @param left what the weights have lost */
+    private static void weighLow(CodeGroup group, int query, float[] left, float unit, float perUnit) {
+        float perLow = perUnit / LOW_UNIT <= Float.MAX_VALUE ? perUnit / LOW_UNIT : 0;
+        float[] squaredErrors = new float[RowRun.LANES];
+        int sum = 0;
+        for (int i = 0; i < left.length; i++) {
+            float weight = Math.fma(left[i], perLow, ROUNDER) - ROUNDER;
+            float lost = Math.fma(weight, -unit * LOW_UNIT, left[i]);
+            squaredErrors[i % RowRun.LANES] = Math.fma(lost, lost, squaredErrors[i % RowRun.LANES]);
+            sum += (int) weight;
+            if (i < group.stride) {
+                group.lowWeights.set(ValueLayout.JAVA_BYTE, (long) query * group.stride + i, (byte) weight);
+            }
+        }
+        group.errors.setAtIndex(ValueLayout.JAVA_FLOAT, query, ScalarPairSum.fold(squaredErrors));
+        group.lowStarts.setAtIndex(ValueLayout.JAVA_INT, query, -ScalarQuantizer.MIDDLE * sum);
+    }
+
     @Override
     public void scan(CodeRun run, int from, int to, CodeGroup group) {
         group.requireFits(run, from, to);
@@ -200,11 +286,35 @@ final class JavaScan implements ScanKernel {
             for (int query = 0; query < group.size(); query++) {
                 float bound = group.bounds.getAtIndex(ValueLayout.JAVA_FLOAT, query);
                 int start = group.starts.getAtIndex(ValueLayout.JAVA_INT, query);
+                if (group.fine.getAtIndex(ValueLayout.JAVA_INT, query) != 0) {
+                    scoreFine(group, query, run, first, scores);
+                    appendWithin(bound, scores, first, Math.min(to, first + CodeRun.TILE), group, query);
+                    continue;
+                }
+                float base = group.bases.getAtIndex(ValueLayout.JAVA_FLOAT, query);
                 float slope = group.slopes.getAtIndex(ValueLayout.JAVA_FLOAT, query);
-                if (tiles.anyWithin(bound, run, first, weights, query * run.stride(), start, slope, scores)) {
+                if (tiles.anyWithin(bound, run, first, weights, query * run.stride(), start, base, slope, scores)) {
                     appendWithin(bound, scores, first, Math.min(to, first + CodeRun.TILE), group, query);
                 }
             }
+        }
+    }
+
+    private static void scoreFine(CodeGroup group, int query, CodeRun run, int first, float[] scores) {
+        float base = group.bases.getAtIndex(ValueLayout.JAVA_FLOAT, query);
+        float slope = group.slopes.getAtIndex(ValueLayout.JAVA_FLOAT, query);
+        int end = Math.min(run.count(), first + CodeRun.TILE);
+        for (int row = first; row < end; row++) {
+            byte[] codes = run.read(row);
+            int sum = 0;
+            int low = 0;
+            for (int i = 0; i < codes.length; i++) {
+                long at = (long) query * codes.length + i;
+                sum += ScalarQuantizer.centered(codes[i]) * group.weights.get(ValueLayout.JAVA_BYTE, at);
+                low += ScalarQuantizer.centered(codes[i]) * group.lowWeights.get(ValueLayout.JAVA_BYTE, at);
+            }
+            float product = sum + low * LOW_UNIT;
+            scores[row - first] = base + (run.term(row) + slope * (run.scale(row) * product));
         }
     }
 
@@ -350,6 +460,7 @@ final class JavaScan implements ScanKernel {
                 int[] weights,
                 int weightsAt,
                 int start,
+                float base,
                 float slope,
                 float[] scores) {
             byte[] tile = new byte[CodeRun.TILE * run.stride()];
@@ -365,7 +476,7 @@ final class JavaScan implements ScanKernel {
             }
             boolean any = false;
             for (int row = 0; row < CodeRun.TILE; row++) {
-                scores[row] = run.term(first + row) + slope * (float) sums[row];
+                scores[row] = base + (run.term(first + row) + slope * (run.scale(first + row) * (float) sums[row]));
                 any |= scores[row] <= bound;
             }
             return any;

@@ -49,6 +49,8 @@ final class NativeScan implements ScanKernel {
                 LIBRARY.function("roost_ivf_scan", FunctionDescriptor.ofVoid(JAVA_INT, ADDRESS, ADDRESS, ADDRESS));
         static final MethodHandle SCAN_CODES = LIBRARY.function(
                 "roost_ivf_scan_codes", FunctionDescriptor.ofVoid(JAVA_INT, ADDRESS, ADDRESS, ADDRESS));
+        static final MethodHandle WEIGH =
+                LIBRARY.function("roost_ivf_weigh", FunctionDescriptor.ofVoid(JAVA_INT, ADDRESS));
         static final MethodHandle COMPARE =
                 LIBRARY.function("roost_ivf_compare", FunctionDescriptor.ofVoid(JAVA_INT, ADDRESS));
         static final MethodHandle BOUND = LIBRARY.function(
@@ -84,6 +86,19 @@ final class NativeScan implements ScanKernel {
             Library.SCAN.invokeExact(isa.code(), run.vectors(), run.ids(), arguments);
         } catch (Throwable failure) {
             throw new IllegalStateException("native scan failed", failure);
+        } finally {
+            Reference.reachabilityFence(group);
+        }
+    }
+
+    /** A group allocates its own memory. */
+    @Override
+    public void weigh(CodeGroup group) {
+        MemorySegment arguments = group.arguments();
+        try {
+            Library.WEIGH.invokeExact(isa.code(), arguments);
+        } catch (Throwable failure) {
+            throw new IllegalStateException("native weighing failed", failure);
         } finally {
             Reference.reachabilityFence(group);
         }

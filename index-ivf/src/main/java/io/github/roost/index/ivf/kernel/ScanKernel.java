@@ -14,6 +14,12 @@ public interface ScanKernel {
     void scan(RowRun run, QueryGroup group);
 
     /**
+     * Computes the weights of a group's queries for a scan of codes. Every kernel takes the same steps, so all kernels give bit-equal
+     * weights.
+     */
+    void weigh(CodeGroup group);
+
+    /**
      * Scans some rows of codes; the rows found replace those of the last scan. Sums are integers, so all kernels give
      * bit-equal scores.
      *

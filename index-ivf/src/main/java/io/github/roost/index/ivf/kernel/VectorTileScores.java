@@ -26,7 +26,15 @@ final class VectorTileScores implements JavaScan.TileScores {
 
     @Override
     public boolean anyWithin(
-            float bound, CodeRun run, int first, int[] weights, int weightsAt, int start, float slope, float[] scores) {
+            float bound,
+            CodeRun run,
+            int first,
+            int[] weights,
+            int weightsAt,
+            int start,
+            float base,
+            float slope,
+            float[] scores) {
         long bytes = (long) CodeRun.TILE * run.stride();
         MemorySegment tile = run.codes().asSlice((long) first * run.stride(), bytes);
         IntVector low = IntVector.broadcast(INTS, start);
@@ -38,8 +46,9 @@ final class VectorTileScores implements JavaScan.TileScores {
             weight += 4;
         }
         long terms = (long) first * Float.BYTES;
-        FloatVector lowScores = scores(run.terms(), terms, slope, low);
-        FloatVector highScores = scores(run.terms(), terms + HALF_BYTES, slope, high);
+        long scales = run.scaleAt(first);
+        FloatVector lowScores = scores(run.terms(), terms, scales, base, slope, low);
+        FloatVector highScores = scores(run.terms(), terms + HALF_BYTES, scales + HALF_BYTES, base, slope, high);
         // False for NaN, so deleted rows never get in.
         boolean any = lowScores
                 .compare(VectorOperators.LE, bound)
@@ -64,9 +73,13 @@ final class VectorTileScores implements JavaScan.TileScores {
                 .add(components.lanewise(VectorOperators.LSHR, 24).mul(weights[at + 3]));
     }
 
-    private static FloatVector scores(MemorySegment terms, long at, float slope, IntVector sums) {
-        FloatVector products = ((FloatVector) sums.convertShape(VectorOperators.I2F, FLOATS, 0)).mul(slope);
+    private static FloatVector scores(
+            MemorySegment terms, long at, long scales, float base, float slope, IntVector sums) {
+        FloatVector products = ((FloatVector) sums.convertShape(VectorOperators.I2F, FLOATS, 0))
+                .mul(FloatVector.fromMemorySegment(FLOATS, terms, scales, ByteOrder.nativeOrder()))
+                .mul(slope);
         return FloatVector.fromMemorySegment(FLOATS, terms, at, ByteOrder.nativeOrder())
-                .add(products);
+                .add(products)
+                .add(base);
     }
 }

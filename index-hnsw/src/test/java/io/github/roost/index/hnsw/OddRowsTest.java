@@ -1,0 +1,199 @@
+package io.github.roost.index.hnsw;
+
+import static io.github.roost.testkit.ExactSearch.distance;
+import static io.github.roost.testkit.ExactSearch.exact;
+import static io.github.roost.testkit.MadeUp.gaussian;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.roost.core.Orchestrator;
+import io.github.roost.vector.ElementType;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
+import io.github.roost.vector.VectorTable;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Tables of 8-bit codes whose rows or queries have odd values, against tables of floats. */
+class OddRowsTest {
+    private static final Orchestrator ORCHESTRATOR =
+            Orchestrator.builder().topology(Fixtures.twoDomains()).build();
+
+    private static final int DIMENSION = 24;
+    private static final int ODD = 77;
+
+    private final float[][] rows;
+    private final float[][] queries;
+
+    OddRowsTest() {
+        Random random = new Random(2);
+        rows = gaussian(2_000, DIMENSION, random);
+        queries = gaussian(30, DIMENSION, random);
+    }
+
+    @AfterAll
+    static void close() {
+        ORCHESTRATOR.close();
+    }
+
+    private HnswTable table(Metric metric, ElementType type) {
+        return HnswTable.builder()
+                .metric(metric)
+                .m(8)
+                .efConstruction(60)
+                .elementType(type)
+                .build(ORCHESTRATOR, rows);
+    }
+
+    private double recall(VectorTable table) {
+        int hits = 0;
+        for (float[] query : queries) {
+            SearchResult truth = exact(rows, query, 10, table.metric());
+            SearchResult found =
+                    table.search(SearchRequest.of(query, 10).effort(80)).join();
+            for (long id : found.ids()) {
+                // Floats do not tell all rows apart if a query is far away.
+                float distance = distance(rows[(int) id], query, table.metric());
+                hits += distance <= truth.distances()[9] ? 1 : 0;
+            }
+        }
+        return hits / (10.0 * queries.length);
+    }
+
+    private void assertAsGoodAsFloats(Metric metric, GraphLayout expected) {
+        try (HnswTable floats = table(metric, ElementType.FLOAT32);
+                HnswTable codes = table(metric, ElementType.INT8)) {
+            assertThat(codes.layoutChoice().layout()).isEqualTo(codes.layout()).isEqualTo(expected);
+            assertThat(recall(codes)).isGreaterThanOrEqualTo(recall(floats) - .01);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "SQUARED_L2, 10",
+        "SQUARED_L2, 1e3",
+        "SQUARED_L2, 1e4",
+        "SQUARED_L2, 1e9",
+        "SQUARED_L2, 1e15",
+        "INNER_PRODUCT, 1e4",
+        "COSINE, 1e4"
+    })
+    void oneRowOfOtherSizeCostsTheOthersNothing(Metric metric, float size) {
+        rows[ODD][3] = size;
+        assertAsGoodAsFloats(metric, GraphLayout.INT8);
+        Arrays.fill(rows[ODD], size);
+        assertAsGoodAsFloats(metric, GraphLayout.INT8);
+    }
+
+    @ParameterizedTest
+    @ValueSource(floats = {1e-22f, 1e-10f, 1e15f})
+    void theUnitCostsNothing(float unit) {
+        Fixtures.scaled(rows, unit);
+        Fixtures.scaled(queries, unit);
+        assertAsGoodAsFloats(Metric.SQUARED_L2, GraphLayout.INT8);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Metric.class)
+    void rowsWideInOneComponentCostTheOthersNothing(Metric metric) {
+        for (int row = 0; row < rows.length; row += 50) {
+            rows[row][3] *= 100;
+        }
+        assertAsGoodAsFloats(metric, GraphLayout.INT8);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"SQUARED_L2, INT8", "INNER_PRODUCT, INT8", "COSINE, FLOAT32"})
+    void rowsFarFromTheOriginAreToldApart(Metric metric, GraphLayout expected) {
+        for (float[][] some : new float[][][] {rows, queries}) {
+            for (float[] row : some) {
+                for (int d = 0; d < DIMENSION; d += 3) {
+                    row[d] += 1_000;
+                }
+            }
+        }
+        assertAsGoodAsFloats(metric, expected);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"SQUARED_L2, 1e3", "SQUARED_L2, 1e6", "SQUARED_L2, 3e38", "INNER_PRODUCT, 1e6", "COSINE, 1e3"})
+    void aQueryWithAnOddComponentFindsWhatItFindsAmongFloats(Metric metric, float size) {
+        for (float[] query : queries) {
+            query[5] = size;
+        }
+        assertAsGoodAsFloats(metric, GraphLayout.INT8);
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = Metric.class, names = "INNER_PRODUCT", mode = EnumSource.Mode.EXCLUDE)
+    void codesThatCannotTellRowsOfARegionApartAreNotTaken(Metric metric) {
+        for (int row = 0; row < rows.length; row += 2) {
+            for (int d = 0; d < DIMENSION; d++) {
+                rows[row][d] += 500;
+            }
+        }
+        assertAsGoodAsFloats(metric, GraphLayout.FLOAT32);
+        try (HnswTable table = table(metric, ElementType.INT8)) {
+            assertThat(table.stats().elementType()).isEqualTo(ElementType.FLOAT32);
+            assertThat(table.layoutChoice().reason())
+                    .matches("8-bit codes find 0\\.\\d+ of the neighbors in a sample, less than 0\\.95");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Metric.class)
+    void rowsOutsideTheRangeOfThePartsBeforeAreFound(Metric metric) {
+        for (int row = 1_990; row < 2_000; row++) {
+            rows[row][row % DIMENSION] *= 100;
+        }
+        try (LiveTable table = LiveTable.builder()
+                .metric(metric)
+                .elementType(ElementType.INT8)
+                .efConstruction(100)
+                .build(ORCHESTRATOR, LongStream.range(0, 1_000).toArray(), Arrays.copyOf(rows, 1_000))) {
+            for (int row = 1_000; row < rows.length; row++) {
+                table.put(row, rows[row]);
+            }
+            for (int merges = 0; merges < 2; merges++) {
+                assertThat(table.elementType()).isEqualTo(ElementType.INT8);
+                assertThat(recall(table)).isGreaterThan(.97);
+                // By inner product a row need not be its own nearest.
+                for (int row = 1_900; metric != Metric.INNER_PRODUCT && row < 2_000; row++) {
+                    assertThat(table.search(rows[row], 1, 80).join().ids()).containsExactly(row);
+                }
+                table.merge();
+            }
+        }
+    }
+
+    @Test
+    void aMergeMeasuresTheCodesOfItsRows() {
+        try (LiveTable table = LiveTable.builder()
+                .elementType(ElementType.INT8)
+                .m(8)
+                .efConstruction(60)
+                .build(ORCHESTRATOR, DIMENSION)) {
+            for (int row = 0; row < 1_000; row++) {
+                table.put(row, rows[row]);
+            }
+            table.merge();
+            assertThat(table.stats().elementType()).isEqualTo(ElementType.INT8);
+            for (int row = 1_000; row < 2_000; row++) {
+                for (int d = 0; d < DIMENSION; d++) {
+                    rows[row][d] += 500;
+                }
+                table.put(row, rows[row]);
+            }
+            table.merge();
+            assertThat(table.stats().elementType()).isEqualTo(ElementType.FLOAT32);
+            assertThat(recall(table)).isGreaterThan(.97);
+        }
+    }
+}
