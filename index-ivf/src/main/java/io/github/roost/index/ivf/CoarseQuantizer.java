@@ -29,6 +29,8 @@ final class CoarseQuantizer {
     private static final int TOGETHER = 4;
 
     private static final int ROWS_PER_STEP = 256;
+    /** Bound of the error of distances, as a share of their size. */
+    private static final double ROUNDING = 1e-5;
 
     private final ScanKernel kernel;
     private final int dimension;
@@ -55,12 +57,16 @@ final class CoarseQuantizer {
 
     /** Copies of the centroids. */
     float[][] centroids() {
-        float[][] copies = new float[size()][dimension];
-        for (int i = 0; i < copies.length; i++) {
-            long at = (long) i * centroids.stride() * Float.BYTES;
-            MemorySegment.copy(centroids.vectors(), ValueLayout.JAVA_FLOAT, at, copies[i], 0, dimension);
-        }
+        float[][] copies = new float[size()][];
+        Arrays.setAll(copies, this::centroid);
         return copies;
+    }
+
+    private float[] centroid(int list) {
+        float[] copy = new float[dimension];
+        long at = (long) list * centroids.stride() * Float.BYTES;
+        MemorySegment.copy(centroids.vectors(), ValueLayout.JAVA_FLOAT, at, copy, 0, dimension);
+        return copy;
     }
 
     /** Number of lists. */
@@ -69,8 +75,8 @@ final class CoarseQuantizer {
     }
 
     /**
-     * Per query, the {@code count} nearest lists, nearest first, in a table of this metric. Lists whose distance is NaN
-     * are left out, unless {@code count} is the number of lists.
+     * Per query, the {@code count} nearest lists, or all if there are fewer, nearest first, in a table of this metric. Lists whose
+     * distance is NaN come last.
      */
     int[][] nearest(float[][] queries, int count, Metric metric) {
         // Rows were assigned to lists by squared distance, so lists are ranked by it too, also for unit vectors.
@@ -83,11 +89,38 @@ final class CoarseQuantizer {
                     ? nearestOf(codes(measure).candidates(some, count), some, count, measure)
                     : nearestOfAll(some, count, measure);
             for (int i = 0; i < some.length; i++) {
-                int[] numbers = numbers(nearest[i].ids());
-                lists[from + i] = count < size() || numbers.length == size() ? numbers : withTheRest(numbers);
+                lists[from + i] = filled(numbers(nearest[i].ids()), Math.min(count, size()));
             }
         }
         return lists;
+    }
+
+    /**
+     * All lists that may have rows within a squared distance of a query, nearest first. The rows of a list are nearer to its centroid than to
+     * the one that is nearest to the query: they lie beyond the plane halfway between the two.
+     */
+    int[] within(float[] query, double radius) {
+        SearchResult fromQuery = nearestOfAll(new float[][] {query}, size(), Metric.SQUARED_L2)[0];
+        if (fromQuery.size() < size()) {
+            return filled(numbers(fromQuery.ids()), size());
+        }
+        int nearest = (int) fromQuery.ids()[0];
+        SearchResult fromNearest = nearestOfAll(new float[][] {centroid(nearest)}, size(), Metric.SQUARED_L2)[0];
+        double[] between = new double[size()];
+        for (int i = 0; i < fromNearest.size(); i++) {
+            between[(int) fromNearest.ids()[i]] = fromNearest.distances()[i];
+        }
+        double least = fromQuery.distances()[0];
+        return IntStream.range(0, size())
+                .filter(i -> {
+                    double distance = fromQuery.distances()[i];
+                    double beyond = distance - least - ROUNDING * (distance + least + radius);
+                    // NaN if distances overflow: then the list may have rows.
+                    double plane = beyond / (2 * Math.sqrt(between[(int) fromQuery.ids()[i]]));
+                    return !(beyond > 0 && plane * plane > radius);
+                })
+                .map(i -> (int) fromQuery.ids()[i])
+                .toArray();
     }
 
     private static int[] numbers(long[] ids) {
@@ -99,10 +132,13 @@ final class CoarseQuantizer {
     }
 
     /** Adds lists whose centroid is too far out for a distance: rows near it may still be found. */
-    private int[] withTheRest(int[] nearest) {
-        return IntStream.concat(Arrays.stream(nearest), IntStream.range(0, size()))
-                .distinct()
-                .toArray();
+    private int[] filled(int[] nearest, int count) {
+        return nearest.length == count
+                ? nearest
+                : IntStream.concat(Arrays.stream(nearest), IntStream.range(0, size()))
+                        .distinct()
+                        .limit(count)
+                        .toArray();
     }
 
     /** Whether scanning the codes of all centroids first saves time. */

@@ -55,6 +55,13 @@ record IvfRequest(
         return new IvfRequest(vector, limit, k, radius, filter, visitLimit, spare + SPARE);
     }
 
+    /** The same request for further scans, after others that have compared {@code rows} rows. */
+    IvfRequest after(long rows) {
+        return visitLimit == Long.MAX_VALUE
+                ? this
+                : new IvfRequest(vector, limit, k, radius, filter, visitLimit - rows, spare);
+    }
+
     /** The same request with no more room than a table of {@code rows} rows needs: room costs time even if it stays empty. */
     IvfRequest forTableOf(int rows) {
         return rows > limit - SPARE

@@ -12,21 +12,26 @@ import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchCost;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
+import io.github.roost.vector.math.NearestRows;
+import io.github.roost.vector.spi.ListsToVisit;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Answers checked requests: brings the query into stored form, chooses the lists to scan, has {@link ListScans} scan them at their homes, and merges
- * what the scans find. If rows may be missing, the search scans again. Thread-safe.
+ * what the scans find. If they find too few rows, the search scans further lists; if rows may be missing, it scans again. Thread-safe.
  */
 final class IvfSearch {
     /** Queries of a batch that are submitted before any list is queued; few enough that workers do not wait long. */
     static final int MAX_TOGETHER = 64;
     /** Max rescans of a search whose answer lacks rows: more than one is needed only while rows keep being added or moved. */
     private static final int MAX_RESCANS = 8;
+
+    /** Bound of the rounding error of a cosine distance. */
+    private static final double COSINE_ERROR = 1e-5;
 
     /** A search's state across its scans: none, as each scan knows its query. */
     private static final Object STATE = new Object();
@@ -42,7 +47,7 @@ final class IvfSearch {
     private final ListScanner scannerOfCodes;
 
     /**
-     * @param nprobe of requests that set none
+     * @param nprobe of requests that set none, for 10 rows
      * @param rerank candidates beyond k in INT8 lists, as a multiple of the root of k
      */
     IvfSearch(
@@ -79,8 +84,13 @@ final class IvfSearch {
         return IvfRequest.of(query, request, preparation.storedDistance(request.radius()));
     }
 
+    /** The nprobe of requests that set none. */
+    int probesFor(int k) {
+        return ListsToVisit.forRows(nprobe, k, rows.size(), rows.lists().count());
+    }
+
     private int probes(SearchRequest request) {
-        return request.effortOr(nprobe);
+        return request.effortOr(probesFor(request.k()));
     }
 
     /** Submits a request without a target recall. */
@@ -95,24 +105,10 @@ final class IvfSearch {
     }
 
     private CompletableFuture<SearchResult> submit(IvfRequest request, int probes, SubmitOptions options) {
-        IvfRows.View view = rows.view();
-        int[] scanned = scanned(view.lists(), probes, request.vector())[0];
-        if (scanned.length == 0) {
-            return nothingProbed();
-        }
-        Plan plan = new Plan(probes, SearchCost.NONE, MAX_RESCANS, true);
         CompletableFuture<SearchResult> found =
-                orchestrator.indexing().submitFork(fork(request, view, scanned, plan), STATE, options);
+                orchestrator.indexing().submitFork(fork(first(request, probes)), STATE, options);
         maintenance.flushIfDue();
         return found;
-    }
-
-    /** The answer if no list can be probed: only if the distances to all centroids overflow to NaN. */
-    private CompletableFuture<SearchResult> nothingProbed() {
-        try (var _ = registration.use().hold()) {
-            orchestrator.indexing().requireOpen("a search");
-            return CompletableFuture.completedFuture(SearchResult.EMPTY);
-        }
     }
 
     /** Whether searches can share scans: their options are equal, and none has a target recall. */
@@ -148,26 +144,18 @@ final class IvfSearch {
         int[][] scanned = scanned(view.lists(), max, queries);
         List<Step.Fork<Object, IvfQuery<?>, Boolean, SearchResult>> forks = new ArrayList<>(queries.length);
         for (int i = 0; i < queries.length; i++) {
-            if (scanned[i].length > 0) {
-                int probes = probes(requests.get(i));
-                // The nearest come first, after the buffer if it is scanned. There may be fewer lists than probes.
-                int wanted = probes + (scanned[i][0] == view.lists().bufferNumber() ? 1 : 0);
-                int[] own = Arrays.copyOf(scanned[i], Math.min(wanted, scanned[i].length));
-                Plan plan = new Plan(probes, SearchCost.NONE, MAX_RESCANS, queries.length == 1);
-                forks.add(fork(request(queries[i], requests.get(i)), view, own, plan));
-            }
+            int probes = probes(requests.get(i));
+            // The nearest come first, after the buffer if it is scanned. There may be fewer lists than probes.
+            int wanted = probes + (scanned[i][0] == view.lists().bufferNumber() ? 1 : 0);
+            int[] own = Arrays.copyOf(scanned[i], Math.min(wanted, scanned[i].length));
+            IvfRequest request = request(queries[i], requests.get(i));
+            forks.add(fork(Round.first(request, view, own, probes, queries.length == 1)));
         }
         List<CompletableFuture<SearchResult>> answers = orchestrator
                 .indexing()
                 .submitTogether(forks, STATE, requests.getFirst().options());
         maintenance.flushIfDue();
-        if (answers.size() == queries.length) {
-            return answers;
-        }
-        Iterator<CompletableFuture<SearchResult>> inTurn = answers.iterator();
-        return Arrays.stream(scanned)
-                .map(lists -> lists.length == 0 ? nothingProbed() : inTurn.next())
-                .toList();
+        return answers;
     }
 
     /** The numbers of a checked query's nearest lists, nearest first. */
@@ -198,44 +186,159 @@ final class IvfSearch {
     }
 
     /**
-     * The parameters of a search's next scans, and what its earlier scans have cost.
+     * One of the scans of a search. Most searches have one round. If it finds too few rows, the next round scans further lists; if it may have
+     * missed rows, the next scans the same lists again.
      *
-     * @param probes nprobe
-     * @param before cost of the earlier scans
+     * @param view the lists as this round, and those before it that scanned other lists, see them
+     * @param scanned lists of this round, maybe with the buffer
+     * @param probes number of lists of this round and of those before it that scanned other lists
+     * @param left the table's other lists, nearest first; null if they are not known yet
+     * @param before what the rounds that scanned other lists have found and cost
+     * @param dropped cost of the rounds whose lists are scanned again
      * @param rescans number of rescans left
      * @param alone whether the query runs by itself, not with queries that are likely to probe the same lists
      */
-    private record Plan(int probes, SearchCost before, int rescans, boolean alone) {
-        SearchResult answer(SearchResult found) {
-            return found.with(before.plus(found.cost()), found.cutShort());
+    private record Round(
+            IvfRequest request,
+            IvfRows.View view,
+            int[] scanned,
+            int probes,
+            int @Nullable [] left,
+            SearchResult before,
+            SearchCost dropped,
+            int rescans,
+            boolean alone) {
+        static Round first(IvfRequest request, IvfRows.View view, int[] scanned, int probes, boolean alone) {
+            return new Round(
+                    request, view, scanned, probes, null, SearchResult.EMPTY, SearchCost.NONE, MAX_RESCANS, alone);
         }
 
-        Plan again(SearchCost more) {
-            return new Plan(probes, before.plus(more), rescans - 1, true);
+        /** What this round and those before have found and cost, without the dropped. */
+        SearchResult with(SearchResult found) {
+            if (before.size() == 0) {
+                return found.with(before.cost().plus(found.cost()), found.cutShort());
+            }
+            SearchResult all = SearchResult.merge(List.of(before, found), before.size() + found.size());
+            int kept = NearestRows.distinct(all.ids(), all.distances(), all.size(), request.limit());
+            return new SearchResult(Arrays.copyOf(all.ids(), kept), Arrays.copyOf(all.distances(), kept))
+                    .with(all.cost(), all.cutShort());
+        }
+
+        /** Whether the rounds before have used up the visit limit. */
+        boolean isSpent() {
+            return before.cost().visited() >= request.visitLimit();
+        }
+
+        /** The answer of a search that ends here; cut short if a round would follow. */
+        SearchResult answer(SearchResult found, @Nullable Round next) {
+            return found.with(dropped.plus(found.cost()), found.cutShort() || next != null);
         }
     }
 
-    /** The scans of a query and their continuation: its answer, or the scans again if rows may be missing. */
-    private Step.Fork<Object, IvfQuery<?>, Boolean, SearchResult> fork(
-            IvfRequest request, IvfRows.View view, int[] scanned, Plan plan) {
-        ListScanner ofLists = scanner(view.lists());
-        IvfQuery<?> query = query(request, view, ofLists);
-        return scans.fork(query, scanned, view.lists(), ofLists, plan.alone(), (state, done, context) -> {
+    private Round first(IvfRequest request, int probes) {
+        IvfRows.View view = rows.view();
+        return Round.first(request, view, scanned(view.lists(), probes, request.vector())[0], probes, true);
+    }
+
+    /** The scans of a round and their continuation: the answer, or another round. */
+    private Step.Fork<Object, IvfQuery<?>, Boolean, SearchResult> fork(Round round) {
+        Lists lists = round.view().lists();
+        ListScanner ofLists = scanner(lists);
+        IvfQuery<?> query = query(round, ofLists);
+        return scans.fork(query, round.scanned(), lists, ofLists, round.alone(), (state, done, context) -> {
             IvfQuery.Result result = query.result();
-            return result.lacks() && plan.rescans() > 0
-                    ? forkAgain(request.again(), plan.again(result.found().cost()))
-                    : Step.done(preparation.original(plan.answer(result.found())));
+            SearchResult found = round.with(result.found());
+            Round next = next(round, result, found);
+            return next == null || next.isSpent() ? Step.done(preparation.original(round.answer(found, next))) : fork(next);
         });
     }
 
-    private Step<Object, SearchResult> forkAgain(IvfRequest request, Plan plan) {
-        IvfRows.View view = rows.view();
-        int[] scanned = scanned(view.lists(), plan.probes(), request.vector())[0];
-        return scanned.length == 0 ? Step.done(plan.answer(SearchResult.EMPTY)) : fork(request, view, scanned, plan);
+    private IvfQuery<?> query(Round round, ListScanner ofLists) {
+        IvfRequest request = round.request().after(round.before().cost().visited());
+        return ofLists.query(request.forTableOf(rows.size()), round.view());
     }
 
-    private IvfQuery<?> query(IvfRequest request, IvfRows.View view, ListScanner ofLists) {
-        return ofLists.query(request.forTableOf(rows.size()), view);
+    /**
+     * The round that must follow; null if there is none.
+     *
+     * @param result of the round
+     * @param found in it and the rounds before
+     */
+    private @Nullable Round next(Round round, IvfQuery.Result result, SearchResult found) {
+        IvfRequest request = round.request();
+        if (found.cutShort()) {
+            return null;
+        }
+        boolean isShort = found.size() < request.limit();
+        // A row that two rounds saw took the place of another in the later one.
+        boolean lacks = result.lacks() || (isShort && result.found().size() == request.limit());
+        if (lacks && round.rescans() > 0) {
+            return again(round, found.cost());
+        }
+        return isShort && found.size() < rows.size() ? wider(round, found) : null;
+    }
+
+    private Round again(Round round, SearchCost cost) {
+        IvfRequest request = round.request().again();
+        IvfRows.View view = rows.view();
+        return new Round(
+                request,
+                view,
+                scanned(view.lists(), round.probes(), request.vector())[0],
+                round.probes(),
+                null,
+                SearchResult.EMPTY,
+                round.dropped().plus(cost),
+                round.rescans() - 1,
+                true);
+    }
+
+    private @Nullable Round wider(Round round, SearchResult found) {
+        int[] known = round.left();
+        int[] left = known == null ? left(round) : known;
+        if (left.length == 0) {
+            return null;
+        }
+        int more = ListsToVisit.next(round.probes(), found.size(), round.request().limit()) - round.probes();
+        int end = Math.min(more, left.length);
+        return new Round(
+                round.request(),
+                round.view(),
+                Arrays.copyOf(left, end),
+                round.probes() + end,
+                Arrays.copyOfRange(left, end, left.length),
+                found,
+                round.dropped(),
+                round.rescans(),
+                true);
+    }
+
+    /**
+     * The lists that may have rows for a search and that its first round has not scanned, nearest first. Rows that they get from now on were in the
+     * buffer, or are new.
+     */
+    private int[] left(Round first) {
+        Lists lists = first.view().lists();
+        boolean[] isScanned = new boolean[lists.bufferNumber() + 1];
+        for (int list : first.scanned()) {
+            isScanned[list] = true;
+        }
+        return Arrays.stream(inOrder(lists, first.request()))
+                .filter(list -> !isScanned[list] && lists.rows(list).rows() > 0)
+                .toArray();
+    }
+
+    /** The lists that may have rows within the radius, nearest first; all if there is no radius or rows are not stored exactly. */
+    private int[] inOrder(Lists lists, IvfRequest request) {
+        boolean isBound = request.radius() < Float.POSITIVE_INFINITY
+                && preparation.metric() != Metric.INNER_PRODUCT
+                && lists.layout().floatBytes() == Float.BYTES;
+        if (!isBound) {
+            return probed(lists, lists.count(), request.vector())[0];
+        }
+        // Of unit vectors, half the squared distance is one minus the cosine.
+        double squared = preparation.metric() == Metric.COSINE ? 2 * (request.radius() + COSINE_ERROR) : request.radius();
+        return lists.quantizer().within(request.vector(), squared);
     }
 
     /** Searches for the k nearest of all rows in this thread, which scans one list after the other. The caller has checked the query. */
@@ -243,33 +346,29 @@ final class IvfSearch {
         float[] prepared = preparation.storedQuery(query);
         // The calling thread need not run a task of this table.
         try (var _ = registration.use().holdFromInside()) {
-            IvfRequest request = IvfRequest.nearest(prepared, k);
-            Plan plan = new Plan(probes, SearchCost.NONE, MAX_RESCANS, true);
+            Round round = first(IvfRequest.nearest(prepared, k), probes);
             while (true) {
-                IvfQuery.Result result = scanHere(request, probes, context);
-                if (!result.lacks() || plan.rescans() == 0) {
-                    return preparation.original(plan.answer(result.found()));
+                IvfQuery.Result result = scanHere(round, context);
+                SearchResult found = round.with(result.found());
+                Round next = next(round, result, found);
+                if (next == null || next.isSpent()) {
+                    return preparation.original(round.answer(found, next));
                 }
-                plan = plan.again(result.found().cost());
-                request = request.again();
+                round = next;
             }
         }
     }
 
-    private IvfQuery.Result scanHere(IvfRequest request, int probes, SearchContext context) {
-        IvfRows.View view = rows.view();
-        int[] scanned = scanned(view.lists(), probes, request.vector())[0];
-        if (scanned.length == 0) {
-            return new IvfQuery.Result(SearchResult.EMPTY, false);
-        }
-        ListScanner ofLists = scanner(view.lists());
-        IvfQuery<?> query = query(request, view, ofLists);
-        for (int list : scanned) {
+    private IvfQuery.Result scanHere(Round round, SearchContext context) {
+        Lists lists = round.view().lists();
+        ListScanner ofLists = scanner(lists);
+        IvfQuery<?> query = query(round, ofLists);
+        for (int list : round.scanned()) {
             if (context.expired()) {
                 // If it was cancelled, the future is done and nobody sees the exception.
                 throw new DeadlineExceededException();
             }
-            ofLists.scan(view.lists().rows(list), List.of(query), context);
+            ofLists.scan(lists.rows(list), List.of(query), context);
         }
         return query.result();
     }

@@ -111,7 +111,7 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
 
     @Override
     protected int defaultEffort(int k) {
-        return nprobe;
+        return search.probesFor(k);
     }
 
     @Override

@@ -92,7 +92,7 @@ class TargetRecallTest {
         int[] probed = table.probes(sample[0], 3);
         assertThat(probed).hasSize(3).doesNotHaveDuplicates();
         int held = Arrays.stream(probed).map(table::listSize).sum();
-        assertThat(table.search(sample[0], 3_000, 3).get().size()).isEqualTo(held);
+        assertThat(table.search(sample[0], held, 3).get().cost().visited()).isEqualTo(held);
         assertThat(IntStream.range(0, 20).map(table::listSize).sum()).isEqualTo(rows.length);
         assertThatThrownBy(() -> table.listSize(20)).hasMessageContaining("list must be between 0 and 19, got 20");
         assertThatThrownBy(() -> table.probes(sample[0], 21)).hasMessageContaining("got 21");
