@@ -95,7 +95,7 @@ public sealed class RemoteTable extends AbstractVectorTable permits MutableRemot
 
     @Override
     protected int defaultEffort(int k) {
-        return pool.head().visited();
+        return pool.visitedFor(k);
     }
 
     @Override

@@ -10,8 +10,8 @@ public final class ListsToVisit {
 
     /** Dimensions within which rows vary, a low guess: with fewer, the number of lists grows faster. */
     private static final double DIMENSIONS = 10;
-    /** Lists visited per full list of rows that are wanted. */
-    private static final double LISTS_PER_FULL_LIST = 1.5;
+    /** Lists visited per list of rows that are wanted: around a query whose rows are in clusters, the next nearest are in many lists. */
+    private static final double LISTS_PER_FULL_LIST = 2.5;
 
     private static final int MAX_GROWTH = 4;
 

@@ -15,6 +15,7 @@ import io.github.roost.index.remote.format.RowDistance;
 import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.file.Checksum;
+import io.github.roost.vector.spi.ListsToVisit;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -29,6 +30,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.LongUnaryOperator;
 import java.util.function.Supplier;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -309,15 +311,24 @@ public final class OpenPool implements AutoCloseable {
         return (int) (known.gapOf(partition).bytes() / head.recordBytes());
     }
 
-    /** The partitions that a query visits, nearest centroid first. */
+    /** The partitions that a query visits, nearest centroid first; as many as wanted, even if distances overflow. */
     public int[] nearest(float[] query, int count) {
         long[] found = Centroids.nearest(centroids, RowDistance.inSpace(head.metric(), query), count)
                 .ids();
-        int[] partitions = new int[found.length];
-        for (int i = 0; i < partitions.length; i++) {
-            partitions[i] = (int) found[i];
-        }
-        return partitions;
+        return (found.length == count
+                        ? LongStream.of(found)
+                        : LongStream.concat(LongStream.of(found), LongStream.range(0, head.partitions()))
+                                .distinct()
+                                .limit(count))
+                .mapToInt(partition -> (int) partition)
+                .toArray();
+    }
+
+    /** The number of partitions that searches for k rows visit if they set none. */
+    public int visitedFor(int k) {
+        long ofGraphs =
+                k <= ListsToVisit.MEASURED_ROWS ? 0 : directory.partitions().stream().mapToLong(Directory.Place::rows).sum();
+        return ListsToVisit.forRows(head.visited(), k, ofGraphs, head.partitions());
     }
 
     public RemoteMemory.Region region() {

@@ -14,6 +14,7 @@ import io.github.roost.index.remote.pool.ReaderHold;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.Vectors;
+import io.github.roost.vector.spi.ListsToVisit;
 import io.github.roost.vector.spi.RecallSample;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Searches a pool. A query joins the batch queues of the partitions nearest to it; when all of them have answered, those to which a row may have
- * moved meanwhile are visited again, and the results are merged. Owns the cache, and the loader that fetches into it. Thread-safe.
+ * moved meanwhile are visited again, and the results are merged. If they have too few rows, further partitions are visited. Owns the cache, and the loader that fetches into it. Thread-safe.
  */
 public final class RemoteSearch {
     /** Multiplier of ef for the ground-truth searches of effort measurements. */
@@ -100,7 +101,7 @@ public final class RemoteSearch {
     }
 
     private QueryState query(SearchRequest request) {
-        return new QueryState(request, ef, request.effortOr(pool.head().visited()), cache);
+        return new QueryState(request, ef, request.effortOr(pool.visitedFor(request.k())), cache);
     }
 
     private CompletableFuture<SearchResult> submit(QueryState query) {
@@ -147,9 +148,9 @@ public final class RemoteSearch {
 
     /** The parts take the query from its state, so the fork's own query type is free. */
     private <Q> Step.Fork<Q, QueryState, PartitionResult, SearchResult> fork(QueryState query) {
-        int[] partitions = pool.nearest(query.request().query(), query.visited());
+        int[] partitions = pool.nearest(query.request().query(), query.divide(query.effort(), 0));
         query.need(partitions);
-        return visit(query, partitions, new VisitedPartitions(partitions), MAX_REPEATS);
+        return visit(query, partitions, new VisitedPartitions(), MAX_REPEATS);
     }
 
     private <Q> Step.Fork<Q, QueryState, PartitionResult, SearchResult> visit(
@@ -163,19 +164,33 @@ public final class RemoteSearch {
                 visited.put(partitions[i], results.get(i));
             }
             int[] outdated = visited.outdated();
-            return outdated.length > 0 && repeatsLeft > 0
-                    ? visit(query, outdated, visited, repeatsLeft - 1)
-                    : Step.done(merge(query, visited, outdated.length > 0));
+            if (outdated.length > 0 && repeatsLeft > 0) {
+                return visit(query, outdated, visited, repeatsLeft - 1);
+            }
+            SearchRequest request = query.request();
+            SearchResult found = visited.merge(request.k(), request.radius(), outdated.length > 0);
+            int[] wider = wider(query, visited, found);
+            if (wider.length > 0) {
+                query.need(wider);
+                return visit(query, wider, visited, MAX_REPEATS);
+            }
+            if (found.cost().missingPartitions() > 0) {
+                partial.increment();
+            }
+            return Step.done(found.with(found.cost(), found.cutShort() || query.cutShort()));
         });
     }
 
-    private SearchResult merge(QueryState query, VisitedPartitions visited, boolean mayLackRows) {
+    /** Further partitions for a query that has found too few rows, nearest first; none if it has enough, or may not visit more. */
+    private int[] wider(QueryState query, VisitedPartitions visited, SearchResult found) {
         SearchRequest request = query.request();
-        SearchResult result = visited.merge(request.k(), request.radius(), query.cutShort() || mayLackRows);
-        if (result.cost().missingPartitions() > 0) {
-            partial.increment();
+        boolean isAtLimit = query.cutShort() || (found.cutShort() && request.visitLimit() < Long.MAX_VALUE);
+        if (found.size() == request.k() || visited.count() == searches.length || isAtLimit) {
+            return new int[0];
         }
-        return result;
+        int next = Math.min(searches.length, ListsToVisit.next(visited.count(), found.size(), request.k()));
+        int more = query.divide(next - visited.count(), found.cost().visited());
+        return visited.others(pool.nearest(request.query(), next), more);
     }
 
     /** The smallest number of partitions that reaches a recall, compared with searches of all partitions with a larger ef. */
@@ -211,7 +226,7 @@ public final class RemoteSearch {
     /** The vector of a row, or null if there is no row of this id. Fetches one partition after another until it finds the row. Blocks. */
     public float @Nullable [] vector(long id) throws RemoteMemoryException {
         int[] left = IntStream.range(0, searches.length).toArray();
-        VisitedPartitions visited = new VisitedPartitions(left);
+        VisitedPartitions visited = new VisitedPartitions();
         for (int repeats = 0; left.length > 0; repeats++) {
             if (repeats > MAX_LOOKUP_REPEATS) {
                 throw new RemoteMemoryException(

@@ -7,6 +7,7 @@ import io.github.roost.vector.math.NearestRows;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -24,29 +25,37 @@ import org.jspecify.annotations.Nullable;
  * existed before the words of the new place were read, so it is older than the move.
  */
 final class VisitedPartitions {
-    private final int[] partitions;
-    private final @Nullable PartitionResult[] results;
-
-    /** Starts without results. */
-    VisitedPartitions(int[] partitions) {
-        this.partitions = partitions;
-        this.results = new PartitionResult[partitions.length];
-    }
+    /** The latest result by partition, in the order of first visits. */
+    private final Map<Integer, @Nullable PartitionResult> results = new LinkedHashMap<>();
 
     /** Records the result of a visit. */
-    void put(int partition, PartitionResult result) {
-        for (int i = 0; i < partitions.length; i++) {
-            if (partitions[i] == partition) {
-                results[i] = result;
-            }
-        }
+    void put(int partition, @Nullable PartitionResult result) {
+        results.put(partition, result);
+    }
+
+    /** Number of partitions. */
+    int count() {
+        return results.size();
+    }
+
+    /**
+     * The partitions to visit next.
+     *
+     * @param order partitions, nearest first
+     * @param count maximum number of them
+     */
+    int[] others(int[] order, int count) {
+        return Arrays.stream(order)
+                .filter(partition -> !results.containsKey(partition))
+                .limit(count)
+                .toArray();
     }
 
     /** The partitions to be visited again, because a row may have moved there after the visit. */
     int[] outdated() {
         Map<Integer, PartitionResult.Seen> seen = new HashMap<>();
         long latest = 0;
-        for (PartitionResult one : results) {
+        for (PartitionResult one : results.values()) {
             if (one != null && one.seen() != null) {
                 seen.put(one.seen().partition(), one.seen());
                 latest = Math.max(latest, one.seen().epoch());
@@ -72,14 +81,14 @@ final class VisitedPartitions {
      *
      * @param k maximum number of rows
      * @param radius maximum distance
-     * @param mayLackRows whether the result may lack rows for a reason other than missing partitions: fewer partitions were visited than the
-     *     effort says, or rows kept moving
+     * @param mayLackRows whether the result may lack rows for a reason other than missing partitions: the visit limit ended the visits, or rows
+     *     kept moving
      */
     SearchResult merge(int k, float radius, boolean mayLackRows) {
-        List<SearchResult> found = new ArrayList<>(results.length);
+        List<SearchResult> found = new ArrayList<>(results.size());
         int missing = 0;
         int total = 0;
-        for (PartitionResult one : results) {
+        for (PartitionResult one : results.values()) {
             if (one == null || one.seen() == null) {
                 missing++;
             }
@@ -94,7 +103,7 @@ final class VisitedPartitions {
         return new SearchResult(Arrays.copyOf(merged.ids(), size), Arrays.copyOf(merged.distances(), size))
                 .within(radius)
                 .with(
-                        merged.cost().plus(new SearchCost(0, 0, 0, 0, results.length, missing)),
+                        merged.cost().plus(new SearchCost(0, 0, 0, 0, results.size(), missing)),
                         merged.cutShort() || mayLackRows || missing > 0);
     }
 }
