@@ -125,8 +125,7 @@ public final class FullAnswers {
                 .distances();
     }
 
-    private static void requireFull(
-            SearchResult found, SearchRequest request, Map<Long, float[]> live, Metric metric) {
+    private static void requireFull(SearchResult found, SearchRequest request, Map<Long, float[]> live, Metric metric) {
         long[] ids = live.keySet().stream().mapToLong(id -> id).toArray();
         SearchResult there = ids.length == 0
                 ? SearchResult.EMPTY

@@ -72,7 +72,8 @@ public final class SearchRequest {
     }
 
     /**
-     * Sets the effort: more effort raises the recall and takes longer. Replaces {@link #targetRecall}.
+     * Sets the effort: more effort raises the recall and takes longer. Replaces {@link #targetRecall}. A search that finds fewer than k rows with
+     * it looks further, so that the result has as many rows as there are. The default effort grows with k.
      *
      * @param value ef of a graph, from k to 100,000; nprobe of an inverted file, from 1 to the number of lists. The table checks the range
      * @return the request

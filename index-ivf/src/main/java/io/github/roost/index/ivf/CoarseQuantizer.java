@@ -9,6 +9,7 @@ import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.spi.BuildWork;
+import io.github.roost.vector.spi.ListsToVisit;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -29,8 +30,6 @@ final class CoarseQuantizer {
     private static final int TOGETHER = 4;
 
     private static final int ROWS_PER_STEP = 256;
-    /** Bound of the error of distances, as a share of their size. */
-    private static final double ROUNDING = 1e-5;
 
     private final ScanKernel kernel;
     private final int dimension;
@@ -95,10 +94,7 @@ final class CoarseQuantizer {
         return lists;
     }
 
-    /**
-     * All lists that may have rows within a squared distance of a query, nearest first. The rows of a list are nearer to its centroid than to
-     * the one that is nearest to the query: they lie beyond the plane halfway between the two.
-     */
+    /** All lists that may have rows within a squared distance of a query, nearest first. */
     int[] within(float[] query, double radius) {
         SearchResult fromQuery = nearestOfAll(new float[][] {query}, size(), Metric.SQUARED_L2)[0];
         if (fromQuery.size() < size()) {
@@ -110,15 +106,12 @@ final class CoarseQuantizer {
         for (int i = 0; i < fromNearest.size(); i++) {
             between[(int) fromNearest.ids()[i]] = fromNearest.distances()[i];
         }
-        double least = fromQuery.distances()[0];
         return IntStream.range(0, size())
-                .filter(i -> {
-                    double distance = fromQuery.distances()[i];
-                    double beyond = distance - least - ROUNDING * (distance + least + radius);
-                    // NaN if distances overflow: then the list may have rows.
-                    double plane = beyond / (2 * Math.sqrt(between[(int) fromQuery.ids()[i]]));
-                    return !(beyond > 0 && plane * plane > radius);
-                })
+                .filter(i -> !ListsToVisit.isBeyond(
+                        fromQuery.distances()[i],
+                        fromQuery.distances()[0],
+                        between[(int) fromQuery.ids()[i]],
+                        radius))
                 .map(i -> (int) fromQuery.ids()[i])
                 .toArray();
     }

@@ -30,9 +30,6 @@ final class IvfSearch {
     /** Max rescans of a search whose answer lacks rows: more than one is needed only while rows keep being added or moved. */
     private static final int MAX_RESCANS = 8;
 
-    /** Bound of the rounding error of a cosine distance. */
-    private static final double COSINE_ERROR = 1e-5;
-
     /** A search's state across its scans: none, as each scan knows its query. */
     private static final Object STATE = new Object();
 
@@ -299,7 +296,8 @@ final class IvfSearch {
         if (left.length == 0) {
             return null;
         }
-        int more = ListsToVisit.next(round.probes(), found.size(), round.request().limit()) - round.probes();
+        int more =
+                ListsToVisit.next(round.probes(), found.size(), round.request().limit()) - round.probes();
         int end = Math.min(more, left.length);
         return new Round(
                 round.request(),
@@ -336,9 +334,7 @@ final class IvfSearch {
         if (!isBound) {
             return probed(lists, lists.count(), request.vector())[0];
         }
-        // Of unit vectors, half the squared distance is one minus the cosine.
-        double squared = preparation.metric() == Metric.COSINE ? 2 * (request.radius() + COSINE_ERROR) : request.radius();
-        return lists.quantizer().within(request.vector(), squared);
+        return lists.quantizer().within(request.vector(), ListsToVisit.squared(preparation.metric(), request.radius()));
     }
 
     /** Searches for the k nearest of all rows in this thread, which scans one list after the other. The caller has checked the query. */

@@ -484,7 +484,10 @@ public final class PartitionedIndex {
         private MemorySegment meta(Arena arena) {
             MemorySegment graph = found.centroids().memory();
             int sample = Math.min(SAMPLE, rows.size());
-            MemorySegment meta = arena.allocate(graph.byteSize() + (long) sample * rows.dimension() * Float.BYTES, 64);
+            long excessAt = graph.byteSize() + (long) sample * rows.dimension() * Float.BYTES;
+            float[] excess = found.excess();
+            MemorySegment meta = arena.allocate(excessAt + (long) excess.length * Float.BYTES, 64);
+            MemorySegment.copy(excess, 0, meta, Bytes.FLOAT, excessAt, excess.length);
             meta.asSlice(0, graph.byteSize()).copyFrom(graph);
             int[] chosen = sample(rows.size(), sample);
             for (int i = 0; i < sample; i++) {

@@ -55,7 +55,7 @@ class FullAnswersTest {
     @EnumSource(names = {"SQUARED_L2", "COSINE"})
     void searchesOfSmallTablesFindAsManyRowsAsThereAre(Metric metric) throws IOException {
         Random random = new Random(71);
-        for (int i = 0; i < 20; i++) {
+        for (int i = 0; i < 12; i++) {
             FullAnswers.check(
                     metric,
                     random,
@@ -64,6 +64,7 @@ class FullAnswersTest {
                             PartitionedIndex.builder()
                                     .metric(metric)
                                     .visited(1)
+                                    .boundary(random.nextInt(2) * .3)
                                     .partitions(Math.min(rows.length, 1 + random.nextInt(30))),
                             ids,
                             rows));
@@ -74,8 +75,7 @@ class FullAnswersTest {
     void theRowsOfAllRoundsAreMergedByDistance() throws IOException {
         float[][] rows = Pools.rows(2_000, 72);
         try (MutableRemoteTable table = table(rows, 20)) {
-            SearchRequest request =
-                    SearchRequest.of(rows[0], 25).filter(IdFilter.of(id -> id % 100 == 0));
+            SearchRequest request = SearchRequest.of(rows[0], 25).filter(IdFilter.of(id -> id % 100 == 0));
             SearchResult found = table.search(request.effort(1)).join();
             assertThat(found).isEqualTo(table.search(request.effort(20)).join());
             assertThat(found.size()).isEqualTo(20);
@@ -92,11 +92,27 @@ class FullAnswersTest {
     }
 
     @Test
+    void partitionsBeyondTheRadiusAreLeftOut() throws IOException {
+        float[][] rows = Pools.rows(1_000, 81);
+        for (Metric metric : List.of(Metric.SQUARED_L2, Metric.COSINE)) {
+            PartitionedIndex index =
+                    PartitionedIndex.builder().metric(metric).partitions(20).boundary(.2);
+            try (MutableRemoteTable table =
+                    table(index, LongStream.range(0, rows.length).toArray(), rows)) {
+                SearchResult found = table.search(
+                                SearchRequest.of(rows[3], 10).effort(1).radius(1e-3f))
+                        .join();
+                assertThat(found.ids()).contains(3);
+                assertThat(found.cost().partitions()).isLessThan(15);
+            }
+        }
+    }
+
+    @Test
     void theVisitLimitHoldsForAllRoundsTogether() throws IOException {
         float[][] rows = Pools.rows(8_000, 74);
         try (MutableRemoteTable table = table(rows, 16)) {
-            SearchRequest request =
-                    SearchRequest.of(rows[0], 10).effort(1).filter(IdFilter.of(id -> false));
+            SearchRequest request = SearchRequest.of(rows[0], 10).effort(1).filter(IdFilter.of(id -> false));
             SearchResult found = table.search(request.visitLimit(2_000)).join();
             assertThat(found.cutShort()).isTrue();
             assertThat(found.cost().visited()).isLessThan(2_600);
@@ -161,8 +177,7 @@ class FullAnswersTest {
                     }
                 }
             });
-            SearchRequest request =
-                    SearchRequest.of(rows[0], 400).effort(1).filter(IdFilter.of(id -> id < 400));
+            SearchRequest request = SearchRequest.of(rows[0], 400).effort(1).filter(IdFilter.of(id -> id < 400));
             while (!changes.isDone()) {
                 SearchResult found = table.search(request).join();
                 assertThat(found.cutShort() || found.size() == 400).isTrue();

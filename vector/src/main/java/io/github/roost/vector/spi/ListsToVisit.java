@@ -1,5 +1,7 @@
 package io.github.roost.vector.spi;
 
+import io.github.roost.vector.Metric;
+
 /**
  * Decides how many lists or partitions a search visits, nearest first, in an index that assigns each row to the nearest of its centroids. Pure
  * functions.
@@ -14,6 +16,8 @@ public final class ListsToVisit {
     private static final double LISTS_PER_FULL_LIST = 2.5;
 
     private static final int MAX_GROWTH = 4;
+    /** Bound of the rounding error of squared distances, as a share of their size. */
+    public static final double ROUNDING = 1e-5;
 
     private ListsToVisit() {}
 
@@ -35,6 +39,32 @@ public final class ListsToVisit {
         double met = Math.pow(1 + reach * Math.pow((double) k / MEASURED_ROWS, 1 / DIMENSIONS), DIMENSIONS);
         double filled = LISTS_PER_FULL_LIST * (k - MEASURED_ROWS) * lists / Math.max(1, rows);
         return (int) Math.min(lists, Math.ceil(met + filled));
+    }
+
+    /**
+     * Whether no row of a list can be within a distance of a query. Rows are nearer to the list's centroid than to the one that is nearest to the
+     * query, so they lie beyond the plane halfway between the two. All distances are squared.
+     *
+     * @param distance from the query to the list's centroid
+     * @param least from the query to the nearest centroid
+     * @param between from one of these centroids to the other
+     * @param radius maximum distance of rows from the query
+     * @return false too if a distance is not finite
+     */
+    public static boolean isBeyond(double distance, double least, double between, double radius) {
+        double ahead = distance - least - ROUNDING * (distance + least + Math.abs(radius));
+        return ahead > 0 && ahead * ahead > 4 * between * radius && ahead < Double.POSITIVE_INFINITY;
+    }
+
+    /**
+     * Returns a radius as a squared distance in the space of centroids, a little larger for cosine, because of rounding.
+     *
+     * @param metric squared L2, or cosine of rows of length 1
+     * @param radius maximum distance by the metric
+     * @return maximum squared distance
+     */
+    public static double squared(Metric metric, float radius) {
+        return metric == Metric.COSINE ? 2 * (radius + ROUNDING) : radius;
     }
 
     /**

@@ -2,6 +2,7 @@ package io.github.roost.vector.spi;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.roost.vector.Metric;
 import org.junit.jupiter.api.Test;
 
 class ListsToVisitTest {
@@ -26,6 +27,24 @@ class ListsToVisitTest {
                 }
             }
         }
+    }
+
+    /** On a line, centroids at 0 and 10: rows of the second lie beyond 5. */
+    @Test
+    void aListWhoseRowsAreBeyondTheRadiusIsLeftOut() {
+        for (float query : new float[] {-3, 0, 2, 4.9f}) {
+            double distance = (10 - query) * (10 - query);
+            double least = query * query;
+            double plane = (5 - query) * (5 - query);
+            assertThat(ListsToVisit.isBeyond(distance, least, 100, .9 * plane - .001))
+                    .isTrue();
+            assertThat(ListsToVisit.isBeyond(distance, least, 100, 1.001 * plane))
+                    .isFalse();
+        }
+        assertThat(ListsToVisit.isBeyond(Double.POSITIVE_INFINITY, 1, 1, 1)).isFalse();
+        assertThat(ListsToVisit.isBeyond(Double.NaN, 1, 1, 1)).isFalse();
+        assertThat(ListsToVisit.squared(Metric.SQUARED_L2, 3)).isEqualTo(3);
+        assertThat(ListsToVisit.squared(Metric.COSINE, 3)).isBetween(6., 6.001);
     }
 
     @Test

@@ -8,6 +8,7 @@ import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.math.KMeans;
 import io.github.roost.vector.spi.BuildWork;
+import io.github.roost.vector.spi.ListsToVisit;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.function.IntFunction;
@@ -63,14 +64,56 @@ public final class Partitioner {
      *
      * @param centroids a graph of the centroids; their ids are the partitions' numbers
      * @param members the rows of each partition
+     * @param excess per partition, how much farther, in squared distance, one of its rows is from its centroid than from the nearest; of a row in
+     *     two partitions, in the nearer one
      */
-    public record Partitions(Graph centroids, int[][] members) {}
+    public record Partitions(Graph centroids, int[][] members, float[] excess) {}
 
     public Partitions run(double boundary) {
         float[][] trained = train();
         int[][] members = assign(graph(trained), rows.size(), this::vector, boundary);
         // Searches use the means of the rows that were assigned in the end.
-        return new Partitions(graph(new KMeans(work, this::vector).means(members, trained)), members);
+        float[][] means = new KMeans(work, this::vector).means(members, trained);
+        Graph centroids = graph(means);
+        return new Partitions(centroids, members, excess(centroids, means, members));
+    }
+
+    private float[] excess(Graph centroids, float[][] means, int[][] members) {
+        int[] first = new int[rows.size()];
+        int[] second = new int[rows.size()];
+        Arrays.fill(first, -1);
+        Arrays.fill(second, -1);
+        for (int partition = 0; partition < members.length; partition++) {
+            for (int row : members[partition]) {
+                (first[row] < 0 ? first : second)[row] = partition;
+            }
+        }
+        float[] excess = new float[members.length];
+        work.run(rows.size(), STEP, (from, to) -> {
+            for (int row = from; row < to; row++) {
+                work.yieldToSearches();
+                float[] vector = vector(row);
+                double own = squared(vector, means[first[row]]);
+                double other = second[row] < 0 ? Double.POSITIVE_INFINITY : squared(vector, means[second[row]]);
+                double here = Math.min(own, other) * (1 + ListsToVisit.ROUNDING);
+                float more =
+                        (float) (here - Centroids.nearest(centroids, vector, 1).distances()[0]);
+                int partition = own <= other ? first[row] : second[row];
+                synchronized (excess) {
+                    excess[partition] = Math.max(excess[partition], more);
+                }
+            }
+        });
+        return excess;
+    }
+
+    private static double squared(float[] vector, float[] other) {
+        double sum = 0;
+        for (int d = 0; d < vector.length; d++) {
+            double difference = vector[d] - other[d];
+            sum += difference * difference;
+        }
+        return sum;
     }
 
     /** Assigns a subset of the rows, numbered from 0, to partitions of nearly equal size. */

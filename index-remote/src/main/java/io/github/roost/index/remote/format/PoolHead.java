@@ -22,10 +22,10 @@ import java.lang.foreign.MemorySegment;
  * @param bytes size of the region
  * @param leaseMillis term of a writer's lease and of a reader's hold, in milliseconds
  * @param directoryBytes space reserved for a directory
- * @param metaAt offset of the graph of the centroids, followed by the sample
+ * @param metaAt offset of the graph of the centroids, followed by the sample and a number per partition
  * @param metaBytes size of that graph
  * @param sample number of sample vectors after it
- * @param metaChecksum checksum of both
+ * @param metaChecksum checksum of all three
  * @param gapShare size of a rebuilt pair's gap as a share of its partitions, from 0 to 1
  */
 public record PoolHead(
@@ -77,7 +77,7 @@ public record PoolHead(
     /** "ROOSTRMP", little-endian. */
     private static final long MAGIC = RemoteFormats.POOL.magic();
 
-    private static final int VERSION = 3;
+    private static final int VERSION = 4;
     private static final int CHECKED_BYTES = 248;
     private static final int CHECKSUM_AT = CHECKED_BYTES;
 
@@ -101,6 +101,11 @@ public record PoolHead(
 
     public long sampleBytes() {
         return (long) sample * dimension * Float.BYTES;
+    }
+
+    /** Bytes of the numbers after the sample: per partition, how much farther its rows may be from its centroid than from another. */
+    public long excessBytes() {
+        return (long) partitions * Float.BYTES;
     }
 
     public void write(MemorySegment into) {
@@ -173,7 +178,12 @@ public record PoolHead(
         require(region, "size of directories", head.directoryBytes, room, room);
         require(region, "sample", head.sample, 0, 1_000);
         require(region, "place of the centroids", head.metaAt, pairsEnd, head.bytes);
-        require(region, "size of the centroids", head.metaBytes, 1, head.bytes - head.metaAt - head.sampleBytes());
+        require(
+                region,
+                "size of the centroids",
+                head.metaBytes,
+                1,
+                head.bytes - head.metaAt - head.sampleBytes() - head.excessBytes());
         if (!(head.gapShare >= 0 && head.gapShare <= 1)) {
             throw new RemoteMemoryException(
                     region, "has gaps of a share of " + head.gapShare + ", it must be between 0 and 1");

@@ -14,12 +14,14 @@ import io.github.roost.index.remote.format.RowCount;
 import io.github.roost.index.remote.format.RowDistance;
 import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.Metric;
+import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.file.Checksum;
 import io.github.roost.vector.spi.ListsToVisit;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -50,6 +52,9 @@ public final class OpenPool implements AutoCloseable {
     private final PoolHead head;
     private final Graph centroids;
     private final float[][] sample;
+    /** Per partition, how much farther, in squared distance, one of its rows is from its centroid than from the nearest. */
+    private final float[] excess;
+
     private final NodeWatch watch;
     private volatile int rows;
     private volatile Directory directory;
@@ -64,7 +69,7 @@ public final class OpenPool implements AutoCloseable {
         this.timeoutNanos = timeout.toNanos();
         MemorySegment first = read(0, PoolHead.BYTES);
         this.head = PoolHead.read(region.name(), region.bytes(), first);
-        MemorySegment meta = read(head.metaAt(), head.metaBytes() + head.sampleBytes());
+        MemorySegment meta = read(head.metaAt(), head.metaBytes() + head.sampleBytes() + head.excessBytes());
         if (Checksum.of(meta) != head.metaChecksum()) {
             throw new RemoteMemoryException(region.name(), "has damaged centroids: wrong checksum");
         }
@@ -79,6 +84,8 @@ public final class OpenPool implements AutoCloseable {
                     0,
                     head.dimension());
         }
+        this.excess = new float[head.partitions()];
+        MemorySegment.copy(meta, Bytes.FLOAT, head.metaBytes() + head.sampleBytes(), excess, 0, excess.length);
         this.watch = new NodeWatch(
                 region.name(),
                 first.get(LONG, PoolHead.HEARTBEAT_AT),
@@ -324,10 +331,41 @@ public final class OpenPool implements AutoCloseable {
                 .toArray();
     }
 
+    /** All partitions that may have rows within a distance of a query, nearest centroid first. */
+    public int[] within(float[] query, float radius) {
+        int[] all = nearest(query, head.partitions());
+        if (radius == Float.POSITIVE_INFINITY) {
+            return all;
+        }
+        double squared = ListsToVisit.squared(head.metric(), radius);
+        float[] fromQuery = distances(RowDistance.inSpace(head.metric(), query));
+        if (Float.isNaN(fromQuery[all[0]])) {
+            return all;
+        }
+        float[] fromNearest = distances(centroids.vector(centroids.row(all[0])));
+        return Arrays.stream(all)
+                .filter(i -> !ListsToVisit.isBeyond(
+                        fromQuery[i] - (double) excess[i], fromQuery[all[0]], fromNearest[i], squared))
+                .toArray();
+    }
+
+    private float[] distances(float[] vector) {
+        SearchResult found = Centroids.nearest(centroids, vector, head.partitions());
+        float[] distances = new float[head.partitions()];
+        Arrays.fill(distances, Float.NaN);
+        for (int i = 0; i < found.size(); i++) {
+            distances[(int) found.ids()[i]] = found.distances()[i];
+        }
+        return distances;
+    }
+
     /** The number of partitions that searches for k rows visit if they set none. */
     public int visitedFor(int k) {
-        long ofGraphs =
-                k <= ListsToVisit.MEASURED_ROWS ? 0 : directory.partitions().stream().mapToLong(Directory.Place::rows).sum();
+        long ofGraphs = k <= ListsToVisit.MEASURED_ROWS
+                ? 0
+                : directory.partitions().stream()
+                        .mapToLong(Directory.Place::rows)
+                        .sum();
         return ListsToVisit.forRows(head.visited(), k, ofGraphs, head.partitions());
     }
 

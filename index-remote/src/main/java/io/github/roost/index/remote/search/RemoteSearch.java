@@ -18,6 +18,7 @@ import io.github.roost.vector.spi.ListsToVisit;
 import io.github.roost.vector.spi.RecallSample;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -184,13 +185,16 @@ public final class RemoteSearch {
     /** Further partitions for a query that has found too few rows, nearest first; none if it has enough, or may not visit more. */
     private int[] wider(QueryState query, VisitedPartitions visited, SearchResult found) {
         SearchRequest request = query.request();
-        boolean isAtLimit = query.cutShort() || (found.cutShort() && request.visitLimit() < Long.MAX_VALUE);
-        if (found.size() == request.k() || visited.count() == searches.length || isAtLimit) {
+        // After missing partitions too: others might take as long to fail.
+        boolean isCut = query.cutShort() || found.cutShort();
+        if (found.size() == request.k() || visited.count() == searches.length || isCut) {
             return new int[0];
         }
         int next = Math.min(searches.length, ListsToVisit.next(visited.count(), found.size(), request.k()));
-        int more = query.divide(next - visited.count(), found.cost().visited());
-        return visited.others(pool.nearest(request.query(), next), more);
+        int[] more = visited.others(pool.within(request.query(), request.radius()), next - visited.count());
+        return more.length == 0
+                ? more
+                : Arrays.copyOf(more, query.divide(more.length, found.cost().visited()));
     }
 
     /** The smallest number of partitions that reaches a recall, compared with searches of all partitions with a larger ef. */
