@@ -29,6 +29,13 @@ import org.jspecify.annotations.Nullable;
  * so no change is lost between copy and exchange.
  */
 final class IvfRows {
+    /** Changes after which it is looked at whether the lists still fit the rows: this share of the rows they were trained on, or a few. */
+    private static final double LOOK_SHARE = 1 / 16.;
+
+    private static final int FEW_CHANGES = 64;
+    /** New rows that are unlike the old ones crowd into few lists: at this multiple of the trained imbalance lists are trained again. */
+    private static final double MAX_IMBALANCE_GROWTH = 2;
+
     /** Rows whose lists one step of a flush finds. */
     private static final int ASSIGNED_PER_STEP = 4;
 
@@ -53,6 +60,14 @@ final class IvfRows {
     private volatile int size;
 
     private volatile long locationBytes;
+    /** Rows added, removed or changed since the lists were trained. Written under the lock. */
+    private volatile long changes;
+    /** Number of changes at which {@link #claimTraining} looks again. Written under the lock. */
+    private volatile long nextLook;
+    /** Number of rows that the lists were trained on. Guarded by this. */
+    private int trainedRows;
+    /** Imbalance of the lists when they had been trained. Guarded by this. */
+    private double trainedImbalance;
     /** The mapping of the table's file, or null. */
     private final @Nullable MemorySegment mapped;
     /** Lists replaced by a rebuild, which searches may still read. Guarded by this. */
@@ -69,6 +84,39 @@ final class IvfRows {
         this.lists = lists;
         this.locations = locations;
         count();
+        trained();
+    }
+
+    private synchronized void trained() {
+        changes = 0;
+        trainedRows = size;
+        trainedImbalance = imbalance();
+        nextLook = changesUntilLook();
+    }
+
+    private long changesUntilLook() {
+        return Math.max(FEW_CHANGES, (long) (LOOK_SHARE * trainedRows));
+    }
+
+    @SuppressWarnings("NonAtomicVolatileUpdate") // written under the callers' lock; volatile for readers
+    private void countChanges(int more) {
+        changes += more;
+    }
+
+    /**
+     * Whether the lists no longer fit the rows, because as many rows have changed as they were trained on, or their imbalance has doubled; then
+     * the caller should rebuild. Looks only now and then.
+     */
+    boolean claimTraining() {
+        return changes >= nextLook && claimTrainingInTurn();
+    }
+
+    private synchronized boolean claimTrainingInTurn() {
+        if (changes < nextLook || touched != null) {
+            return false;
+        }
+        nextLook = changes + changesUntilLook();
+        return changes >= trainedRows || imbalance() > MAX_IMBALANCE_GROWTH * trainedImbalance;
     }
 
     /** The lists in force. */
@@ -153,6 +201,7 @@ final class IvfRows {
             locate(lists, assigned, ids, staged);
             publish(lists, assigned, ids, staged);
             count();
+            countChanges(ids.length);
         }
     }
 
@@ -179,6 +228,7 @@ final class IvfRows {
         // After the deletion: a reader that begins with the new number cannot see the row here.
         moves += 2;
         count();
+        countChanges(1);
         return RowMap.group(location);
     }
 
@@ -203,6 +253,7 @@ final class IvfRows {
             publish(lists, to, ids, staged);
             old.markDeleted(RowMap.row(location));
             moves++;
+            countChanges(1);
             return RowMap.group(location);
         }
     }
@@ -624,6 +675,7 @@ final class IvfRows {
         count();
         replaced = new WeakReference<>(lists);
         lists = fresh;
+        trained();
     }
 
     private void bringUpToDate(long id, Lists fresh, RowMap freshLocations) {

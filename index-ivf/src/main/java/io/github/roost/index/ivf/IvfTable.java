@@ -1,6 +1,7 @@
 package io.github.roost.index.ivf;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.OrchestratorClosedException;
 import io.github.roost.core.Registration;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.core.TableClosedException;
@@ -45,7 +46,9 @@ import org.jspecify.annotations.Nullable;
  * finishes a query's last list merges its answer. Deadline, cancellation, priority, overload and failure are per query, even if
  * lists are scanned together with other queries: no list is scanned for a query after its deadline.
  *
- * <p>The effort of a search is nprobe; with all lists a search is exact, except in lists of {@link ElementType#INT8}. With a radius, a search
+ * <p>The effort of a search is nprobe; with all lists a search is exact, except in lists of {@link ElementType#INT8}. If its lists have fewer
+ * than k rows that are there, allowed by the filter and within the radius, the search scans further lists, two to four times as many each time,
+ * until it has k rows or no list is left that may have any; only its visit limit ends it earlier. With a radius, a search
  * finds all rows of its lists within it, up to k; lists of INT8 look for them among the candidates that a search for k rows reranks. No
  * distance is computed for rows that the filter refuses. Lists with codes scan the codes of all rows, and apply the filter only to rows whose
  * scores are good enough. {@link #searchAll} on lists that many of its queries probe is several times as fast as one search after the other; all
@@ -54,8 +57,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Rows may be added, removed and changed while the table is searched; a search that starts after such a call has
  * returned sees its effect. Rows added a few at a time wait in a buffer, which every search scans in addition to
- * its lists, until maintenance moves them to their lists. A list with many removed rows is compacted by maintenance; {@link
- * #rebuild} retrains the table when {@link #imbalance} has grown.
+ * its lists, until maintenance moves them to their lists. A list with many removed rows is compacted by maintenance. When the rows have grown
+ * out of their lists, the table is {@linkplain #rebuild rebuilt}.
  *
  * <p>On a machine of several NUMA nodes the memory of each list follows the list's home ({@link TableMemory}), unless it is
  * mapped from a file; the last block of a growing list stays on the node of the thread that wrote it until the next block begins.
@@ -111,7 +114,7 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
 
     @Override
     protected int defaultEffort(int k) {
-        return search.probesFor(k);
+        return nprobe(k);
     }
 
     @Override
@@ -177,7 +180,7 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
     }
 
     /**
-     * The lists that a search scans, nearest first.
+     * The lists that a search scans, nearest first; others only if these have too few rows for it.
      *
      * @param query {@link #dimension()} finite components
      * @param nprobe number of lists, from 1 to {@link #nlist()}
@@ -219,6 +222,7 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
             Vectors.requireIds(ids, vectors.length);
             rows.add(ids, stored);
             maintenance.flushIfDue();
+            rebuildIfDue();
         }
     }
 
@@ -232,6 +236,7 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
             } else {
                 maintenance.compactIfSparse(list);
             }
+            rebuildIfDue();
             return list < 0;
         }
     }
@@ -249,6 +254,7 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
         try (var _ = change()) {
             int list = rows.remove(id);
             maintenance.compactIfSparse(list);
+            rebuildIfDue();
             return list >= 0;
         }
     }
@@ -264,6 +270,7 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
     public void update(long id, float[] vector) {
         try (var _ = change()) {
             maintenance.compactIfSparse(rows.update(id, preparation.prepareRow(0, vector)));
+            rebuildIfDue();
         }
     }
 
@@ -278,21 +285,31 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
     }
 
     /**
-     * Retrains on the current rows and swaps in the new lists while searches and changes go on; due when
-     * {@link #imbalance} has grown to about twice its value after the build. Runs as batch work on the
+     * Retrains on the current rows and swaps in the new lists while searches and changes go on. Changes start it when they find that
+     * {@link #imbalance} has doubled since the last training, or that as many rows have changed as there were. Runs as batch work on the
      * orchestrator's workers. While a rebuild is running another call returns the same one, even if it has been cancelled and is
      * about to end.
      *
      * @return the running rebuild; its result is this table, once the new lists are in force. If it is cancelled or fails, the old
      *     lists stay in force; closing the table ends it with a {@link TableClosedException}
      * @throws TableClosedException if the table is closed
-     * @throws io.github.roost.core.OrchestratorClosedException if the orchestrator is closed
+     * @throws OrchestratorClosedException if the orchestrator is closed
      */
     public TableBuild<IvfTable> rebuild() {
         return maintenance.rebuild(() -> {
             forgetEfforts();
             return this;
         });
+    }
+
+    private void rebuildIfDue() {
+        if (rows.claimTraining()) {
+            try {
+                var _ = rebuild();
+            } catch (TableClosedException | OrchestratorClosedException closed) {
+                // The change has been made, and nobody needs new lists.
+            }
+        }
     }
 
     /**
@@ -393,9 +410,20 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
         return list < lists.count() ? lists.rows()[list].rows() : 0;
     }
 
-    /** {@return the default nprobe, used by searches that do not pass one} */
+    /** {@return the default nprobe of searches for up to 10 rows} */
     public int nprobe() {
         return nprobe;
+    }
+
+    /**
+     * The nprobe of searches that do not pass one. It grows with k, so that the recall does not fall: a function of k, {@link #nprobe()} and the
+     * average length of lists.
+     *
+     * @param k the maximum number of rows, from 1 to 10,000
+     * @return from {@link #nprobe()} to {@link #nlist()}
+     */
+    public int nprobe(int k) {
+        return search.probesFor(k);
     }
 
     /**

@@ -143,11 +143,12 @@ class InsertBufferTest {
         RowList damaged = RowList.mapped(layout, new long[] {7}, Arena.ofAuto().allocate(64, 64), () -> {
             throw new IOException("damaged");
         });
-        RowList[] lists = {damaged, null};
+        RowList[] lists = {damaged, new RowList(layout)};
         CoarseQuantizer quantizer = new CoarseQuantizer(ScanKernels.preferred(), new float[][] {{0, 0}, {9, 9}});
         IvfRows rows = new IvfRows(new Lists(quantizer, layout, lists), new RowMap(0));
         InsertBuffer buffer = rows.lists().buffer();
         rows.add(new long[] {1, 2}, new float[][] {{1, 0}, {9, 8}});
+        lists[1] = null;
         assertThatThrownBy(() -> run(rows.flush(buffer))).isInstanceOf(NullPointerException.class);
         assertThat(rows.lists().buffer()).isSameAs(buffer);
         assertThat(lists[0].live()).isEqualTo(1);
