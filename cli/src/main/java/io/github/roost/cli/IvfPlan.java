@@ -65,7 +65,7 @@ final class IvfPlan extends IndexPlan {
     @Override
     List<Integer> efforts(VectorTable table, int k) {
         requireAtMost("--nlist %d", widest(table));
-        return requested.isEmpty() ? List.of(((IvfTable) table).nprobe()) : requested;
+        return requested.isEmpty() ? List.of(((IvfTable) table).nprobe(k)) : requested;
     }
 
     @Override

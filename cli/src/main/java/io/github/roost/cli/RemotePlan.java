@@ -82,7 +82,7 @@ final class RemotePlan extends IndexPlan {
     @Override
     List<Integer> efforts(VectorTable table, int k) {
         requireAtMost("the %d partitions", widest(table));
-        return requested.isEmpty() ? List.of(((RemoteTable) table).visitedByDefault()) : requested;
+        return requested.isEmpty() ? List.of(((RemoteTable) table).visitedByDefault(k)) : requested;
     }
 
     @Override

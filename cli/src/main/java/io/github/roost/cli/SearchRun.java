@@ -20,7 +20,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Locale;
-import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /** One run of {@code search}: checks options, reads files, builds or opens the table, then for each k and effort warms up, measures and reports. */
@@ -171,26 +170,14 @@ final class SearchRun {
     private ClosedLoop.Run measure(VectorTable table, float[][] queries, int k, int effort, SearchResult[] found)
             throws InterruptedException {
         ClosedLoop loop = new ClosedLoop(options.inFlight);
-        int widest = plan.widest(table);
         ClosedLoop.Search<SearchResult> search =
-                number -> searchFully(table, queries[(int) (number % queries.length)], k, effort, widest);
+                number -> table.search(queries[(int) (number % queries.length)], k, effort);
         loop.run(Long.MAX_VALUE, options.warmUp(), search, (number, result) -> {});
         ClosedLoop.Run once =
                 loop.run(queries.length, NO_LIMIT, search, (number, result) -> found[(int) number] = result);
         return once.elapsed().compareTo(options.measured()) >= 0
                 ? once
                 : loop.run(Long.MAX_VALUE, options.measured(), search, (number, result) -> {});
-    }
-
-    /** Repeats a search with a larger effort while it finds fewer than k rows, for example because too few lists were probed. */
-    private static CompletableFuture<SearchResult> searchFully(
-            VectorTable table, float[] query, int k, int effort, int widest) {
-        return table.search(query, k, effort).thenCompose(found -> {
-            boolean isAll = found.size() == k || effort == widest;
-            return isAll
-                    ? CompletableFuture.completedFuture(found)
-                    : searchFully(table, query, k, (int) Math.min(widest, 2L * effort), widest);
-        });
     }
 
     private SearchReport report(

@@ -346,7 +346,7 @@ class SearchCommandTest {
     }
 
     @Test
-    void probesThatHoldTooFewAreWidenedUntilARowIsFull() throws IOException {
+    void aSearchOfTooFewListsFindsAllRowsAllTheSame() throws IOException {
         CommandRun run = search("ivf", "--nlist", 200, "--nprobe", 1, "--k", 500, "--out", out);
 
         assertThat(run.complaints()).isEmpty();

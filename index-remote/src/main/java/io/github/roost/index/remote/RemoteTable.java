@@ -49,9 +49,12 @@ import org.jspecify.annotations.Nullable;
  * <p>Each partition is a mapping id: its home is where its queries are grouped and its bytes verified and searched. A query joins the batch queue
  * of each partition that it visits. A group of queries parks until the bytes have arrived; meanwhile its worker serves partitions that are
  * cached. {@link #searchAll} has all its queries join before one is served, so each partition is read at most once for all of them, whatever the
- * size of the cache; more often only if other searches have kept a partition waiting for room for a second.
+ * size of the cache; more often only if other searches have kept a partition waiting for room for a second, or a query has found too few rows and
+ * looks further.
  *
- * <p>The effort of a search is the number of partitions that it visits. If a partition cannot be read, the search fails with a
+ * <p>The effort of a search is the number of partitions that it visits. If these have fewer than k rows that are there, allowed by the filter and
+ * within the radius, it visits further ones, two to four times as many each time, until it has k rows or has visited all; only its visit limit
+ * ends it earlier. If a partition cannot be read, the search fails with a
  * {@link RemoteMemoryException}: a {@link RemoteMemoryException.NodeLostException} if the memory node is lost, a {@link RemoteMemoryException.DamagedPartitionException} if bytes are
  * wrong. With {@link Builder#partialAnswers} it answers from the readable partitions and from the cache instead.
  *
@@ -95,7 +98,7 @@ public sealed class RemoteTable extends AbstractVectorTable permits MutableRemot
 
     @Override
     protected int defaultEffort(int k) {
-        return pool.visitedFor(k);
+        return visitedByDefault(k);
     }
 
     @Override
@@ -264,13 +267,24 @@ public sealed class RemoteTable extends AbstractVectorTable permits MutableRemot
             long partial,
             long epoch) {}
 
-    /** {@return the default number of partitions per search} */
+    /** {@return the default number of partitions per search for up to 10 rows} */
     public int visitedByDefault() {
         return pool.head().visited();
     }
 
     /**
-     * Finds the partitions that a search visits.
+     * The number of partitions that a search visits by default. It grows with k, so that the recall does not fall: a function of k, {@link
+     * #visitedByDefault()} and the average size of partitions.
+     *
+     * @param k the maximum number of rows, from 1 to 10,000
+     * @return from {@link #visitedByDefault()} to the number of partitions
+     */
+    public int visitedByDefault(int k) {
+        return pool.visitedFor(k);
+    }
+
+    /**
+     * Finds the partitions that a search visits; others only if these have too few rows for it.
      *
      * @param query of the table's dimension, finite
      * @param visited number of partitions, from 1 to the number of partitions of the table
