@@ -30,6 +30,11 @@ final class MappedMemory implements RemoteMemory {
     @Override
     public RemoteMemory.Region open(String region) throws IOException {
         Path file = folder.resolve(region);
+        if (!file.toAbsolutePath()
+                .normalize()
+                .startsWith(folder.toAbsolutePath().normalize())) {
+            throw new RemoteMemoryException(region, "is not in " + folder);
+        }
         boolean writable = Files.isWritable(file);
         RandomAccessFile opened = new RandomAccessFile(file.toFile(), writable ? "rw" : "r");
         Arena arena = Arena.ofShared();

@@ -65,7 +65,10 @@ public final class MemoryNode implements AutoCloseable {
     public static MemoryNode serve(Path pool, Duration term) throws IOException {
         Objects.requireNonNull(pool, "pool must not be null");
         Objects.requireNonNull(term, "term must not be null");
-        Path folder = Objects.requireNonNull(pool.toAbsolutePath().getParent(), "a file is in a folder");
+        Path folder = pool.toAbsolutePath().getParent();
+        if (folder == null) {
+            throw new RemoteMemoryException(pool.toString(), "is not a file");
+        }
         return serve(pool, term, RemoteMemory.mapped(folder));
     }
 

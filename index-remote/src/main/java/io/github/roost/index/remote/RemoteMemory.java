@@ -18,7 +18,7 @@ public interface RemoteMemory extends AutoCloseable {
      * is writable if its file is.
      *
      * @param folder such as {@code /dev/shm}
-     * @return the provider of the files of the folder
+     * @return the provider of the files in the folder; names that lead out of it are refused
      */
     static RemoteMemory mapped(Path folder) {
         return new MappedMemory(Objects.requireNonNull(folder, "folder must not be null"));

@@ -23,6 +23,18 @@ class MappedMemoryTest extends RemoteMemoryContract {
     }
 
     @Test
+    void namesThatLeadOutOfTheFolderAreRefused(@TempDir Path folder) throws Exception {
+        Path inner = Files.createDirectory(folder.resolve("inner"));
+        Path file = Files.write(folder.resolve("outside"), new byte[100]);
+        for (String name : List.of(file.toString(), "../outside")) {
+            assertThatThrownBy(() -> RemoteMemory.mapped(inner).open(name))
+                    .isInstanceOf(RemoteMemoryException.class)
+                    .hasMessage(name + " is not in " + inner);
+        }
+        RemoteMemory.mapped(folder).open("inner/../outside").close();
+    }
+
+    @Test
     void whereTheFileWasCutShortTransfersAndCompareAndSetsFailByName(@TempDir Path folder) throws Exception {
         Path file = Files.write(folder.resolve("cut.region"), new byte[100_000]);
         try (RemoteMemory.Region region = RemoteMemory.mapped(folder).open("cut.region");

@@ -64,6 +64,13 @@ class MemoryNodeTest {
         return node;
     }
 
+    @Test
+    void theRootIsNoPool() {
+        assertThatThrownBy(() -> MemoryNode.serve(Path.of("/"), TERM))
+                .isInstanceOf(RemoteMemoryException.class)
+                .hasMessage("/ is not a file");
+    }
+
     private static RemoteTable open(RemoteTable.Builder options) throws IOException {
         return options.open(orchestrator, "served", RemoteMemory.mapped(folder), "served.pool");
     }
