@@ -21,7 +21,7 @@ final class LiveDocuments {
     private static final int NONE = -1;
 
     private final Long2LongHashMap documents = new Long2LongHashMap(NONE);
-    private final IdFilter all = IdFilter.of(id -> document(id) != NONE);
+    private final IdFilter all = IdFilter.of(id -> document(id) != NONE).cached();
 
     private LiveDocuments() {}
 

@@ -88,7 +88,7 @@ public final class RoostKnnQuery extends Query {
         if (accepted == null) {
             return Collections.nCopies(targets.length, hitsOf(new ScoreDoc[0]));
         }
-        List<CompletableFuture<SearchResult>> searches = table.searchAll(targets, k, accepted);
+        List<CompletableFuture<SearchResult>> searches = table.searchAll(targets, k, accepted.cached());
         try {
             List<TopDocs> found = new ArrayList<>();
             for (CompletableFuture<SearchResult> search : searches) {

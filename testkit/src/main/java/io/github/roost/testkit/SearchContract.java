@@ -27,11 +27,14 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import java.util.stream.LongStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -175,6 +178,115 @@ public abstract class SearchContract<T extends VectorTable> {
             assertThat(lowRecall.cost().visited())
                     .isLessThanOrEqualTo(highRecall.cost().visited());
             assertThat(table.effortFor(.9, K, QUERIES)).isBetween(1, 100_000);
+        }
+    }
+
+    /** An effort that finds few rows, and one that finds all: an index may ask a filter in different ways. */
+    private static List<Integer> efforts(VectorTable table) {
+        return List.of(table.minEffort(K), exactEffort(table));
+    }
+
+    @Test
+    void aFilterIsAskedInEverySearch() {
+        Set<Long> inStock = ConcurrentHashMap.newKeySet();
+        IdFilter filter = IdFilter.of(inStock::contains);
+        try (T table = build(orchestrator, Metric.SQUARED_L2)) {
+            for (int effort : efforts(table)) {
+                inStock.clear();
+                LongStream.range(0, ROWS).filter(id -> id % 3 > 0).forEach(inStock::add);
+                for (int row = 0; row < 60; row++) {
+                    SearchRequest request =
+                            SearchRequest.of(VECTORS[row], K).effort(effort).filter(filter);
+                    assertThat(found(table, request)).isSubsetOf(inStock);
+                    if (!inStock.remove((long) row)) {
+                        inStock.add((long) row);
+                    }
+                    List<Long> after = found(table, request);
+                    assertThat(after).isSubsetOf(inStock);
+                    if (effort > table.minEffort(K)) {
+                        assertThat(after).hasSize(K);
+                        assertThat(after.contains((long) row)).isEqualTo(row % 3 == 0);
+                    }
+                }
+            }
+        }
+    }
+
+    private static List<Long> found(VectorTable table, SearchRequest request) {
+        return LongStream.of(table.search(request).join().ids()).boxed().toList();
+    }
+
+    @Test
+    void theSetOfAFilterMayChangeWhileSearchesRun() {
+        Set<Long> inStock = ConcurrentHashMap.newKeySet();
+        LongStream.range(0, ROWS).filter(id -> id % 4 == 0).forEach(inStock::add);
+        IdFilter filter = IdFilter.of(inStock::contains);
+        AtomicBoolean ends = new AtomicBoolean();
+        Thread changes = Thread.ofPlatform().start(() -> {
+            for (long id = 1; !ends.get(); id = (id + 4) % ROWS) {
+                if (!inStock.remove(id)) {
+                    inStock.add(id);
+                }
+            }
+        });
+        try (T table = build(orchestrator, Metric.SQUARED_L2)) {
+            for (float[] query : QUERIES) {
+                for (int effort : efforts(table)) {
+                    List<Long> ids = found(
+                            table, SearchRequest.of(query, K).effort(effort).filter(filter));
+                    assertThat(ids).allMatch(id -> id % 4 < 2);
+                    if (effort > table.minEffort(K)) {
+                        assertThat(ids).hasSize(K);
+                    }
+                }
+            }
+        } finally {
+            ends.set(true);
+            changes.interrupt();
+        }
+    }
+
+    @Test
+    void aFilterIsAskedAboutRowsThatArePutAndReplacedAfterItsFirstSearch() throws Exception {
+        for (IdFilter filter : List.of(
+                IdFilter.of(id -> id % 2 == 0), IdFilter.of(id -> id % 2 == 0).cached())) {
+            try (T table = build(orchestrator, Metric.SQUARED_L2)) {
+                float[] far = new float[DIMENSION];
+                Arrays.fill(far, 50);
+                SearchRequest request =
+                        SearchRequest.of(far, 3).effort(exactEffort(table)).filter(filter);
+                assertThat(found(table, request)).allMatch(id -> id % 2 == 0).doesNotContain(4L);
+                if (!(table instanceof MutableVectorTable mutable)) {
+                    return;
+                }
+                mutable.put(9_000, far);
+                mutable.put(9_001, far);
+                mutable.put(4, far);
+                mutable.put(5, far);
+                assertThat(found(table, request)).hasSize(3).startsWith(4L, 9_000L);
+                mutable.put(4, VECTORS[4]);
+                reorganize(table);
+                assertThat(found(table, request)).hasSize(3).startsWith(9_000L).doesNotContain(4L);
+                mutable.remove(9_000);
+                assertThat(found(table, request)).hasSize(3).allMatch(id -> id % 2 == 0 && id < ROWS);
+            }
+        }
+    }
+
+    @Test
+    void whatAFilterThrowsFailsItsSearchAlone() {
+        try (T table = build(orchestrator, Metric.SQUARED_L2)) {
+            for (int effort : efforts(table)) {
+                SearchRequest request = SearchRequest.of(QUERIES[0], K).effort(effort);
+                SearchResult before = table.search(request).join();
+                SearchRequest failing = request.filter(IdFilter.of(id -> {
+                    throw new IllegalStateException("the stock is unknown");
+                }));
+                List<CompletableFuture<SearchResult>> answers = table.searchAll(List.of(request, failing, request));
+                assertThatThrownBy(() -> answers.get(1).join()).hasRootCauseMessage("the stock is unknown");
+                assertThat(answers.get(0).join()).isEqualTo(before);
+                assertThat(answers.get(2).join()).isEqualTo(before);
+            }
         }
     }
 

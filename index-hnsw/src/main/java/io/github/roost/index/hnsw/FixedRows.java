@@ -3,7 +3,6 @@ package io.github.roost.index.hnsw;
 import io.github.roost.index.hnsw.graph.AllowedRows;
 import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.index.hnsw.graph.GraphVisit;
-import io.github.roost.index.hnsw.graph.RowSearcher;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.SearchResult;
 
@@ -26,8 +25,7 @@ final class FixedRows extends TableSearch {
 
     @Override
     SearchResult find(float[] query, int k, int ef, IdFilter filter, GraphVisit visit) {
-        RowSearcher searched = graph.searcher();
-        return searched.search(query, k, ef, AllowedRows.ALL, searched.allowed(filter, visit), visit);
+        return graph.searcher().search(query, k, ef, AllowedRows.ALL, filter, visit);
     }
 
     @Override

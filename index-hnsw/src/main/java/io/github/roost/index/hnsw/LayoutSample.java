@@ -5,6 +5,7 @@ import io.github.roost.index.hnsw.graph.AllowedRows;
 import io.github.roost.index.hnsw.graph.Graph;
 import io.github.roost.index.hnsw.graph.GraphVisit;
 import io.github.roost.index.hnsw.search.GraphImage;
+import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.spi.BuildWork;
 import java.util.List;
@@ -65,7 +66,7 @@ final class LayoutSample {
         work.forEach(queries.size(), 1, query -> {
             GraphVisit visit = yielding(work);
             SearchResult found =
-                    graph.searcher().search(queries.get(query), K + 1, ef, AllowedRows.ALL, AllowedRows.ALL, visit);
+                    graph.searcher().search(queries.get(query), K + 1, ef, AllowedRows.ALL, IdFilter.all(), visit);
             for (float distance : found.distances()) {
                 hits.add(distance <= reach[query] ? 1 : 0);
             }

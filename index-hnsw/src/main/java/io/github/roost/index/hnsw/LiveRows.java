@@ -230,15 +230,11 @@ final class LiveRows {
     int search(float[] query, int k, int ef, IdFilter filter, int from, GraphVisit visit, List<SearchResult> found) {
         int end = count;
         if (hasGraph) {
-            found.add(
-                    rows.searcher().search(query, k, ef, alive, rows.searcher().allowed(filter, visit), visit));
+            found.add(rows.searcher().search(query, k, ef, alive, filter, visit));
         } else {
-            AllowedRows wanted = rows.searcher().allowedAmong(filter, end, visit);
             int last = visit.lastOf(from, end);
-            found.add(
-                    last == from
-                            ? SearchResult.EMPTY
-                            : rows.searcher().scan(query, k, alive, wanted, from, last, visit));
+            AllowedRows wanted = rows.searcher().allowedAmong(filter, alive, from, last, visit);
+            found.add(rows.searcher().scan(query, k, alive, wanted, from, last, visit));
         }
         // If a row was seen as removed here, later reads see the successor that was added before the removal.
         VarHandle.acquireFence();

@@ -143,7 +143,7 @@ class FilteredRecallTest {
     }
 
     private static double recall(Table table, Allowed allowed, LongPredicate filter) {
-        IdFilter compiled = IdFilter.of(filter);
+        IdFilter compiled = IdFilter.of(filter).cached();
         int hits = 0;
         int wanted = 0;
         for (int query = 0; query < QUERIES.length; query++) {

@@ -72,7 +72,7 @@ class ScratchTest {
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
             for (int i = 0; i < searches; i++) {
                 float[] query = VECTORS[i % 100];
-                IdFilter filter = filtered ? IdFilter.of(id -> id % 2 == 0) : IdFilter.all();
+                IdFilter filter = filtered ? IdFilter.of(id -> id % 2 == 0).cached() : IdFilter.all();
                 answers.add(threads.submit(
                         () -> table.searchFunction(10, 20, filter).search(query, OUTSIDE)));
                 answers.add(
@@ -89,13 +89,14 @@ class ScratchTest {
 
     @Test
     void aFilterThatIsKeptFindsTheSameFromItsFirstSearchToItsLast() {
-        IdFilter filter = IdFilter.of(id -> id % 3 == 0);
+        IdFilter filter = IdFilter.of(id -> id % 3 == 0).cached();
         for (int search = 0; search < 30; search++) {
             float[] query = VECTORS[search % 2];
             assertThat(table.search(SearchRequest.of(query, 10).effort(100).filter(filter))
                             .join())
-                    .isEqualTo(table.search(
-                                    SearchRequest.of(query, 10).effort(100).filter(IdFilter.of(id -> id % 3 == 0)))
+                    .isEqualTo(table.search(SearchRequest.of(query, 10)
+                                    .effort(100)
+                                    .filter(IdFilter.of(id -> id % 3 == 0).cached()))
                             .join());
         }
     }
@@ -121,7 +122,8 @@ class ScratchTest {
     @Test
     void aFilterGoesOnAskingWhereASearchThatWasNoLongerWantedLeftIt() throws Exception {
         AtomicInteger requested = new AtomicInteger();
-        IdFilter filter = IdFilter.of(id -> requested.incrementAndGet() > 0 && id % 2 == 0);
+        IdFilter filter = IdFilter.of(id -> requested.incrementAndGet() > 0 && id % 2 == 0)
+                .cached();
         int ended = 0;
         while (requested.get() < ROWS) {
             assertThatThrownBy(
@@ -137,8 +139,9 @@ class ScratchTest {
         SearchResult found = table.searchFunction(10, 100, filter).search(VECTORS[0], OUTSIDE);
         assertThat(requested).hasValue(ROWS);
         assertThat(found)
-                .isEqualTo(table.search(
-                                SearchRequest.of(VECTORS[0], 10).effort(100).filter(IdFilter.of(id -> id % 2 == 0)))
+                .isEqualTo(table.search(SearchRequest.of(VECTORS[0], 10)
+                                .effort(100)
+                                .filter(IdFilter.of(id -> id % 2 == 0).cached()))
                         .join());
     }
 }

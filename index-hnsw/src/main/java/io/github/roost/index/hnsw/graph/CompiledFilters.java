@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.WeakHashMap;
 
 /**
- * Cache of filters evaluated over the rows of one image. The first search with a filter evaluates it for every row; the bit set is
- * cached until the filter object is garbage collected. Thread-safe.
+ * Evaluates filters over the rows of one image. The rows of a cached filter are kept until the filter object is garbage collected.
+ * Thread-safe.
  */
 final class CompiledFilters {
     private final GraphImage image;
@@ -25,18 +25,20 @@ final class CompiledFilters {
     /**
      * The rows that a filter allows.
      *
-     * @param betweenRows runs every few rows; if it throws, the evaluation stops there and the next search continues it
+     * @param alive the rows to ask about if the filter is not cached; the others are not allowed
+     * @param betweenRows runs every few rows; if it throws, the evaluation stops there, and the next search continues a cached filter's
      */
-    AllowedRows rowsOf(IdFilter filter, Runnable betweenRows) {
+    AllowedRows rowsOf(IdFilter filter, NodeSet alive, Runnable betweenRows) {
         if (filter == IdFilter.all()) {
             return AllowedRows.ALL;
         }
+        // Of a filter that is not cached there are no rows, but looking for them drops those of unreachable filters.
         AllowedRows rows = compiled.get(filter);
-        if (rows == null) {
+        if (rows == null && filter.isCached()) {
             rows = ask(filter, betweenRows);
             compiled.put(filter, rows);
         }
-        return rows;
+        return rows == null ? rowsAmong(filter, alive, 0, image.shape().rows(), betweenRows) : rows;
     }
 
     /** Of two threads here at once, one continues the unfinished evaluation and the other starts over; both get the same rows. */
@@ -56,13 +58,13 @@ final class CompiledFilters {
         }
     }
 
-    /** The rows that a filter allows among the first {@code count} of an image that is still being filled; evaluated every time. */
-    AllowedRows rowsAmong(IdFilter filter, int count, Runnable betweenRows) {
+    /** The rows from {@code from} to {@code to} exclusive that are alive and that a filter allows; evaluated every time. */
+    AllowedRows rowsAmong(IdFilter filter, NodeSet alive, int from, int to, Runnable betweenRows) {
         if (filter == IdFilter.all()) {
             return AllowedRows.ALL;
         }
-        NodeSet rows = new NodeSet.Asking(image.shape().rows())
-                .resume(row -> row < count && filter.allows(image.id(row)), betweenRows);
+        NodeSet rows = new NodeSet.Asking(image.shape().rows(), from, to)
+                .resume(row -> row >= from && alive.contains(row) && filter.allows(image.id(row)), betweenRows);
         return AllowedRows.of(image, rows, betweenRows);
     }
 }

@@ -436,8 +436,8 @@ public final class Graph {
      * @param query of the graph's dimension, finite, not zero for cosine
      * @param k max number of rows, from 1 to 10,000
      * @param ef width of the search, from k to 100,000
-     * @param alive the rows that are not deleted; evaluated once for every row, and cached as long as the filter object lives
-     * @param wanted the rows that may be found; cached likewise
+     * @param alive the rows that are not deleted, as a cached filter
+     * @param wanted the rows that may be found
      * @param visitLimit max number of vectors to compare, at least 1
      * @param context receives the traffic, and says whether the search has expired
      * @return the rows found and the cost of the search
@@ -449,7 +449,7 @@ public final class Graph {
         requireWidth(k, ef);
         Vectors.require("query", query, dimension(), metric());
         GraphVisit visit = new GraphVisit(context, visitLimit);
-        return searcher.search(query, k, ef, searcher.allowed(alive, visit), searcher.allowed(wanted, visit), visit)
+        return searcher.search(query, k, ef, searcher.allowed(alive, AllowedRows.ALL, visit), wanted, visit)
                 .with(visit.cost(), visit.isCutShort());
     }
 
@@ -472,8 +472,8 @@ public final class Graph {
      *
      * @param queries from 1 to 1,024, each of the graph's dimension, finite, not zero for cosine
      * @param k max number of rows per query, from 1 to 10,000
-     * @param alive the rows that are not deleted; evaluated once for every row, and cached as long as the filter object lives
-     * @param wanted the rows that may be found; cached likewise
+     * @param alive the rows that are not deleted, as a cached filter
+     * @param wanted the rows that may be found; asked about all rows once for all queries
      * @param context receives the traffic, with the bytes counted once for all queries; says whether the searches have expired
      * @return the rows found and the cost, per query in the order of the queries
      * @throws IllegalArgumentException if an argument is invalid
@@ -487,8 +487,8 @@ public final class Graph {
             Vectors.require("query", query, dimension(), metric());
         }
         GraphVisit visit = new GraphVisit(context);
-        return searcher.scanTogether(
-                queries, k, searcher.allowed(alive, visit), searcher.allowed(wanted, visit), visit);
+        AllowedRows living = searcher.allowed(alive, AllowedRows.ALL, visit);
+        return searcher.scanTogether(queries, k, living, searcher.allowed(wanted, living, visit), visit);
     }
 
     /**

@@ -15,7 +15,9 @@ import io.github.roost.vector.math.NearestRows;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The searches of a graph's rows: graph search, scan, or scan for several queries, over the rows that are in both of two sets.
@@ -37,47 +39,89 @@ public final class RowSearcher {
     }
 
     /**
-     * The rows that a filter allows; cached as long as the filter object lives.
+     * The rows that a filter allows.
      *
-     * @param filter the filter
+     * @param filter asked about all rows, or, if it is cached, at its first search only
+     * @param alive the rows that are not deleted
      * @param visit the search that asks
      * @return the rows
      */
-    public AllowedRows allowed(IdFilter filter, GraphVisit visit) {
-        return filters.rowsOf(filter, visit::requireWanted);
+    public AllowedRows allowed(IdFilter filter, AllowedRows alive, GraphVisit visit) {
+        return filters.rowsOf(filter, alive.rows(), visit::requireWanted);
     }
 
     /**
-     * The rows that a filter allows among the first of an image that is still being filled.
+     * The rows that a filter allows in a part of an image without a graph.
      *
-     * @param filter the filter
-     * @param count the number of rows to consider
+     * @param filter asked about each of the rows
+     * @param alive the rows that are not deleted
+     * @param from the first row
+     * @param to the row after the last
      * @param visit the search that asks
      * @return the rows
      */
-    public AllowedRows allowedAmong(IdFilter filter, int count, GraphVisit visit) {
-        return filters.rowsAmong(filter, count, visit::requireWanted);
+    public AllowedRows allowedAmong(IdFilter filter, AllowedRows alive, int from, int to, GraphVisit visit) {
+        return filters.rowsAmong(filter, alive.rows(), from, to, visit::requireWanted);
     }
 
     /**
-     * Finds the k nearest rows that are in both of two sets, and reports the traffic to the context.
+     * Finds the k nearest rows that are not deleted and that a filter allows, and reports the traffic to the context.
      *
      * @param query the query, checked
      * @param k max number of rows
      * @param ef width of the search
      * @param alive the rows that are not deleted
-     * @param wanted the rows that may be found
+     * @param filter the rows that may be found
      * @param visit the state of the search
      * @return the rows found
      * @throws DeadlineExceededException if the search expires meanwhile
      */
-    public SearchResult search(float[] query, int k, int ef, AllowedRows alive, AllowedRows wanted, GraphVisit visit) {
+    public SearchResult search(float[] query, int k, int ef, AllowedRows alive, IdFilter filter, GraphVisit visit) {
         SearchScratch scratch = SearchScratch.take();
         try {
-            return search(query, k, ef, alive, wanted, visit, scratch);
+            SearchResult found = filter.isCached() ? null : searchAsking(query, k, ef, alive, filter, visit, scratch);
+            return found == null ? search(query, k, ef, alive, allowed(filter, alive, visit), visit, scratch) : found;
         } finally {
             scratch.giveBack();
         }
+    }
+
+    /**
+     * Asks a filter only about nodes that a graph search finds: the search looks for so many that the filter should allow {@code ef} of
+     * them.
+     *
+     * @return null if the filter must be asked about all rows: a scan is shorter, or it allows hardly any rows near the query
+     */
+    private @Nullable SearchResult searchAsking(
+            float[] query, int k, int ef, AllowedRows alive, IdFilter filter, GraphVisit visit, SearchScratch scratch) {
+        int nodes = image.shape().nodes();
+        int rows = Math.min(image.shape().rows(), alive.rows().size());
+        if (SearchPlan.scanIsShorter(nodes, rows, 1, ef)) {
+            return null;
+        }
+        AskedRows asked = new AskedRows(image, alive.rows(), filter, visit::requireWanted);
+        int needed = reranked(k, ef);
+        double share = asked.share();
+        int before = 0;
+        while (!SearchPlan.scanIsShorter(nodes, rows, share, ef)) {
+            int width = SearchPlan.unfiltered(ef, share, nodes);
+            int limit = SearchPlan.unfiltered(needed, share, width);
+            if (limit <= before) {
+                return null;
+            }
+            GraphSpace.QueryScale scale = begin(query, width, scratch);
+            NodeSet allowed = scratch.both(image, alive.nodes(), NodeSet.ALL, visit::requireWanted);
+            if (searchGraph(width, limit, allowed, scratch, visit)) {
+                return null;
+            }
+            Nearest found = nearest(scratch, scale, k, needed, asked);
+            if (visit.isCutShort() || !SearchPlan.allowsTooFew(found.nodes(), needed, k)) {
+                return found.rows();
+            }
+            share = (double) found.nodes() / limit;
+            before = limit;
+        }
+        return null;
     }
 
     private SearchResult search(
@@ -88,8 +132,7 @@ public final class RowSearcher {
             AllowedRows wanted,
             GraphVisit visit,
             SearchScratch scratch) {
-        scratch.begin(image, ef);
-        GraphSpace.QueryScale scale = space.write(query, scratch);
+        GraphSpace.QueryScale scale = begin(query, ef, scratch);
         int nodes = image.shape().nodes();
         NodeSet allowed = scratch.both(image, alive.nodes(), wanted.nodes(), visit::requireWanted);
         int members = Math.min(nodes, allowed.size());
@@ -102,17 +145,32 @@ public final class RowSearcher {
             touchedVectors(scratch, visit);
         } else {
             limit = reranked(k, ef);
-            searcher.search(image, scratch, ef, limit, allowed, () -> betweenPieces(scratch, visit));
-            long computed = scratch.computed();
-            touchedRecords(scratch, visit);
-            if (!visit.isCutShort() && wentFar(computed, allowed.size(), ef)) {
+            if (searchGraph(ef, limit, allowed, scratch, visit)) {
                 return search(query, k, SearchPlan.wider(ef, nodes), alive, wanted, visit, scratch);
             }
         }
-        SearchResult found = nearest(scratch, scale, k, alive.rows(), wanted.rows());
+        SearchResult found =
+                nearest(scratch, scale, k, 0, inBoth(alive, wanted)).rows();
         return ef < nodes && !visit.isCutShort() && isCrowdedOut(found, k, scratch, limit)
                 ? search(query, k, SearchPlan.wider(ef, nodes), alive, wanted, visit, scratch)
                 : found;
+    }
+
+    private GraphSpace.QueryScale begin(float[] query, int width, SearchScratch scratch) {
+        scratch.begin(image, width);
+        return space.write(query, scratch);
+    }
+
+    /** Runs a graph search; returns whether it went so far that it must be repeated with a larger width. */
+    private boolean searchGraph(int width, int limit, NodeSet allowed, SearchScratch scratch, GraphVisit visit) {
+        searcher.search(image, scratch, width, limit, allowed, () -> betweenPieces(scratch, visit));
+        long computed = scratch.computed();
+        touchedRecords(scratch, visit);
+        return !visit.isCutShort() && wentFar(computed, allowed.size(), width);
+    }
+
+    private static IntPredicate inBoth(AllowedRows alive, AllowedRows wanted) {
+        return row -> alive.rows().contains(row) && wanted.rows().contains(row);
     }
 
     private boolean wentFar(long computed, int allowed, int width) {
@@ -192,12 +250,12 @@ public final class RowSearcher {
             GraphVisit visit,
             SearchScratch scratch) {
         Runnable betweenPieces = visit::requireWanted;
-        scratch.begin(image, width);
-        GraphSpace.QueryScale scale = space.write(query, scratch);
+        GraphSpace.QueryScale scale = begin(query, width, scratch);
         NodeSet allowed = scratch.both(image, alive.nodes(), wanted.nodes(), betweenPieces);
         searcher.scan(image, scratch, width, allowed, from, to, betweenPieces);
         touchedVectors(scratch, visit);
-        SearchResult found = nearest(scratch, scale, k, alive.rows(), wanted.rows());
+        SearchResult found =
+                nearest(scratch, scale, k, 0, inBoth(alive, wanted)).rows();
         return width < to - from && isCrowdedOut(found, k, scratch, width)
                 ? scan(query, k, SearchPlan.wider(width, to - from), alive, wanted, from, to, visit, scratch)
                 : found;
@@ -232,7 +290,8 @@ public final class RowSearcher {
             List<SearchResult> results = new ArrayList<>(scales.length);
             for (int query = 0; query < scales.length; query++) {
                 GraphSearcher.Found found = group.found(query);
-                SearchResult nearest = nearest(found, scales[query], k, alive.rows(), wanted.rows());
+                SearchResult nearest = nearest(found, scales[query], k, 0, inBoth(alive, wanted))
+                        .rows();
                 if (width < nodes && isCrowdedOut(nearest, k, found, width)) {
                     nearest = scan(queries.get(query), k, alive, wanted, 0, nodes, visit);
                 }
@@ -279,26 +338,46 @@ public final class RowSearcher {
         visit.compared(scratch.computed(), 0, scratch.computed() * image.shape().dimension() * Float.BYTES);
     }
 
-    /** The k nearest rows of the found nodes that are in both sets, nearest first, ties by id. */
-    private SearchResult nearest(
-            GraphSearcher.Found found, GraphSpace.QueryScale scale, int k, NodeSet alive, NodeSet wanted) {
+    /**
+     * The nearest rows of the found nodes.
+     *
+     * @param rows nearest first, ties by id
+     * @param nodes number of nodes that have an allowed row, as far as they were counted
+     */
+    private record Nearest(SearchResult rows, int nodes) {}
+
+    /**
+     * The k nearest rows of the found nodes that are allowed.
+     *
+     * @param needed number of nodes up to which those with an allowed row are counted after the k nearest rows
+     */
+    private Nearest nearest(
+            GraphSearcher.Found found, GraphSpace.QueryScale scale, int k, int needed, IntPredicate isAllowed) {
         int nodes = found.size();
         long[] ids = new long[Math.min(k, nodes)];
         float[] distances = new float[ids.length];
         int size = 0;
+        int counted = 0;
         float before = Float.NaN;
+        boolean full = false;
         for (int i = 0; i < nodes; i++) {
             float scaled = found.distance(i);
             // All rows tied with the k-th distance are taken, so that the smallest ids of that distance win.
-            if (size >= k && scaled != before) {
+            full |= size >= k && scaled != before;
+            if (full && counted >= needed) {
                 break;
             }
             before = scaled;
             float distance = space.toCaller(scale, scaled);
             int node = found.node(i);
             int end = image.firstRow(node + 1);
-            for (int row = image.firstRow(node); row < end; row++) {
-                if (!alive.contains(row) || !wanted.contains(row)) {
+            boolean any = false;
+            for (int row = image.firstRow(node); row < end && !(full && any); row++) {
+                if (!isAllowed.test(row)) {
+                    continue;
+                }
+                any = true;
+                if (full) {
                     continue;
                 }
                 if (size == ids.length) {
@@ -308,11 +387,13 @@ public final class RowSearcher {
                 ids[size] = image.id(row);
                 distances[size++] = distance;
             }
+            counted += any ? 1 : 0;
         }
         NearestRows.sortTies(ids, distances, size);
         int kept = Math.min(size, k);
-        return kept == ids.length
+        SearchResult nearest = kept == ids.length
                 ? new SearchResult(ids, distances)
                 : new SearchResult(Arrays.copyOf(ids, kept), Arrays.copyOf(distances, kept));
+        return new Nearest(nearest, counted);
     }
 }

@@ -65,16 +65,29 @@ public final class NodeSet {
         return (nodes + WORD - 1L) / WORD;
     }
 
-    /** A resumable evaluation of a predicate over the nodes 0 to {@code nodes} exclusive. Used by one thread at a time. */
+    /** A resumable evaluation of a predicate over the nodes of a set. Used by one thread at a time. */
     public static final class Asking {
         private final MemorySegment words;
         private final int nodes;
+        private final int to;
         private int size;
         private int next;
 
         public Asking(int nodes) {
+            this(nodes, 0, nodes);
+        }
+
+        /**
+         * An evaluation over a part of the nodes; the set has no others.
+         *
+         * @param from the first node; up to 63 nodes before it are evaluated too
+         * @param to the node after the last
+         */
+        public Asking(int nodes, int from, int to) {
             this.words = MemorySegment.ofArray(new long[Math.toIntExact(wordsOf(nodes))]);
             this.nodes = nodes;
+            this.to = to;
+            this.next = from / WORD * WORD;
         }
 
         /**
@@ -84,8 +97,8 @@ public final class NodeSet {
          * @return the set of all nodes for which the predicate was true
          */
         public NodeSet resume(IntPredicate member, Runnable betweenWords) {
-            for (int first = next; first < nodes; first = next) {
-                int end = (int) Math.min(nodes, first + (long) WORD);
+            for (int first = next; first < to; first = next) {
+                int end = (int) Math.min(to, first + (long) WORD);
                 long word = 0;
                 for (int node = first; node < end; node++) {
                     word |= member.test(node) ? 1L << node : 0;
@@ -93,7 +106,7 @@ public final class NodeSet {
                 words.setAtIndex(GraphImage.LONG, first / WORD, word);
                 size += Long.bitCount(word);
                 next = end;
-                if (end < nodes) {
+                if (end < to) {
                     betweenWords.run();
                 }
             }

@@ -7,6 +7,10 @@ public final class SearchPlan {
 
     /** Up to this many nodes per unit of ef are scanned exhaustively. */
     private static final int EXACT_PER_EF = 4;
+    /** Rows that a filter is asked about in the time of a comparison. */
+    private static final int ASKED_PER_COMPARED = 8;
+    /** The factor by which more nodes are looked for than are needed if a filter is asked about the found ones, since its share is an estimate. */
+    private static final double MORE_TO_ASK = 1.25;
     /** Expected nodes that a graph search expands on the way to the ef nearest. */
     private static final int ON_THE_WAY = 16;
     /** Max expected share of an expanded node's neighbors that have not been visited yet. */
@@ -25,6 +29,38 @@ public final class SearchPlan {
     public static boolean scanIsShorter(int nodes, int allowed, int ef) {
         double share = (double) allowed / nodes;
         return allowed * share <= EXACT_PER_EF * (double) ef;
+    }
+
+    /**
+     * As {@link #scanIsShorter(int, int, int)}, if a filter must be asked about every row before the scan.
+     *
+     * @param rows number of rows to ask about
+     * @param share estimate of the share of them that the filter allows
+     */
+    public static boolean scanIsShorter(int nodes, int rows, double share, int ef) {
+        double compared = share * rows + rows / (double) ASKED_PER_COMPARED;
+        return compared * share * rows <= EXACT_PER_EF * (double) ef * nodes;
+    }
+
+    /**
+     * The number of nodes to look for so that a filter allows as many as needed of them.
+     *
+     * @param needed number of allowed nodes
+     * @param share estimate of the share of nodes that the filter allows, over 0
+     * @param max number of nodes
+     */
+    public static int unfiltered(int needed, double share, int max) {
+        return (int) Math.min(max, Math.ceil(MORE_TO_ASK * needed / share));
+    }
+
+    /**
+     * Whether the filter allows too few of the nodes that were found for it: fewer than k, or than half of those needed.
+     *
+     * @param allowed number of found nodes that the filter allows
+     * @param needed number of allowed nodes that were looked for, at least k
+     */
+    public static boolean allowsTooFew(int allowed, int needed, int k) {
+        return allowed < Math.max(k, needed / 2);
     }
 
     /**

@@ -99,11 +99,12 @@ public final class PartitionLog {
         }
         int count = records + added.size();
         if (more.isEmpty()) {
-            // A graph evaluates a filter on all of its rows once: keep the same filter while its content is the same.
+            // A graph keeps the answers of a filter: the same filter while its content is the same.
             return new PartitionLog(laterTail, count, nextRows, nextMoves, hidden, alive);
         }
         more.addAll(hidden);
-        return new PartitionLog(laterTail, count, nextRows, nextMoves, more, IdFilter.of(id -> !more.contains(id)));
+        IdFilter living = IdFilter.of(id -> !more.contains(id)).cached();
+        return new PartitionLog(laterTail, count, nextRows, nextMoves, more, living);
     }
 
     /** Number of slots up to the last record. */
