@@ -151,8 +151,16 @@ public final class RowSearcher {
         }
         SearchResult found =
                 nearest(scratch, scale, k, 0, inBoth(alive, wanted)).rows();
-        return ef < nodes && !visit.isCutShort() && isCrowdedOut(found, k, scratch, limit)
-                ? search(query, k, SearchPlan.wider(ef, nodes), alive, wanted, visit, scratch)
+        if (found.size() >= k || visit.isCutShort()) {
+            return found;
+        }
+        if (isCrowdedOut(found, k, scratch, limit)) {
+            return ef < nodes ? search(query, k, SearchPlan.wider(ef, nodes), alive, wanted, visit, scratch) : found;
+        }
+        // The graph leads to fewer rows than are allowed: rows far from all others may have no neighbor that keeps a
+        // link to them.
+        return scratch.size() < members && !visit.endsAt(members)
+                ? scan(query, k, k, alive, wanted, 0, nodes, visit, scratch)
                 : found;
     }
 
