@@ -44,7 +44,7 @@ public final class FiltersAndLiveChanges {
         }
     }
 
-    /** A filter is a set of ids or a predicate. It must not change while the search runs. */
+    /** A filter is a set of ids, which is copied, or a predicate, which is asked while the search runs. */
     private static void filter(MutableVectorTable products, float[] query) {
         BitSet inStock = new BitSet();
         for (int id = 0; id < PRODUCTS; id += 3) {
