@@ -128,7 +128,8 @@ public final class Orchestrator implements AutoCloseable {
                 new CallerRunner(pool, monitor),
                 builder.overloadPolicy,
                 builder.ringCapacity);
-        this.indexing = new PoolIndexing(admission, pool, mapper, monitor, scheduling.usesHomes(), builder.groupRule);
+        this.indexing = new PoolIndexing(
+                admission, pool, mapper, monitor, scheduling.usesHomes(), builder.groupRule, builder.recallRule());
         events.nameSlotsBy(mapper::nameOf);
         boolean pins = builder.pinner == null && topology.bindable();
         this.startedThreads = new StartedThreads(topology, pins);
@@ -458,6 +459,8 @@ public final class Orchestrator implements AutoCloseable {
         private Duration longWindow = Duration.ofSeconds(60);
         private Duration slowTaskThreshold = Duration.ofMillis(100);
         private double maintenanceShare = .02;
+        private double recallShare = .01;
+        private double recallAlarm = .8;
 
         private Builder() {}
 
@@ -630,12 +633,46 @@ public final class Orchestrator implements AutoCloseable {
         }
 
         /**
+         * Sets the share of the workers' time in which searches are repeated exactly, to measure their recall ({@link TableRecall}). They are
+         * repeated on idle workers only, and let searches go first. All tables share this time.
+         *
+         * @param value from 0 (recall is not measured) to .1; default .01
+         * @return this builder
+         */
+        public Builder recallShare(double value) {
+            if (!(value >= 0 && value <= .1)) {
+                throw new IllegalArgumentException("recall share must be between 0 and .1, got " + value);
+            }
+            this.recallShare = value;
+            return this;
+        }
+
+        /**
+         * Sets the recall below which a table raises an alarm: when the measured recall is lower with 95 % confidence, a warning is logged, a
+         * JFR event is emitted, and {@link TableRecall#alarm} is set until the measured recall is back at this level.
+         *
+         * @param value from 0 (no alarm) to 1; default .8
+         * @return this builder
+         */
+        public Builder recallAlarm(double value) {
+            if (!(value >= 0 && value <= 1)) {
+                throw new IllegalArgumentException("recall alarm must be between 0 and 1, got " + value);
+            }
+            this.recallAlarm = value;
+            return this;
+        }
+
+        /**
          * Reads the machine's topology, unless one was set, and starts the workers.
          *
          * @return a running orchestrator, to be closed by the caller
          */
         public Orchestrator build() {
             return new Orchestrator(this);
+        }
+
+        private Indexing.RecallRule recallRule() {
+            return new Indexing.RecallRule(recallShare, recallAlarm);
         }
 
         private int shortPerLong() {

@@ -165,8 +165,14 @@ public record OrchestratorStats(
      * @param clusters number of its mapping ids
      * @param searches searches (for IVF: list scans) since the table was registered
      * @param trafficBytes bytes that these searches touched
+     * @param recall measured recall of its searches; null if none has been measured
      */
-    public record TableStats(String name, int clusters, long searches, long trafficBytes) {}
+    public record TableStats(
+            String name,
+            int clusters,
+            long searches,
+            long trafficBytes,
+            @Nullable TableRecall recall) {}
 
     /** Copies the lists. */
     public OrchestratorStats {
@@ -279,7 +285,7 @@ public record OrchestratorStats(
                 searches += totals.searches()[slot];
                 bytes += totals.bytes()[slot];
             }
-            tables.add(new TableStats(table.name(), table.size(), searches, bytes));
+            tables.add(new TableStats(table.name(), table.size(), searches, bytes, table.recall()));
         }
         tables.sort(
                 Comparator.comparingLong(TableStats::trafficBytes).reversed().thenComparing(TableStats::name));

@@ -39,10 +39,12 @@ final class PoolIndexing implements Indexing {
     private final TrafficMonitor monitor;
     private final boolean usesHomes;
     private final GroupRule groupRule;
+    private final RecallRule recallRule;
 
     /**
      * @param usesHomes whether tasks are dispatched to the home of their mapping id
      * @param groupRule of batch queues that are created without a rule
+     * @param recallRule of all tables
      */
     PoolIndexing(
             Admission admission,
@@ -50,13 +52,25 @@ final class PoolIndexing implements Indexing {
             Mapper mapper,
             TrafficMonitor monitor,
             boolean usesHomes,
-            GroupRule groupRule) {
+            GroupRule groupRule,
+            RecallRule recallRule) {
         this.admission = admission;
         this.pool = pool;
         this.mapper = mapper;
         this.monitor = monitor;
         this.usesHomes = usesHomes;
         this.groupRule = groupRule;
+        this.recallRule = recallRule;
+    }
+
+    @Override
+    public RecallRule recallRule() {
+        return recallRule;
+    }
+
+    @Override
+    public int tables() {
+        return mapper.tables().size();
     }
 
     @Override

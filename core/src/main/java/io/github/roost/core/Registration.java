@@ -5,6 +5,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The registration of a table with an orchestrator: one mapping id for the table, or several. Closing it unregisters
@@ -20,6 +21,7 @@ public final class Registration implements AutoCloseable {
 
     private final Consumer<HomeListener> homeListeners;
     private final TableUse use;
+    private volatile @Nullable TableRecall recall;
 
     /** The orchestrator that places a table. */
     interface Owner {
@@ -165,6 +167,20 @@ public final class Registration implements AutoCloseable {
     /** {@return the count of the table's users} */
     public TableUse use() {
         return use;
+    }
+
+    /** {@return the measured recall of the table's searches; null if none has been measured} */
+    public @Nullable TableRecall recall() {
+        return recall;
+    }
+
+    /**
+     * Sets the measured recall, for reports; called by the index.
+     *
+     * @param measured null if there is none any more, because the rows have been replaced
+     */
+    public void recall(@Nullable TableRecall measured) {
+        recall = measured;
     }
 
     @Override

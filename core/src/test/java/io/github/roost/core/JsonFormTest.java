@@ -74,7 +74,7 @@ class JsonFormTest {
                         "timedRuns",
                         "runNanos");
         assertThat(stats.get("tables").toString())
-                .isEqualTo("[{\"name\":\"a\",\"clusters\":1,\"searches\":1,\"trafficBytes\":100}]");
+                .isEqualTo("[{\"name\":\"a\",\"clusters\":1,\"searches\":1,\"trafficBytes\":100,\"recall\":null}]");
     }
 
     @Test

@@ -125,8 +125,8 @@ class OrchestratorMappingTest {
             orchestrator.submit(readsAll, 0, table.id(2)).join();
             assertThat(orchestrator.stats().tables())
                     .containsExactlyInAnyOrder(
-                            new OrchestratorStats.TableStats("table", 4, 4, 600),
-                            new OrchestratorStats.TableStats("heir", 1, 0, 0));
+                            new OrchestratorStats.TableStats("table", 4, 4, 600, null),
+                            new OrchestratorStats.TableStats("heir", 1, 0, 0, null));
             assertThat(orchestrator.stats().tasks().completed()).isEqualTo(1);
         }
     }

@@ -71,7 +71,7 @@ final class DemoWorkload {
     private List<TableTraffic> traffic(Map<String, TableStats> before) {
         return orchestrator.stats().tables().stream()
                 .map(table -> {
-                    TableStats then = before.getOrDefault(table.name(), new TableStats(table.name(), 0, 0, 0));
+                    TableStats then = before.getOrDefault(table.name(), new TableStats(table.name(), 0, 0, 0, null));
                     return new TableTraffic(
                             table.name(),
                             table.searches() - then.searches(),

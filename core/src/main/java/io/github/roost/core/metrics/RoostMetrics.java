@@ -3,21 +3,31 @@ package io.github.roost.core.metrics;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats;
 import io.github.roost.core.OrchestratorStats.DomainStats;
+import io.github.roost.core.TableRecall;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Binds an orchestrator's statistics to a Micrometer registry. The number of series depends only on the number of cache domains, not on
- * tables: statistics per table are in {@link OrchestratorStats#tables()}. Snapshots are cached for 200 ms, so a scrape reads about one.
- * Keep a reference to this object: registries reference it weakly. Thread-safe.
+ * Binds an orchestrator's statistics to a Micrometer registry. The number of series depends on the number of cache domains; of tables there are
+ * only the measured recalls, for at most {@value #MAX_TABLES} tables, those with the most traffic. Other statistics per table are in
+ * {@link OrchestratorStats#tables()}. Snapshots are cached for 200 ms, so a scrape reads about one; the series of a table begin or end one
+ * scrape later. Keep a reference to this object: registries reference it weakly. Thread-safe.
  */
 public final class RoostMetrics implements MeterBinder {
+    /** The maximum number of tables that have series. */
+    public static final int MAX_TABLES = 100;
+
     private static final long SNAPSHOT_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private final Orchestrator orchestrator;
@@ -25,6 +35,13 @@ public final class RoostMetrics implements MeterBinder {
     private OrchestratorStats snapshot;
 
     private long snapshotNanos;
+    /** The measured recall by name of table, the lowest if several tables have the name. Guarded by this. */
+    private Map<String, TableRecall> recalls;
+    /** Guarded by this. */
+    private final List<BoundRecalls> bound = new ArrayList<>();
+
+    /** The meters of tables in one registry, by name of table. */
+    private record BoundRecalls(MeterRegistry registry, Map<String, List<Meter>> meters) {}
 
     /**
      * Creates a binder for one orchestrator.
@@ -33,17 +50,75 @@ public final class RoostMetrics implements MeterBinder {
      */
     public RoostMetrics(Orchestrator orchestrator) {
         this.orchestrator = orchestrator;
-        this.snapshot = orchestrator.stats(0);
+        this.snapshot = orchestrator.stats(MAX_TABLES);
         this.snapshotNanos = System.nanoTime();
+        this.recalls = recalls(snapshot);
     }
 
     private synchronized OrchestratorStats stats() {
         long now = System.nanoTime();
         if (now - snapshotNanos > SNAPSHOT_NANOS) {
-            snapshot = orchestrator.stats(0);
+            snapshot = orchestrator.stats(MAX_TABLES);
             snapshotNanos = now;
+            recalls = recalls(snapshot);
+            bound.forEach(this::bindRecalls);
         }
         return snapshot;
+    }
+
+    private static Map<String, TableRecall> recalls(OrchestratorStats stats) {
+        Map<String, TableRecall> recalls = new HashMap<>();
+        for (OrchestratorStats.TableStats table : stats.tables()) {
+            TableRecall measured = table.recall();
+            if (measured != null) {
+                recalls.merge(table.name(), measured, (one, other) -> one.recall() <= other.recall() ? one : other);
+            }
+        }
+        return recalls;
+    }
+
+    /** Adds the series of tables whose recall is new, and removes those of tables that have none any more. */
+    private void bindRecalls(BoundRecalls in) {
+        in.meters().entrySet().removeIf(table -> {
+            boolean gone = !recalls.containsKey(table.getKey());
+            if (gone) {
+                table.getValue().forEach(in.registry()::remove);
+            }
+            return gone;
+        });
+        recalls.keySet().forEach(table -> in.meters().computeIfAbsent(table, name -> bindRecall(in.registry(), name)));
+    }
+
+    private List<Meter> bindRecall(MeterRegistry registry, String table) {
+        return List.of(
+                recall(registry, "", table, "Measured recall of the latest searches", TableRecall::recall),
+                recall(registry, ".low", table, "Lower end of its 95 % confidence interval", TableRecall::low),
+                recall(registry, ".high", table, "Upper end of its 95 % confidence interval", TableRecall::high),
+                FunctionCounter.builder(
+                                "roost.table.recall.samples",
+                                this,
+                                self -> self.recall(table, measured -> measured.samples()))
+                        .description("Searches that were repeated exactly")
+                        .tag("table", table)
+                        .register(registry));
+    }
+
+    private Gauge recall(
+            MeterRegistry registry,
+            String suffix,
+            String table,
+            String description,
+            ToDoubleFunction<TableRecall> value) {
+        return Gauge.builder("roost.table.recall" + suffix, this, self -> self.recall(table, value))
+                .description(description)
+                .tag("table", table)
+                .register(registry);
+    }
+
+    private synchronized double recall(String table, ToDoubleFunction<TableRecall> value) {
+        stats();
+        TableRecall measured = recalls.get(table);
+        return measured == null ? Double.NaN : value.applyAsDouble(measured);
     }
 
     @Override
@@ -70,6 +145,14 @@ public final class RoostMetrics implements MeterBinder {
                 "roost.broken",
                 "1 if an error that is not of a search's own has broken the orchestrator, else 0",
                 stats -> stats.broken() ? 1 : 0);
+        gauge(
+                registry,
+                "roost.recall.alarms",
+                "Tables whose measured recall is under the alarm level, of those with series",
+                stats -> stats.tables().stream()
+                        .filter(table ->
+                                table.recall() != null && table.recall().alarm())
+                        .count());
         gauge(registry, "roost.workers", "Workers", stats -> stats.workers().size());
         gauge(
                 registry,
@@ -78,6 +161,11 @@ public final class RoostMetrics implements MeterBinder {
                 stats -> stats.workers().stream()
                         .filter(worker -> worker.pin() != null && worker.pin().pinned())
                         .count());
+        synchronized (this) {
+            BoundRecalls in = new BoundRecalls(registry, new HashMap<>());
+            bound.add(in);
+            bindRecalls(in);
+        }
     }
 
     private void tasks(MeterRegistry registry, String outcome, ToDoubleFunction<OrchestratorStats.TaskCounts> count) {

@@ -162,6 +162,12 @@ public interface Indexing {
      */
     void awaitClosed(Registration table);
 
+    /** {@return how the recall of searches is measured} */
+    RecallRule recallRule();
+
+    /** {@return the number of registered tables, batch work included} */
+    int tables();
+
     /**
      * Checks that the orchestrator is open, before an index begins work that needs it.
      *
@@ -274,6 +280,14 @@ public interface Indexing {
      * @return whether a new mapping was published
      */
     boolean endWindow();
+
+    /**
+     * How the recall of searches is measured.
+     *
+     * @param share see {@link Orchestrator.Builder#recallShare}
+     * @param alarm see {@link Orchestrator.Builder#recallAlarm}
+     */
+    record RecallRule(double share, double alarm) {}
 
     /**
      * The queries that wait for one mapping id and are served in groups, so that the data is read once per group. A query that
