@@ -2,6 +2,7 @@
 @SuppressWarnings("module") // the modules that packages are exported to are built later
 module io.github.roost.vector {
     requires java.management;
+    requires jdk.jfr;
     requires transitive io.github.roost.core;
     requires org.slf4j;
     requires static transitive org.jspecify;

@@ -1,5 +1,6 @@
 package io.github.roost.testkit;
 
+import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
@@ -9,6 +10,8 @@ import io.github.roost.core.OrchestratorClosedException;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.core.TableClosedException;
+import io.github.roost.core.TableRecall;
+import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.MemoryLimited;
 import io.github.roost.vector.Metric;
@@ -293,6 +296,40 @@ public abstract class VectorTableContract<T extends VectorTable> extends SearchC
             return lines.filter(line -> line.startsWith("RssAnon:"))
                     .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) << 10)
                     .sum();
+        }
+    }
+
+    @Test
+    void searchesAreRepeatedExactlyInIdleTimeToMeasureTheirRecall() throws InterruptedException {
+        float[][] rows = gaussian(1_200, DIMENSION, new Random(5));
+        long[] ids = LongStream.range(0, rows.length).toArray();
+        try (Orchestrator measuring = Orchestrator.builder()
+                        .topology(TopologyReader.synthetic("pack:1 l3:1 core:2 pu:1")
+                                .read())
+                        .recallShare(.1)
+                        .build();
+                T table = start(measuring, Metric.SQUARED_L2, ids, VectorSource.of(rows))
+                        .join()) {
+            double hits = 0;
+            for (float[] query : QUERIES) {
+                SearchResult found = table.search(query, K, table.minEffort(K)).join();
+                hits += ExactSearch.hits(new ExactSearch(rows).search(query, K), found);
+            }
+            TableRecall measured = null;
+            for (int query = 0; measured == null || measured.samples() < 20; query++) {
+                var _ = table.search(QUERIES[query % QUERIES.length], K, table.minEffort(K))
+                        .join();
+                Thread.sleep(1);
+                measured = table.stats().recall();
+            }
+            // Twice the distance to the ends of the interval: chance is outside once in ten thousand times.
+            double recall = hits / K / QUERIES.length;
+            assertThat(recall)
+                    .isBetween(
+                            2 * measured.low() - measured.recall() - .001,
+                            2 * measured.high() - measured.recall() + .001);
+            assertThat(measured.k()).isEqualTo(K);
+            assertThat(measuring.stats().tables().getFirst().recall()).isNotNull();
         }
     }
 

@@ -87,8 +87,9 @@ public final class SearchRequest {
 
     /**
      * Sets the target recall; the table chooses the effort that reaches it on average. The table measures the effort with a sample of its
-     * own rows at the first search with this recall and k; if queries are distributed unlike the rows, their recall may be lower. Replaces
-     * {@link #effort}.
+     * own rows at the first search with this recall and k, and corrects it by the recall that searches in production are measured to have
+     * ({@link io.github.roost.core.Orchestrator.Builder#recallShare}); until then it may be lower if queries are distributed unlike the rows.
+     * Replaces {@link #effort}.
      *
      * @param value the target recall, over 0, at most 1
      * @return the request

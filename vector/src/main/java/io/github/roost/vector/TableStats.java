@@ -1,5 +1,8 @@
 package io.github.roost.vector;
 
+import io.github.roost.core.TableRecall;
+import org.jspecify.annotations.Nullable;
+
 /**
  * A snapshot of a table's statistics.
  *
@@ -11,6 +14,7 @@ package io.github.roost.vector;
  * @param elementType the type of the components that searches read
  * @param parts number of graphs or lists that hold the rows
  * @param bytes the table's off-heap memory in bytes
+ * @param recall measured recall of its searches without a filter; null if none has been measured, as for tables of fewer than 1,000 rows
  */
 public record TableStats(
         String name,
@@ -20,4 +24,5 @@ public record TableStats(
         Metric metric,
         ElementType elementType,
         int parts,
-        long bytes) {}
+        long bytes,
+        @Nullable TableRecall recall) {}

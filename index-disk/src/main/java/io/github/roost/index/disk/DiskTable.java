@@ -4,6 +4,7 @@ import static io.github.roost.io.BlockIo.BLOCK_BYTES;
 
 import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.SearchContext;
 import io.github.roost.core.SubmitOptions;
 import io.github.roost.core.TableClosedException;
 import io.github.roost.core.spi.TableUse;
@@ -261,7 +262,7 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
     protected int measureEffort(double recall, int k, float[][] sample) {
         IdentityHashMap<float[], SearchResult> nearest = new IdentityHashMap<>();
         try (var _ = use()) {
-            SearchResult[] exact = search.nearest(sample, k);
+            SearchResult[] exact = search.nearest(sample, k, () -> false);
             for (int query = 0; query < sample.length; query++) {
                 nearest.put(sample[query], exact[query]);
             }
@@ -274,6 +275,13 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
                 recall,
                 width ->
                         query -> submit(SearchRequest.of(query, k).effort(width).options(SubmitOptions.BATCH)));
+    }
+
+    @Override
+    protected SearchResult exact(SearchRequest request, SearchContext context) {
+        try (var _ = use()) {
+            return search.nearest(new float[][] {request.query()}, request.k(), context::expired)[0];
+        }
     }
 
     @Override
@@ -445,7 +453,7 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
 
     @Override
     public TableStats stats() {
-        return new TableStats(name(), "disk", size(), dimension(), metric(), elementType(), 1, memoryBytes());
+        return new TableStats(name(), "disk", size(), dimension(), metric(), elementType(), 1, memoryBytes(), recall());
     }
 
     /** {@return the mapping id of searches of this table} */

@@ -89,7 +89,7 @@ public final class MutableDiskTable extends DiskTable implements MutableVectorTa
 
     private CompletableFuture<Boolean> add(Update update) {
         // Before it is logged: a closed orchestrator would not apply it, but reopening the table would.
-        requireOpen("a change");
+        changeBegins();
         if (update.vector() != null) {
             limit.admit(name(), this::memoryBytesWithMore);
         }

@@ -64,7 +64,10 @@ abstract sealed class GraphTable extends AbstractVectorTable implements MemoryLi
      */
     public Part<SearchRequest, SearchResult> part(SearchRequest request) {
         check("query", request);
-        return new Part<>(search, request, mappingId(request.query()));
+        return new Part<>(
+                (same, context) -> searched(same, search.search(same, context)),
+                request.effort(effort(request)),
+                mappingId(request.query()));
     }
 
     /**
@@ -111,6 +114,11 @@ abstract sealed class GraphTable extends AbstractVectorTable implements MemoryLi
                 recall,
                 ef -> query -> inBatch(
                         (same, context) -> search.find(same, k, ef, IdFilter.all(), new GraphVisit(UNCOUNTED)), query));
+    }
+
+    @Override
+    protected SearchResult exact(SearchRequest request, SearchContext context) {
+        return search.exact(request.query(), request.k(), new GraphVisit(context));
     }
 
     private CompletableFuture<SearchResult> inBatch(SearchFunction<float[], SearchResult> sampled, float[] query) {

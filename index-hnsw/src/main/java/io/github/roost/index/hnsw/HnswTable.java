@@ -205,7 +205,8 @@ public final class HnswTable extends GraphTable {
         Graph now = rows.graph();
         GraphImage image = now.image();
         long bytes = registration().isOpen() ? image.bytes() : 0;
-        return new TableStats(name(), "hnsw", image.shape().rows(), dimension(), metric(), elementType(now), 1, bytes);
+        return new TableStats(
+                name(), "hnsw", image.shape().rows(), dimension(), metric(), elementType(now), 1, bytes, recall());
     }
 
     /**
@@ -285,7 +286,7 @@ public final class HnswTable extends GraphTable {
             }
             rows.replace(taken);
             choice = next.choice;
-            forgetEfforts();
+            forgetMeasurements();
             memory.allIsNew();
         }
     }

@@ -374,7 +374,7 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
         long bytes = registration().isOpen()
                 ? all.stream().mapToLong(LiveRows::bytes).sum() + placeBytes
                 : 0;
-        return new TableStats(name(), "live", size, dimension(), metric(), elementType(), all.size(), bytes);
+        return new TableStats(name(), "live", size, dimension(), metric(), elementType(), all.size(), bytes, recall());
     }
 
     /**

@@ -3,6 +3,7 @@ package io.github.roost.index.ivf;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorClosedException;
 import io.github.roost.core.Registration;
+import io.github.roost.core.SearchContext;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.core.TableClosedException;
 import io.github.roost.index.ivf.format.IvfFormats;
@@ -173,6 +174,11 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
     }
 
     @Override
+    protected SearchResult exact(SearchRequest request, SearchContext context) {
+        return search.searchHere(request.query(), request.k(), nlist(), context);
+    }
+
+    @Override
     protected float[][] sampleRows(int count, Random random) {
         float[][] sample = rows.sample(count, random);
         Arrays.setAll(sample, i -> preparation.original(sample[i]));
@@ -297,7 +303,7 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
      */
     public TableBuild<IvfTable> rebuild() {
         return maintenance.rebuild(() -> {
-            forgetEfforts();
+            forgetMeasurements();
             return this;
         });
     }
@@ -447,7 +453,7 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
     @Override
     public TableStats stats() {
         long bytes = registration().isOpen() ? rows.bytes() : 0;
-        return new TableStats(name(), "ivf", size(), dimension(), metric(), elementType(), nlist(), bytes);
+        return new TableStats(name(), "ivf", size(), dimension(), metric(), elementType(), nlist(), bytes, recall());
     }
 
     @Override

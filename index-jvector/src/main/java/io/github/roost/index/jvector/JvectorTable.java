@@ -156,6 +156,11 @@ public final class JvectorTable extends AbstractVectorTable {
                         inBatch(query, searcher -> searcher.search(query, k, ef, Bits.ALL, Long.MAX_VALUE, UNCOUNTED)));
     }
 
+    @Override
+    protected SearchResult exact(SearchRequest request, SearchContext context) {
+        return withSearcher(searcher -> found(searcher, searcher.scan(request.query(), request.k(), rows, context)));
+    }
+
     private CompletableFuture<SearchResult> inBatch(float[] query, Function<Searcher, NodeScore[]> sampled) {
         SearchFunction<float[], SearchResult> measured =
                 (same, context) -> withSearcher(searcher -> found(searcher, sampled.apply(searcher)));
@@ -199,7 +204,7 @@ public final class JvectorTable extends AbstractVectorTable {
     /** {@return the table's statistics; it has no memory of its own, so bytes are 0} */
     @Override
     public TableStats stats() {
-        return new TableStats(name(), "jvector", size(), dimension(), metric(), elementType(), 1, 0);
+        return new TableStats(name(), "jvector", size(), dimension(), metric(), elementType(), 1, 0, recall());
     }
 
     /**

@@ -1,6 +1,7 @@
 package io.github.roost.index.remote;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.SearchContext;
 import io.github.roost.core.SubmitOptions;
 import io.github.roost.index.remote.cache.PartitionCache;
 import io.github.roost.index.remote.format.Directory;
@@ -167,6 +168,12 @@ public sealed class RemoteTable extends AbstractVectorTable permits MutableRemot
         return search.measureEffort(recall, k, sample);
     }
 
+    /** The exact rows are those of {@link #measureEffort}'s ground truth. */
+    @Override
+    protected SearchResult exact(SearchRequest request, SearchContext context) {
+        return search.nearest(request.query(), request.k()).join();
+    }
+
     @Override
     protected float[][] sampleRows(int count, Random random) {
         return pool.sample();
@@ -225,7 +232,8 @@ public sealed class RemoteTable extends AbstractVectorTable permits MutableRemot
                 metric(),
                 elementType(),
                 pool.head().partitions(),
-                search.counts().held());
+                search.counts().held(),
+                recall());
     }
 
     /** {@return counts of fetches, cache hits and failures since the table was opened} */

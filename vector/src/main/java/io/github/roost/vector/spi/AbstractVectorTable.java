@@ -2,7 +2,9 @@ package io.github.roost.vector.spi;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Registration;
+import io.github.roost.core.SearchContext;
 import io.github.roost.core.TableClosedException;
+import io.github.roost.core.TableRecall;
 import io.github.roost.core.spi.TableUse;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
@@ -14,10 +16,13 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The part of a {@link VectorTable} that is the same for all indexes: checks of arguments and of the life cycle, target recalls, and closing. An
+ * The part of a {@link VectorTable} that is the same for all indexes: checks of arguments and of the life cycle, target recalls, the meter of recalls, and closing. An
  * index submits checked requests and frees its memory. Thread-safe.
  */
 public abstract class AbstractVectorTable implements VectorTable {
@@ -32,6 +37,9 @@ public abstract class AbstractVectorTable implements VectorTable {
     private final ElementType elementType;
     private final int dimension;
     private final RecallEfforts efforts;
+    private final RecallMeter meter;
+    /** Changes of the table that have begun. */
+    private final LongAdder changes = new LongAdder();
 
     /**
      * Creates a table.
@@ -53,7 +61,26 @@ public abstract class AbstractVectorTable implements VectorTable {
         this.metric = metric;
         this.elementType = elementType;
         this.dimension = dimension;
-        this.efforts = new RecallEfforts(orchestrator, this::effortByOwnRows, this::size);
+        this.efforts = new RecallEfforts(
+                orchestrator,
+                this::effortByOwnRows,
+                this::size,
+                (effort, k) -> Math.clamp(effort, minEffort(k), maxEffort()));
+        this.meter = new RecallMeter(
+                orchestrator,
+                registration,
+                this::size,
+                changes::sum,
+                this::exact,
+                efforts,
+                System::nanoTime,
+                AbstractVectorTable::later);
+    }
+
+    private static void later(long nanos, Runnable then) {
+        // In the timer's own thread: all it does is to set a flag.
+        CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS, Runnable::run)
+                .execute(then);
     }
 
     /**
@@ -109,13 +136,24 @@ public abstract class AbstractVectorTable implements VectorTable {
      */
     protected abstract float[][] sampleRows(int count, Random random);
 
+    /**
+     * Finds the exact nearest rows of a query in the calling thread, which is a worker that would otherwise be idle.
+     *
+     * @param request a checked request; filter, radius and effort are ignored
+     * @param context its {@code expired} lets searches go first, and is called every few microseconds, at most 50; it is not the context of a
+     *     task, and what it is told to be touched is not counted
+     * @return the rows
+     * @throws io.github.roost.core.DeadlineExceededException if the context has expired
+     */
+    protected abstract SearchResult exact(SearchRequest request, SearchContext context);
+
     /** Frees the memory of the closed table; called once, when no thread reads it. */
     protected abstract void free();
 
     @Override
     public CompletableFuture<SearchResult> search(SearchRequest request) {
         check("query", request);
-        return submitToTarget(request);
+        return meter.watch(request, submitToTarget(request));
     }
 
     /** Submits a checked request, with or without a target recall. */
@@ -134,7 +172,7 @@ public abstract class AbstractVectorTable implements VectorTable {
             check("query " + i, all.get(i));
         }
         requireOpen("a search");
-        return submitAll(all);
+        return meter.watchAll(all, submitAll(all));
     }
 
     /**
@@ -232,9 +270,28 @@ public abstract class AbstractVectorTable implements VectorTable {
         return random.ints(0, Math.max(1, rows)).distinct().limit(Math.min(count, rows));
     }
 
-    /** Forgets the efforts that were measured on rows that have been replaced. */
-    protected final void forgetEfforts() {
+    /**
+     * Tells that a search has ended that was not submitted through {@link #search}, so that its recall may be measured.
+     *
+     * @param request the request
+     * @param found the result, before anybody else can change it
+     * @return the result
+     */
+    protected final SearchResult searched(SearchRequest request, SearchResult found) {
+        return meter.searched(request, found);
+    }
+
+    /** Forgets the efforts and recalls that were measured on rows that have been replaced. */
+    protected final void forgetMeasurements() {
+        // A search of the old rows that is about to be repeated does not count.
+        changes.add(size());
         efforts.clear();
+        meter.clear();
+    }
+
+    /** {@return the measured recall of the table's searches; null if none has been measured} */
+    protected final @Nullable TableRecall recall() {
+        return registration.recall();
     }
 
     /** {@return the orchestrator that places the table} */
@@ -279,8 +336,14 @@ public abstract class AbstractVectorTable implements VectorTable {
      * @return the hold, to be closed by this thread
      */
     protected final TableUse.Hold change() {
-        requireOpen("a change");
+        changeBegins();
         return use();
+    }
+
+    /** Counts a change. Refused if the table or the orchestrator is closed. */
+    protected final void changeBegins() {
+        requireOpen("a change");
+        changes.increment();
     }
 
     @Override

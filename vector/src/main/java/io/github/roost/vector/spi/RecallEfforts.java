@@ -10,12 +10,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.IntBinaryOperator;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
 /**
  * The efforts with which searches of a table reach the target recall of their requests. An effort is measured at
- * the first request with a given recall and k, then cached until the number of rows has more than doubled or halved. Thread-safe.
+ * the first request with a given recall and k, then cached until the number of rows has more than doubled or halved, and corrected by the recall
+ * that searches are found to have. Thread-safe.
  */
 final class RecallEfforts {
     private record Target(double recall, int k) {}
@@ -34,7 +36,9 @@ final class RecallEfforts {
     private final Orchestrator orchestrator;
     private final RecallSample.Measure measure;
     private final IntSupplier rows;
+    private final IntBinaryOperator valid;
     private final ConcurrentHashMap<Target, Known> efforts = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<Target, EffortCorrection> corrections = new ConcurrentHashMap<>();
 
     /**
      * Creates an empty cache.
@@ -42,16 +46,47 @@ final class RecallEfforts {
      * @param orchestrator runs the table's searches
      * @param measure measures efforts of the table
      * @param rows returns the number of rows of the table
+     * @param valid returns the valid effort nearest to an effort, for a k
      */
-    RecallEfforts(Orchestrator orchestrator, RecallSample.Measure measure, IntSupplier rows) {
+    RecallEfforts(Orchestrator orchestrator, RecallSample.Measure measure, IntSupplier rows, IntBinaryOperator valid) {
         this.orchestrator = orchestrator;
         this.measure = measure;
         this.rows = rows;
+        this.valid = valid;
     }
 
     /** Discards all efforts, because the rows have been replaced. */
     void clear() {
         efforts.clear();
+        corrections.clear();
+    }
+
+    /** The factor by which the effort of a request with a target recall is corrected now; 1 for other requests. */
+    double factor(SearchRequest request) {
+        EffortCorrection correction = corrections.get(new Target(request.targetRecall(), request.k()));
+        return correction == null ? 1 : correction.factor();
+    }
+
+    /**
+     * Corrects the effort for the target recall of a request, if it has one, by the recall of a search.
+     *
+     * @param factor the factor of the search's effort
+     * @param recall the recall of the search, from 0 to 1
+     */
+    void measured(SearchRequest request, double factor, double recall) {
+        if (!Double.isNaN(request.targetRecall())) {
+            corrections
+                    .computeIfAbsent(
+                            new Target(request.targetRecall(), request.k()),
+                            target -> new EffortCorrection(target.recall()))
+                    .add(factor, recall);
+        }
+    }
+
+    private SearchRequest withEffort(SearchRequest request, int measured) {
+        double factor = factor(request);
+        double corrected = factor > 1 ? Math.ceil(measured * factor) : measured * factor;
+        return request.effort(factor == 1 ? measured : valid.applyAsInt((int) corrected, request.k()));
     }
 
     /**
@@ -70,7 +105,7 @@ final class RecallEfforts {
         }
         CompletableFuture<Integer> effort = effort(new Target(request.targetRecall(), request.k()));
         if (effort.isDone() && !effort.isCompletedExceptionally()) {
-            return submit.apply(request.effort(effort.join()));
+            return submit.apply(withEffort(request, effort.join()));
         }
         // A search that waits for it gives its worker to others meanwhile.
         CompletableFuture<SearchResult> answer = orchestrator.indexing().newFuture();
@@ -90,7 +125,7 @@ final class RecallEfforts {
             } else if (hasDeadline && left <= 0) {
                 answer.completeExceptionally(new DeadlineExceededException(-left));
             } else if (!answer.isDone()) {
-                SearchRequest measuredRequest = request.effort(measured);
+                SearchRequest measuredRequest = withEffort(request, measured);
                 submit(
                         answer,
                         () -> submit.apply(

@@ -38,8 +38,8 @@ class RecallEffortsTest {
             .build();
     private final AtomicInteger rows = new AtomicInteger(1_000);
     private final AtomicInteger measured = new AtomicInteger();
-    private final RecallEfforts efforts =
-            new RecallEfforts(orchestrator, (recall, k) -> 100 * measured.incrementAndGet(), rows::get);
+    private final RecallEfforts efforts = new RecallEfforts(
+            orchestrator, (recall, k) -> 100 * measured.incrementAndGet(), rows::get, (effort, k) -> effort);
 
     @AfterEach
     void close() {
@@ -90,7 +90,8 @@ class RecallEffortsTest {
                     tries.incrementAndGet();
                     throw new IllegalStateException("no sample");
                 },
-                rows::get);
+                rows::get,
+                (effort, k) -> effort);
         for (int i = 1; i <= 2; i++) {
             assertThatThrownBy(() -> failing.search(REQUEST, requested -> new CompletableFuture<>())
                             .join())
@@ -177,7 +178,8 @@ class RecallEffortsTest {
                     }
                     return 5;
                 },
-                rows::get);
+                rows::get,
+                (effort, k) -> effort);
         SearchFunction<Integer, Thread> outer = (query, context) -> {
             var _ = onWorker.search(REQUEST, requested -> CompletableFuture.completedFuture(SearchResult.EMPTY))
                     .join();
@@ -194,7 +196,8 @@ class RecallEffortsTest {
                     await(release);
                     return 5;
                 },
-                rows::get);
+                rows::get,
+                (effort, k) -> effort);
     }
 
     private static void await(CountDownLatch latch) {

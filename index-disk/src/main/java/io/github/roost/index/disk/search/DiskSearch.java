@@ -8,6 +8,7 @@ import io.github.roost.io.BlockReads;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
 
 /** The searches of a table: begins each with its reads and the current options. Thread-safe. */
 public final class DiskSearch {
@@ -66,9 +67,9 @@ public final class DiskSearch {
         return answer;
     }
 
-    /** The k nearest rows of each query, by an exact scan that blocks; the caller must hold the table. */
-    public SearchResult[] nearest(float[][] queries, int k) {
-        return new ExactScan(graph).nearest(queries, k);
+    /** The k nearest rows of each query, by an exact scan that blocks, and ends when it has expired; the caller must hold the table. */
+    public SearchResult[] nearest(float[][] queries, int k, BooleanSupplier expired) {
+        return new ExactScan(graph).nearest(queries, k, expired);
     }
 
     public SearchCounts counts() {

@@ -1,5 +1,6 @@
 package io.github.roost.index.disk.search;
 
+import io.github.roost.core.DeadlineExceededException;
 import io.github.roost.index.disk.format.DiskGraph;
 import io.github.roost.index.disk.format.DiskLayout;
 import io.github.roost.index.disk.format.NodePage;
@@ -11,11 +12,17 @@ import io.github.roost.vector.Vectors;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.function.BooleanSupplier;
 
 /** Exact search that reads every page once for all queries; blocks, for recall measurements. Stateless. */
 record ExactScan(DiskGraph graph) {
-    /** The k nearest rows of each query. */
-    SearchResult[] nearest(float[][] queries, int k) {
+    /**
+     * The k nearest rows of each query.
+     *
+     * @param expired asked before each page
+     * @throws DeadlineExceededException if it has expired
+     */
+    SearchResult[] nearest(float[][] queries, int k, BooleanSupplier expired) {
         ProductCodes codes = graph.codes();
         DiskLayout layout = codes.layout();
         int nodes = codes.nodes();
@@ -28,6 +35,9 @@ record ExactScan(DiskGraph graph) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment memory = arena.allocate(BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES);
             for (int number = 0; number < layout.pages(nodes); number++) {
+                if (expired.getAsBoolean()) {
+                    throw new DeadlineExceededException();
+                }
                 NodePage page = graph.read(number, memory);
                 int first = layout.firstNode(number);
                 int end = Math.min(first + layout.nodesPerPage(), nodes);

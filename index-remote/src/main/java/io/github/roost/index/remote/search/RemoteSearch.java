@@ -199,9 +199,13 @@ public final class RemoteSearch {
 
     /** The smallest number of partitions that reaches a recall, compared with searches of all partitions with a larger ef. */
     public int measureEffort(double recall, int k, float[][] sample) {
-        int wide = Math.min(Vectors.MAX_EF, EXACT_WIDTHS * Math.max(ef, k));
-        return new RecallSample(sample, query -> measured(query, k, searches.length, wide))
+        return new RecallSample(sample, query -> nearest(query, k))
                 .minEffort(1, searches.length, recall, visited -> query -> measured(query, k, visited, ef));
+    }
+
+    /** A search of all partitions with a larger ef, as batch work. */
+    public CompletableFuture<SearchResult> nearest(float[] query, int k) {
+        return measured(query, k, searches.length, Math.min(Vectors.MAX_EF, EXACT_WIDTHS * Math.max(ef, k)));
     }
 
     private CompletableFuture<SearchResult> measured(float[] query, int k, int visited, int width) {
