@@ -4,6 +4,7 @@
 const EVERY_MS = 1000;
 const POINTS = 120;
 const MAX_CHANGES = 100;
+const MAX_RECALLS = 20;
 /** From this many changes at once on they are summed up. */
 const TOLD_ONE_BY_ONE = 8;
 /** With more domains than this each has little room: of a worker only its number is seen, and how much waits. */
@@ -152,6 +153,18 @@ function showTables(mapping) {
     view.summary.textContent = `${count(names.length, 'table')} at home here`;
     view.tables.replaceChildren(...names.map(name => element('li', {textContent: name})));
   }
+}
+
+// Measured recalls.
+
+const asPercent = share => (100 * share).toFixed(1);
+
+function showRecalls(tables) {
+  const measured = tables.filter(table => table.recall).sort((a, b) => a.recall.recall - b.recall.recall);
+  byId('recalls').replaceChildren(...measured.slice(0, MAX_RECALLS).map(({name, recall}) => element('li', {},
+    recall.alarm ? element('strong', {textContent: 'Alarm: '}) : '',
+    `${name}: ${asPercent(recall.recall)} % (${asPercent(recall.low)} to ${asPercent(recall.high)} with 95 % confidence), `
+      + `${count(recall.samples, 'sample')}`)));
 }
 
 // Charts.
@@ -303,6 +316,7 @@ function showStats(stats, now) {
     ? 0 : Math.max(0, orchestrator.tasks[kind] - before.tasks[kind]) / seconds;
   showWorkers(orchestrator.workers);
   showTraffic(orchestrator.domains, seconds);
+  showRecalls(orchestrator.tables);
   charts.steals([stolen('intraSteals'), stolen('crossSteals')]);
   charts.remaps([orchestrator.remaps]);
   charts.queue([orchestrator.domains.reduce((sum, domain) => sum + domain.waiting, 0)]);
