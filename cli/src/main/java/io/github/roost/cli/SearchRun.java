@@ -76,6 +76,7 @@ final class SearchRun {
     /** A closed loop must not be rejected: it waits when rings are full. */
     private static Orchestrator orchestrator() {
         return Orchestrator.builder()
+                .recallShare(0)
                 .topology(TopologyReader.live().read())
                 .ringCapacity(RING)
                 .overloadPolicy(OverloadPolicy.block(NO_LIMIT))

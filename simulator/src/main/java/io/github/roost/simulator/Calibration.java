@@ -169,8 +169,11 @@ public final class Calibration {
     /** Time per task if each task submits the next, as searches of a closed loop do. */
     private static double taskNanos() {
         Topology pinned = TopologyReader.live().level(DomainLevel.L2).read();
-        try (Orchestrator orchestrator =
-                Orchestrator.builder().topology(pinned).crossDomainGate(SHUT).build()) {
+        try (Orchestrator orchestrator = Orchestrator.builder()
+                .recallShare(0)
+                .topology(pinned)
+                .crossDomainGate(SHUT)
+                .build()) {
             MappingId id = orchestrator.register("tasks").id();
             CompletableFuture<Boolean> done = new CompletableFuture<>();
             long began = System.nanoTime();
@@ -197,8 +200,11 @@ public final class Calibration {
      */
     private static double lateNanos() {
         Topology pinned = TopologyReader.live().level(DomainLevel.L2).read();
-        try (Orchestrator orchestrator =
-                Orchestrator.builder().topology(pinned).crossDomainGate(SHUT).build()) {
+        try (Orchestrator orchestrator = Orchestrator.builder()
+                .recallShare(0)
+                .topology(pinned)
+                .crossDomainGate(SHUT)
+                .build()) {
             MappingId id = orchestrator.register("arrivals").id();
             SearchFunction<Integer, Boolean> nothing = (query, context) -> true;
             double[] late = new double[ARRIVALS];
@@ -220,6 +226,7 @@ public final class Calibration {
     private static double forkJoinNanos() {
         Topology pinned = TopologyReader.live().level(DomainLevel.L2).read();
         try (Orchestrator orchestrator = Orchestrator.builder()
+                .recallShare(0)
                 .topology(pinned)
                 .scheduling(SchedulingPolicy.ROUND_ROBIN)
                 .build()) {

@@ -116,6 +116,7 @@ public final class FullSizeRecorder {
 
     private static Orchestrator builder() {
         return Orchestrator.builder()
+                .recallShare(0)
                 .topology(TopologyReader.synthetic("pack:1 l3:1 core:1 pu:1").read())
                 .build();
     }

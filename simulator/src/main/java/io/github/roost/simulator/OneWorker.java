@@ -24,6 +24,7 @@ final class OneWorker implements AutoCloseable {
     static final long SEEN = 20_000_000;
 
     private final Orchestrator orchestrator = Orchestrator.builder()
+            .recallShare(0)
             .topology(TopologyReader.synthetic("pack:1 l3:1 core:1 pu:1").read())
             .ringCapacity(MAX_TASKS)
             .build();

@@ -71,6 +71,7 @@ public final class TraceRecorder {
 
     private Traces.Table record(TableSpec table) {
         try (Orchestrator builder = Orchestrator.builder()
+                .recallShare(0)
                 .topology(TopologyReader.synthetic("pack:1 l3:1 core:1 pu:1").read())
                 .build()) {
             TableSpec.Vectors vectors = table.made().get();

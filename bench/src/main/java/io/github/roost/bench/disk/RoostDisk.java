@@ -25,7 +25,7 @@ final class RoostDisk implements DiskEngine {
     RoostDisk(Workload workload, Path folder, int degree, int buildWidth, int inFlight) throws IOException {
         this.workload = workload;
         this.inFlight = inFlight;
-        this.orchestrator = Orchestrator.builder().build();
+        this.orchestrator = Orchestrator.builder().recallShare(0).build();
         this.io = BlockIo.builder(orchestrator).build();
         Path file = folder.resolve("roost");
         long began = System.nanoTime();

@@ -338,6 +338,7 @@ public final class StallsBench implements Callable<Integer> {
     private Map<String, List<Outcome>> run(List<Rung> rungs) throws IOException, InterruptedException {
         try (TemporaryFolder place = new TemporaryFolder(plan.folder.path(), "roost-stalls-");
                 Orchestrator orchestrator = Orchestrator.builder()
+                        .recallShare(0)
                         .idleStrategy(looks -> looks < LOOKS && !sleeps.get())
                         .build();
                 BlockIo io = BlockIo.builder(orchestrator).build();

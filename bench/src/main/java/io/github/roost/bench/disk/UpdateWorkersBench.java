@@ -282,8 +282,10 @@ public final class UpdateWorkersBench {
 
     private <R> R with(Use<R> use) throws IOException, InterruptedException {
         try (TemporaryFolder place = new TemporaryFolder(plan.folder.path(), "roost-stalls-");
-                Orchestrator orchestrator =
-                        Orchestrator.builder().topology(plan.level.machine()).build();
+                Orchestrator orchestrator = Orchestrator.builder()
+                        .recallShare(0)
+                        .topology(plan.level.machine())
+                        .build();
                 BlockIo io = BlockIo.builder(orchestrator).build()) {
             SplittableRandom random = new SplittableRandom(1);
             Mixture mixture = Mixture.of(CENTERS, DIMENSION, random);

@@ -120,6 +120,7 @@ public final class BuildBench implements Callable<Integer> {
         List<Round> results = new ArrayList<>();
         python = hnswlib.python();
         try (Orchestrator running = Orchestrator.builder()
+                .recallShare(0)
                 .topology(FirstCores.of(TopologyReader.live().read(), Engine.THREADS))
                 .build()) {
             start(running);

@@ -70,8 +70,10 @@ public final class FilterBench implements Callable<Integer> {
         NumberOption.check(rows, dimension, ef);
         Options.require("--queries", queries, 1, 1_000_000);
         boolean well = true;
-        try (Orchestrator orchestrator =
-                Orchestrator.builder().topology(TopologyReader.live().read()).build()) {
+        try (Orchestrator orchestrator = Orchestrator.builder()
+                .recallShare(0)
+                .topology(TopologyReader.live().read())
+                .build()) {
             build(orchestrator);
             output.format(
                     "%,d x %d, k=10, ef=%d; the live table has %d parts with a graph",

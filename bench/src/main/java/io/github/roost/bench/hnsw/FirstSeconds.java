@@ -38,7 +38,7 @@ public record FirstSeconds(double openMillis, double firstMillis, long[] slots) 
         SplittableRandom random = new SplittableRandom(1);
         float[][] vectors = mixture(rows, dimension).draw(rows, random);
         try (Orchestrator orchestrator =
-                        Orchestrator.builder().topology(topology).build();
+                        Orchestrator.builder().recallShare(0).topology(topology).build();
                 HnswTable table = HnswTable.builder().name("first").build(orchestrator, vectors)) {
             table.save(file);
         }
@@ -61,6 +61,7 @@ public record FirstSeconds(double openMillis, double firstMillis, long[] slots) 
         AtomicLongArray slots = new AtomicLongArray((int) (time.toMillis() / SLOT_MILLIS));
         AtomicLong first = new AtomicLong(Long.MAX_VALUE);
         try (Orchestrator orchestrator = Orchestrator.builder()
+                .recallShare(0)
                 .topology(topology)
                 .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(30)))
                 .build()) {

@@ -49,7 +49,7 @@ public class GraphSearchBenchmark {
     @Setup
     public void build() {
         Workload workload = Workload.mixture(rows, 256, dimension, 1 + rows / 100, 1);
-        orchestrator = Orchestrator.builder().build();
+        orchestrator = Orchestrator.builder().recallShare(0).build();
         table = HnswTable.builder().efConstruction(50).build(orchestrator, workload.rows());
         queries = workload.queries();
     }

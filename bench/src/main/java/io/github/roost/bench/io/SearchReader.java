@@ -52,6 +52,7 @@ final class SearchReader implements Reader {
     private static Orchestrator oneWorker(IdleStrategy idle) {
         CacheDomain domain = new CacheDomain(0, 32L << 20, List.of(0), 0, List.of(new Core(0, -1, List.of(0))));
         return Orchestrator.builder()
+                .recallShare(0)
                 .topology(new Topology("one worker", DomainLevel.L3, false, List.of(domain)))
                 .pinner(core -> new Pinner.Result(core.pus(), List.of(), -1, false, "not wanted"))
                 .idleStrategy(idle)

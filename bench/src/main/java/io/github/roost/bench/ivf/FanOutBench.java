@@ -80,6 +80,7 @@ public final class FanOutBench implements Callable<Integer> {
 
     private Orchestrator start(Topology machine) {
         return Orchestrator.builder()
+                .recallShare(0)
                 .topology(oneCore(machine))
                 // The ring must hold one task per list: a search submitted before the worker is idle queues that many.
                 .ringCapacity(Math.max(64, 2 * Integer.highestOneBit(data.nlist())))

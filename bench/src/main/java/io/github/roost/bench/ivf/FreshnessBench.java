@@ -70,6 +70,7 @@ public final class FreshnessBench implements Callable<Integer> {
         workload = data.workload();
         nextId = workload.rows().length;
         try (Orchestrator orchestrator = Orchestrator.builder()
+                .recallShare(0)
                 .topology(TopologyReader.live().read())
                 .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(30)))
                 .build()) {

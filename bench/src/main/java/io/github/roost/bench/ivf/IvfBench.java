@@ -145,6 +145,7 @@ public final class IvfBench implements Callable<Integer> {
                 .map(element -> ElementType.valueOf(element.name().toUpperCase(Locale.ROOT)))
                 .toList();
         try (Orchestrator running = Orchestrator.builder()
+                        .recallShare(0)
                         .topology(TopologyReader.live().read())
                         .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(30)))
                         .build();

@@ -53,6 +53,7 @@ public class ScanBenchmark {
     public void build() {
         Workload workload = Workload.mixture(rows, together, dimension, 1 + rows / 100, 1);
         orchestrator = Orchestrator.builder()
+                .recallShare(0)
                 .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(10)))
                 .build();
         table = IvfTable.builder().nlist(64).build(orchestrator, workload.rows());

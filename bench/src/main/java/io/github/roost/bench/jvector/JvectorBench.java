@@ -121,6 +121,7 @@ public final class JvectorBench implements Callable<Integer> {
 
     private Search onRoost(Topology machine, String scheduling, List<Graph> graphs, List<AutoCloseable> opened) {
         Orchestrator orchestrator = Orchestrator.builder()
+                .recallShare(0)
                 .topology(machine)
                 .scheduling(Schedulings.named(scheduling).orElseThrow())
                 .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(10)))

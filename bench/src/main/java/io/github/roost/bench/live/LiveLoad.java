@@ -161,7 +161,7 @@ public final class LiveLoad implements Callable<Integer> {
         float[][] first = mixture.draw(rows.value(), random);
         float[][] queries = mixture.draw(QUERIES, random);
         try (Orchestrator orchestrator =
-                        Orchestrator.builder().topology(topology).build();
+                        Orchestrator.builder().recallShare(0).topology(topology).build();
                 LiveTable table = LiveTable.builder()
                         .build(
                                 orchestrator,

@@ -263,6 +263,7 @@ public final class GateBench implements Callable<Integer> {
 
     private Orchestrator orchestrator(CrossDomainGate gate) {
         return Orchestrator.builder()
+                .recallShare(0)
                 .topology(topology)
                 .crossDomainGate(gate)
                 .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(10)))

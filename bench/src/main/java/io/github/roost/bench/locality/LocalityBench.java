@@ -79,6 +79,7 @@ public final class LocalityBench implements Callable<Integer> {
 
     private double searchesPerSecond(Topology topology, String scheduling) {
         try (Orchestrator orchestrator = Orchestrator.builder()
+                .recallShare(0)
                 .topology(topology)
                 .scheduling(Schedulings.named(scheduling).orElseThrow())
                 .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(10)))

@@ -58,7 +58,7 @@ public record MadeUpMachine(int domains, int workersPerDomain) {
             all.add(new CacheDomain(domain, CACHE_BYTES, List.of(0), 0, cores));
         }
         Topology topology = new Topology("made up", DomainLevel.L3, false, all);
-        return Orchestrator.builder().topology(topology).pinner(MadeUpMachine::unpinned);
+        return Orchestrator.builder().recallShare(0).topology(topology).pinner(MadeUpMachine::unpinned);
     }
 
     private static Pinner.Result unpinned(Core core) {

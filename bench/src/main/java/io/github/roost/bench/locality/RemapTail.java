@@ -98,6 +98,7 @@ public final class RemapTail implements Callable<Integer> {
         int remaps = 0;
         int others = 0;
         try (Orchestrator orchestrator = Orchestrator.builder()
+                .recallShare(0)
                 .topology(topology)
                 .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(10)))
                 .windows(Duration.ofHours(1), Duration.ofHours(1))

@@ -141,8 +141,8 @@ public final class LuceneContenders implements AutoCloseable {
         this.writing = Duration.ofNanos(System.nanoTime() - began);
         int cores = Runtime.getRuntime().availableProcessors();
         // Two orchestrators: searches leave tasks in the executor that must not affect the next contender.
-        this.mapped = Orchestrator.builder().topology(machine).build();
-        this.homes = Orchestrator.builder().topology(machine).build();
+        this.mapped = Orchestrator.builder().recallShare(0).topology(machine).build();
+        this.homes = Orchestrator.builder().recallShare(0).topology(machine).build();
         this.whole = Executors.newFixedThreadPool(cores);
         this.fixed = Executors.newFixedThreadPool(cores);
         this.forkJoin = new ForkJoinPool(cores);

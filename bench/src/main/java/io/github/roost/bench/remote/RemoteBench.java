@@ -187,6 +187,7 @@ public final class RemoteBench implements Callable<Integer> {
         float[][] queries = mixture.draw(options.batch, random);
         Path file = Files.createTempFile(options.folder.path(), "roost-bench-", ".pool");
         try (Orchestrator orchestrator = Orchestrator.builder()
+                .recallShare(0)
                 .ringCapacity(1 << 16)
                 .overloadPolicy(OverloadPolicy.block(Duration.ofMinutes(10)))
                 .build()) {

@@ -73,7 +73,8 @@ final class HnswEngine implements Engine {
             throws IOException {
         this.name = name;
         this.workload = workload;
-        this.orchestrator = Orchestrator.builder().topology(topology).build();
+        this.orchestrator =
+                Orchestrator.builder().recallShare(0).topology(topology).build();
         BuiltTable<?> built = builder.build(orchestrator);
         this.table = built.table();
         this.buildTime = built.build();

@@ -37,6 +37,7 @@ final class IvfEngine implements Engine {
         this.lists = lists;
         this.alone = settings.alone();
         this.orchestrator = Orchestrator.builder()
+                .recallShare(0)
                 .topology(topology)
                 .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(30)))
                 .build();

@@ -97,7 +97,8 @@ public final class CallerThreads implements AutoCloseable {
      * @param rows per table
      */
     public CallerThreads(Topology topology, int rows) {
-        this.orchestrator = Orchestrator.builder().topology(topology).build();
+        this.orchestrator =
+                Orchestrator.builder().recallShare(0).topology(topology).build();
         SplittableRandom random = new SplittableRandom(1);
         Mixture mixture = Mixture.of(CENTERS, DIMENSION, random);
         float[][] vectors = mixture.draw(rows, random);

@@ -39,6 +39,7 @@ final class RoostPool implements Contender.TaskPool {
     /** Starts an orchestrator with its defaults, except that submitters block while rings are full. Its tasks report traffic. */
     static RoostPool open() {
         Orchestrator orchestrator = Orchestrator.builder()
+                .recallShare(0)
                 .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(10)))
                 .build();
         Registration tables = orchestrator.register("tables", TABLES);

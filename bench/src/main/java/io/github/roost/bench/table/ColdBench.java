@@ -88,7 +88,8 @@ public final class ColdBench {
         int max = batches.stream().mapToInt(Integer::intValue).max().orElseThrow();
         long valueMemory = rows * (long) VALUE_BYTES / 10;
         try (TemporaryFolder folder = new TemporaryFolder("roost-cold-");
-                Orchestrator orchestrator = Orchestrator.builder().build();
+                Orchestrator orchestrator =
+                        Orchestrator.builder().recallShare(0).build();
                 BlockIo io = BlockIo.builder(orchestrator).build();
                 ColdStore search = new ColdStore.OfSearch(
                         Files.createDirectory(folder.resolve("search")),

@@ -52,6 +52,7 @@ final class OrchestratorContender implements ReplayContender {
         this.tables = tables;
         this.inRegions = inRegions;
         this.orchestrator = Orchestrator.builder()
+                .recallShare(0)
                 .topology(topology)
                 .scheduling(scheduling)
                 .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(60)))

@@ -42,7 +42,7 @@ final class ReplayTables implements AutoCloseable {
         this.workload = workload;
         this.specs = specs;
         this.folder = new TemporaryFolder("roost-replay");
-        this.builder = Orchestrator.builder().topology(topology).build();
+        this.builder = Orchestrator.builder().recallShare(0).topology(topology).build();
         for (int table = 0; table < specs.size(); table++) {
             build(specs.get(table));
             built.accept(table + 1);
