@@ -37,6 +37,8 @@ final class RecallMeter {
 
     private static final Logger LOG = LoggerFactory.getLogger(RecallMeter.class);
     private static final long LEAST_PAUSE_NANOS = 10_000_000;
+    /** After a repetition that gave way to searches: the workers are busy. */
+    private static final long FAILED_PAUSE_NANOS = 1_000_000_000;
     /** The timer keeps a closed table reachable no longer. */
     private static final long LARGEST_PAUSE_NANOS = 3_600_000_000_000L;
     /** A repetition that has waited longer is skipped: the workers are busy. */
@@ -187,7 +189,7 @@ final class RecallMeter {
         long asked = clock.getAsLong();
         Indexing.Maintenance repetition = context -> {
             if (clock.getAsLong() - asked > PATIENCE_NANOS) {
-                pause(0);
+                pause(0, FAILED_PAUSE_NANOS);
             } else {
                 repeat(sample, ids, distances, context);
             }
@@ -206,10 +208,12 @@ final class RecallMeter {
     private void repeat(Sample sample, long[] ids, float[] distances, SearchContext context) {
         IdleScan scan = new IdleScan(
                 clock, orchestrator.indexing()::yieldToSearches, () -> !registration.isOpen() || context.expired());
+        long least = FAILED_PAUSE_NANOS;
         try {
             SearchResult truth = exact.apply(
                             sample.request(), SearchContext.outside((nodes, bytes) -> {}, scan::isOver))
                     .within(sample.request().radius());
+            least = LEAST_PAUSE_NANOS;
             if (truth.size() > 0 && isFair(sample)) {
                 add(sample, recall(ids, distances, truth));
             }
@@ -217,7 +221,7 @@ final class RecallMeter {
             // In most cases because it gave way to searches.
             LOG.debug("a search of table {} was not repeated", registration.name(), failed);
         } finally {
-            pause(scan.ownNanos());
+            pause(scan.ownNanos(), least);
         }
     }
 
@@ -241,10 +245,10 @@ final class RecallMeter {
     }
 
     /** Begins a pause after a repetition, so long that as many tables as there are now keep within their share of all workers' time. */
-    private void pause(long ownNanos) {
+    private void pause(long ownNanos, long least) {
         double share =
                 rule.share() * orchestrator.workers() / orchestrator.indexing().tables();
-        pause.after(Math.clamp((long) (ownNanos / share), LEAST_PAUSE_NANOS, LARGEST_PAUSE_NANOS), () -> due.set(true));
+        pause.after(Math.clamp((long) (ownNanos / share), least, LARGEST_PAUSE_NANOS), () -> due.set(true));
     }
 
     // ---- Reporting.

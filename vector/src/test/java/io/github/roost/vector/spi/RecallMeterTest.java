@@ -105,7 +105,8 @@ class RecallMeterTest {
 
     private void search(SearchRequest request, SearchResult result, Until until) throws InterruptedException {
         while (!until.isOver()) {
-            meter.watch(request, CompletableFuture.completedFuture(result)).join();
+            var _ = meter.watch(request, CompletableFuture.completedFuture(result))
+                    .join();
             Thread.sleep(0, 100_000);
         }
     }
@@ -167,15 +168,16 @@ class RecallMeterTest {
         SearchResult cut = nearest(K).with(SearchCost.NONE, true);
         SearchResult partial = nearest(K).with(new SearchCost(1, 1, 1, 0, 3, 1), false);
         for (int i = 0; i < 200; i++) {
-            meter.watch(REQUEST.filter(filter), CompletableFuture.completedFuture(nearest(K)));
-            meter.watch(REQUEST.filter(IdFilter.of(new BitSet())), CompletableFuture.completedFuture(nearest(K)));
-            meter.watch(REQUEST, CompletableFuture.completedFuture(cut));
-            meter.watch(REQUEST, CompletableFuture.completedFuture(partial));
-            meter.watch(REQUEST, CompletableFuture.failedFuture(new IllegalStateException("failed")));
+            var _ = meter.watch(REQUEST.filter(filter), CompletableFuture.completedFuture(nearest(K)));
+            var _ = meter.watch(
+                    REQUEST.filter(IdFilter.of(new BitSet())), CompletableFuture.completedFuture(nearest(K)));
+            var _ = meter.watch(REQUEST, CompletableFuture.completedFuture(cut));
+            var _ = meter.watch(REQUEST, CompletableFuture.completedFuture(partial));
+            var _ = meter.watch(REQUEST, CompletableFuture.failedFuture(new IllegalStateException("failed")));
         }
         rows.set(RecallMeter.LEAST_ROWS - 1);
         for (int i = 0; i < 200; i++) {
-            meter.watch(REQUEST, CompletableFuture.completedFuture(nearest(K)));
+            var _ = meter.watch(REQUEST, CompletableFuture.completedFuture(nearest(K)));
         }
         rows.set(RecallMeter.LEAST_ROWS);
         search(REQUEST, nearest(K), () -> !pauses.isEmpty());
@@ -260,7 +262,7 @@ class RecallMeterTest {
         busy.await();
         pauses.take().run();
         for (int i = 0; i < 200; i++) {
-            meter.watch(REQUEST, CompletableFuture.completedFuture(nearest(K)));
+            var _ = meter.watch(REQUEST, CompletableFuture.completedFuture(nearest(K)));
         }
         clock.addAndGet(TimeUnit.SECONDS.toNanos(2));
         assertThat(repeated).hasValue(0);
@@ -287,7 +289,8 @@ class RecallMeterTest {
         assertThat(table.use().unused()).isDone();
         pauses.take().run();
         for (int i = 0; i < 100; i++) {
-            meter.watch(REQUEST, CompletableFuture.completedFuture(nearest(K))).join();
+            var _ = meter.watch(REQUEST, CompletableFuture.completedFuture(nearest(K)))
+                    .join();
         }
         assertThat(table.recall()).isNull();
     }
