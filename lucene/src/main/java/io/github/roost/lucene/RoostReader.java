@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>When a segment is first opened, its graphs are read and copied off-heap with SQ8 codes of the vectors: about
- * {@code dimension + 8 m + 16} bytes per vector, in the time of reading all vectors. Reopened readers share the copy, which
+ * {@code dimension + 8 m + 20} bytes per vector (with the vectors, {@code 4 dimension + 8 m + 12}, where codes would lose neighbors), in the time of reading all vectors. Reopened readers share the copy, which
  * is freed when the segment is closed. Hits are scored by the vectors in the segment, so scores are Lucene's own. {@link
  * SearchEffort} sets the width of a search. Vector fields without a graph (small segments, other formats) are searched by Lucene.
  *
