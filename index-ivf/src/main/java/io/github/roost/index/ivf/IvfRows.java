@@ -696,8 +696,8 @@ final class IvfRows {
         alone(() -> saveAlone(file, preparation, nprobe, seed, rerank));
     }
 
-    private synchronized void saveAlone(
-            Path file, RowPreparation preparation, int nprobe, long seed, double rerank) throws IOException {
+    private synchronized void saveAlone(Path file, RowPreparation preparation, int nprobe, long seed, double rerank)
+            throws IOException {
         // No memory limit: saving a full table must work.
         new Flush(lists.buffer(), bytes -> {}).runAll();
         int count = lists.count();
@@ -716,7 +716,9 @@ final class IvfRows {
         }
         float[][] centroids = lists.quantizer().centroids();
         List<ScalarCodec> codecs = lists.layout().codes()
-                ? Arrays.stream(lists.rows()).map(each -> each.layout().requireCodec()).toList()
+                ? Arrays.stream(lists.rows())
+                        .map(each -> each.layout().requireCodec())
+                        .toList()
                 : List.of();
         new IvfFile(
                         preparation.metric(),

@@ -117,7 +117,7 @@ public final class IvfTableBuilder {
      *
      * @param value default {@link ElementType#FLOAT32}: 4 bytes per component, and one more with {@link #codes}.
      *     {@link ElementType#FLOAT16}: 2 bytes.
-     *     {@link ElementType#INT8}: 1 byte, and 4 per row; scans several times as many rows per second; see
+     *     {@link ElementType#INT8}: 1 byte, and 8 per row; scans several times as many rows per second; see
      *     {@link #keepFloats} for its total size
      * @return this builder
      */
@@ -128,9 +128,9 @@ public final class IvfTableBuilder {
 
     /**
      * Sets whether {@link ElementType#FLOAT32} lists also store an 8-bit code per component: 5 bytes per component instead
-     * of 4, and 4 per row. Scans read codes first and floats only of possible neighbors, so answers are the same to
-     * the bit, and a scan reads a quarter of the bytes. The codes are learned from the rows of the build. The floats of later
-     * rows that differ much from these are always read, until {@link IvfTable#rebuild} learns new codes.
+     * of 4, and 8 per row. Scans read codes first and floats only of possible neighbors, so answers are the same to
+     * the bit, and a scan reads a quarter of the bytes. The floats of later rows that differ
+     * much from their list are always read, until {@link IvfTable#rebuild}.
      *
      * <p>A table of fewer than 1,024 rows has no codes until a rebuild with more rows. A table built with the kernel
      * {@code portable} or {@code java} has none either, as these are no faster with codes. No effect on other types.
@@ -157,8 +157,9 @@ public final class IvfTableBuilder {
 
     /**
      * Sets whether {@link ElementType#INT8} lists also store the floats, which rerank the candidates of a search:
-     * 5 bytes per component instead of 1. Without floats, distances are to the nearest of 256 values per dimension, and components
-     * of later rows outside the build's range are clamped. No effect on other types.
+     * 5 bytes per component instead of 1. Without floats, distances are to rows rounded to 256 even steps around the center
+     * of their list; whole numbers in a range of 256 are kept. If a measurement in the build shows that codes lose near rows, scans read the floats, if there
+     * are any, and the log says so. No effect on other types.
      *
      * @param value default true
      * @return this builder

@@ -26,6 +26,8 @@ record ListCodecs(ScalarCodec[] ofLists, ScalarCodec ofBuffer, double recall) {
     private static final int FEW = 16;
     /** Loss of a row of the buffer, in multiples of that of an ordinary list; more than that is worth a comparison of floats. */
     private static final double BUFFERED_LOSS = 2;
+    /** Loss of a row, in multiples of that of the others of its list, if no bound depends on it. */
+    private static final double LOSS_ALONE = 2;
     /** Lists on which recall is measured. */
     private static final int MEASURED = 16;
 
@@ -33,22 +35,23 @@ record ListCodecs(ScalarCodec[] ofLists, ScalarCodec ofBuffer, double recall) {
      * Makes the codecs on the workers.
      *
      * @param lists the number of each row's list
-     * @param whole whether whole numbers that fit 8 bits must be kept
+     * @param alone whether rows are judged by codes alone: whole numbers that fit 8 bits are kept then, and a row may lose more
      */
     static ListCodecs of(
-            Metric metric, BuildWork work, IntFunction<float[]> rows, int[] lists, float[][] centroids, boolean whole) {
+            Metric metric, BuildWork work, IntFunction<float[]> rows, int[] lists, float[][] centroids, boolean alone) {
         Members members = Members.of(lists, centroids.length);
         Whole range = new Whole(centroids[0].length);
-        if (whole) {
+        if (alone) {
             work.run(lists.length, ROWS_PER_STEP, (from, to) -> range.add(rows, from, to));
         }
         ScalarCodec[] codecs = new ScalarCodec[centroids.length];
         work.run(codecs.length, LISTS_PER_STEP, (from, to) -> {
             for (int list = from; list < to; list++) {
-                ScalarQuantizer quantizer = new ScalarQuantizer(
-                        whole && range.isWhole ? range.center(centroids[list]) : centroids[list]);
+                ScalarQuantizer quantizer =
+                        new ScalarQuantizer(alone && range.isWhole ? range.center(centroids[list]) : centroids[list]);
                 float[][] sample = members.sample(list, rows, SAMPLE);
-                codecs[list] = ScalarCodec.of(metric, quantizer, sample.length == 0 ? new float[][] {centroids[list]} : sample);
+                codecs[list] = ScalarCodec.of(
+                        metric, quantizer, sample.length == 0 ? new float[][] {centroids[list]} : sample);
             }
         });
         ScalarCodec.Loss usual =
@@ -57,12 +60,16 @@ record ListCodecs(ScalarCodec[] ofLists, ScalarCodec ofBuffer, double recall) {
             if (members.size(list) < FEW) {
                 codecs[list] = codecs[list].with(codecs[list].maxLoss().max(usual));
             }
+            if (alone) {
+                codecs[list] = codecs[list].with(codecs[list].maxLoss().times(LOSS_ALONE));
+            }
         }
         float[][] sample = Arrays.stream(ScalarQuantizer.sample(codecs.length))
                 .mapToObj(list -> codecs[list].quantizer().center())
                 .toArray(float[][]::new);
         ScalarCodec ofBuffer = new ScalarCodec(metric, ScalarQuantizer.of(sample), usual.times(BUFFERED_LOSS));
-        return new ListCodecs(codecs, ofBuffer, recall(metric == Metric.COSINE ? Metric.SQUARED_L2 : metric, codecs, members, rows));
+        return new ListCodecs(
+                codecs, ofBuffer, recall(metric == Metric.COSINE ? Metric.SQUARED_L2 : metric, codecs, members, rows));
     }
 
     /** The median of the lists. */
@@ -175,7 +182,10 @@ record ListCodecs(ScalarCodec[] ofLists, ScalarCodec ofBuffer, double recall) {
                 center[d] = (float) Math.rint(centroid[d]);
                 if ((double) max[d] - min[d] <= MAX_WIDTH) {
                     float lowest = max[d] - (ScalarQuantizer.MIDDLE - 1);
-                    center[d] = Math.clamp(center[d], Math.min(lowest, min[d] + ScalarQuantizer.MIDDLE), min[d] + ScalarQuantizer.MIDDLE);
+                    center[d] = Math.clamp(
+                            center[d],
+                            Math.min(lowest, min[d] + ScalarQuantizer.MIDDLE),
+                            min[d] + ScalarQuantizer.MIDDLE);
                 }
             }
             return center;

@@ -33,13 +33,15 @@ record ScalarCodec(Metric metric, ScalarQuantizer quantizer, Loss maxLoss, doubl
         for (int i = 0; i < rows.length; i++) {
             losses[i] = loss(quantizer, rows[i], codes, quantizer.encode(rows[i], codes));
         }
-        return new ScalarCodec(metric, quantizer, new Loss(ordinary(losses, Loss::length), ordinary(losses, Loss::error)));
+        return new ScalarCodec(
+                metric, quantizer, new Loss(ordinary(losses, Loss::length), ordinary(losses, Loss::error)));
     }
 
     private static double ordinary(Loss[] losses, ToDoubleFunction<Loss> size) {
         double[] sorted = Arrays.stream(losses).mapToDouble(size).sorted().toArray();
         double odd = ODD * sorted[sorted.length / 2];
-        return MORE_LOSS * Arrays.stream(sorted).filter(value -> value <= odd).max().orElse(odd);
+        return MORE_LOSS
+                * Arrays.stream(sorted).filter(value -> value <= odd).max().orElse(odd);
     }
 
     private static double norm(float[] values) {

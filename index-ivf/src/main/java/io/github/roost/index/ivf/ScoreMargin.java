@@ -93,7 +93,9 @@ record ScoreMargin(boolean squared, int perDistance, double scoreError, double d
 
     /** The max lowered score of a row that may be within a distance. */
     float within(float distance) {
-        return tells() ? Math.nextUp((float) raised((double) perDistance * distance + rounding)) : Float.POSITIVE_INFINITY;
+        return tells()
+                ? Math.nextUp((float) raised((double) perDistance * distance + rounding))
+                : Float.POSITIVE_INFINITY;
     }
 
     private double raised(double distance) {

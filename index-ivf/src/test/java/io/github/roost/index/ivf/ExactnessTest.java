@@ -239,7 +239,14 @@ class ExactnessTest {
     }
 
     private static SearchResult inTwoStages(
-            Metric metric, Kept kept, Map<Long, ScalarCodec> codecs, float[][] rows, long[] ids, float[] query, int k, double rerank) {
+            Metric metric,
+            Kept kept,
+            Map<Long, ScalarCodec> codecs,
+            float[][] rows,
+            long[] ids,
+            float[] query,
+            int k,
+            double rerank) {
         record Candidate(long id, float score, float[] compared) {}
         int dimension = query.length;
         RowPreparation preparation = new RowPreparation(metric, dimension, ElementType.FLOAT32);

@@ -8,8 +8,8 @@ import io.github.roost.core.OverloadPolicy;
 import io.github.roost.index.ivf.kernel.ScanKernels;
 import io.github.roost.neighborhash.spi.RowMap;
 import io.github.roost.topology.TopologyReader;
-import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.ElementType;
+import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
@@ -186,7 +186,12 @@ class InsertBufferTest {
         try (ExecutorService thread =
                 Executors.newThreadPerTaskExecutor(Thread.ofPlatform().factory())) {
             Future<?> save = thread.submit(() -> {
-                rows.save(folder.resolve("table"), new RowPreparation(Metric.SQUARED_L2, 2, ElementType.FLOAT32), 1, 0, 0);
+                rows.save(
+                        folder.resolve("table"),
+                        new RowPreparation(Metric.SQUARED_L2, 2, ElementType.FLOAT32),
+                        1,
+                        0,
+                        0);
                 return true;
             });
             try {

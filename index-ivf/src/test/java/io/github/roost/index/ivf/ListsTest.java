@@ -34,8 +34,15 @@ class ListsTest {
                 }
             }) {
                 RowLayout layout = RowLayout.ofFloats(2);
-                assertThatThrownBy(() ->
-                                Lists.build(quantizer, new int[ids.length], work, row -> new float[] {row, row}, ids, layout, List.of(), locations))
+                assertThatThrownBy(() -> Lists.build(
+                                quantizer,
+                                new int[ids.length],
+                                work,
+                                row -> new float[] {row, row},
+                                ids,
+                                layout,
+                                List.of(),
+                                locations))
                         .isInstanceOf(CancellationException.class);
             }
         }

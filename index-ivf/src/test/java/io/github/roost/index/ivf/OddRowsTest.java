@@ -59,7 +59,11 @@ class OddRowsTest {
                     new Case("an offset", metric, shifted(1_000), shifted(1_000)),
                     new Case("a wide dimension", metric, widened(1_000), widened(1_000)),
                     new Case("an odd query", metric, same, queries -> setAll(queries, 100)),
-                    new Case("a query off a constant", metric, rows -> setAll(rows, 7), queries -> setAll(queries, 107)));
+                    new Case(
+                            "a query off a constant",
+                            metric,
+                            rows -> setAll(rows, 7),
+                            queries -> setAll(queries, 107)));
             return Stream.of(odd, all, others).flatMap(each -> each);
         });
     }
@@ -140,7 +144,8 @@ class OddRowsTest {
         shifted(3).accept(later);
         long[] ids = LongStream.range(ROWS, ROWS + later.length).toArray();
         for (Metric metric : List.of(Metric.SQUARED_L2, Metric.COSINE)) {
-            for (IvfTableBuilder builder : List.of(IvfTable.builder(), IvfTable.builder().elementType(ElementType.INT8))) {
+            for (IvfTableBuilder builder :
+                    List.of(IvfTable.builder(), IvfTable.builder().elementType(ElementType.INT8))) {
                 try (IvfTable table = build(builder, metric, gaussian(ROWS, DIMENSION, random))) {
                     for (int i = 0; i < later.length; i += 10) {
                         table.add(Arrays.copyOfRange(ids, i, i + 10), Arrays.copyOfRange(later, i, i + 10));
@@ -149,7 +154,8 @@ class OddRowsTest {
                         table.rebuild().result().join();
                     }
                     for (int i = 0; i < later.length; i++) {
-                        assertThat(table.search(later[i], 1, LISTS).join().ids()).containsExactly(ids[i]);
+                        assertThat(table.search(later[i], 1, LISTS).join().ids())
+                                .containsExactly(ids[i]);
                     }
                 }
             }

@@ -109,7 +109,11 @@ class RangeSearchTest {
     @Test
     void whatCandidatesMetTwiceHaveLeftOutIsLookedForAgain() {
         RowLayout layout = new RowLayout(
-                ElementType.INT8, 1, new ScalarCodec(Metric.SQUARED_L2, new ScalarQuantizer(new float[] {128}), new ScalarCodec.Loss(128, 0)), Float.BYTES);
+                ElementType.INT8,
+                1,
+                new ScalarCodec(
+                        Metric.SQUARED_L2, new ScalarQuantizer(new float[] {128}), new ScalarCodec.Loss(128, 0)),
+                Float.BYTES);
         RowList list = new RowList(layout);
         for (int id = 0; id < 150; id++) {
             list.add(id % 100, new float[] {id % 100});

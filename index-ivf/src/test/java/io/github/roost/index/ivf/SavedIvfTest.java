@@ -360,8 +360,16 @@ class SavedIvfTest {
         int dimension = 4_096;
         float[][] centroids = new float[lists][];
         Arrays.fill(centroids, new float[dimension]);
-        IvfFile table =
-                new IvfFile(Metric.SQUARED_L2, RowLayout.ofFloats(dimension), List.of(), 0, 1, 42, 1, centroids, new long[lists][0]);
+        IvfFile table = new IvfFile(
+                Metric.SQUARED_L2,
+                RowLayout.ofFloats(dimension),
+                List.of(),
+                0,
+                1,
+                42,
+                1,
+                centroids,
+                new long[lists][0]);
         long[] written = {0};
         table.writeFront(
                 new WritableByteChannel() {

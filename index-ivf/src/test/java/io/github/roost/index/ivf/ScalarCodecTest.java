@@ -28,7 +28,8 @@ class ScalarCodecTest {
         ScanKernel kernel = ScanKernels.preferred();
         for (int trial = 0; trial < 60; trial++) {
             RowPreparation preparation = new RowPreparation(metric, DIMENSION, ElementType.FLOAT32);
-            float[] center = scaled(gaussian(1, DIMENSION, random)[0], trial % 3 == 0 ? 0 : Math.pow(10, random.nextInt(5) - 1));
+            float[] center =
+                    scaled(gaussian(1, DIMENSION, random)[0], trial % 3 == 0 ? 0 : Math.pow(10, random.nextInt(5) - 1));
             float[][] rows = gaussian(100, DIMENSION, random);
             for (int i = 0; i < rows.length; i++) {
                 double size = Math.pow(10, trial % 4 - 2) * (i % 50 == 0 ? 100 : 1);
@@ -37,7 +38,8 @@ class ScalarCodecTest {
                 }
                 rows[i] = preparation.stored(rows[i]);
             }
-            float[] query = preparation.stored(scaled(gaussian(1, DIMENSION, random)[0], Math.pow(10, random.nextInt(4) - 1)));
+            float[] query =
+                    preparation.stored(scaled(gaussian(1, DIMENSION, random)[0], Math.pow(10, random.nextInt(4) - 1)));
             ScalarCodec codec = ScalarCodec.of(metric, new ScalarQuantizer(center), rows);
             CodeRun run = CodeRun.allocate(Arena.ofAuto(), rows.length, CodeRun.strideOf(DIMENSION));
             for (int i = 0; i < rows.length; i++) {
@@ -70,7 +72,8 @@ class ScalarCodecTest {
 
     @Test
     void rowsOfTheLargestFloatsAreFoundByEveryScan() {
-        ScalarCodec codec = ScalarCodec.of(Metric.SQUARED_L2, new ScalarQuantizer(new float[2]), gaussian(9, 2, new Random(3)));
+        ScalarCodec codec =
+                ScalarCodec.of(Metric.SQUARED_L2, new ScalarQuantizer(new float[2]), gaussian(9, 2, new Random(3)));
         CodeRun run = CodeRun.allocate(Arena.ofAuto(), 1, 4);
         for (float value : new float[] {-Float.MAX_VALUE, Float.MAX_VALUE, 1e20f}) {
             codec.write(run, 0, new float[] {value, 0}, true);

@@ -135,6 +135,18 @@ public final class CodeGroup {
         this.rows = all.asSlice(9 * small, large);
         this.scores = all.asSlice(9 * small + large, large);
         this.arguments = all.asSlice(9 * small + 2 * large, LAYOUT);
+        STARTS.set(arguments, 0L, starts);
+        SLOPES.set(arguments, 0L, slopes);
+        BOUNDS.set(arguments, 0L, bounds);
+        FOUND.set(arguments, 0L, found);
+        ROWS.set(arguments, 0L, rows);
+        SCORES.set(arguments, 0L, scores);
+        BASES.set(arguments, 0L, bases);
+        LENGTHS.set(arguments, 0L, lengths);
+        ERRORS.set(arguments, 0L, errors);
+        LOW_STARTS.set(arguments, 0L, lowStarts);
+        FINE.set(arguments, 0L, fine);
+        FIELD_ROOM.set(arguments, 0L, ROOM);
     }
 
     private static VarHandle field(String name) {
@@ -150,13 +162,21 @@ public final class CodeGroup {
         size = 0;
         stride = CodeRun.strideOf(rowCenter.length);
         components = RowRun.strideOf(rowCenter.length);
-        // Unit vectors are ordered by their squared distances, which lose less: their differences from a center are small.
+        // Unit vectors are ordered by their squared distances, which lose less: their differences from a center are
+        // small.
         innerProduct = metric == Metric.INNER_PRODUCT;
         weights = ScratchMemory.roomFor(weights, (long) MAX_QUERIES * stride);
         lowWeights = ScratchMemory.roomFor(lowWeights, (long) MAX_QUERIES * stride);
         queries = ScratchMemory.roomFor(queries, (long) MAX_QUERIES * components * Float.BYTES);
         center = ScratchMemory.roomFor(center, (long) components * Float.BYTES);
         copy(rowCenter, center, 0);
+        WEIGHTS.set(arguments, 0L, weights);
+        LOW_WEIGHTS.set(arguments, 0L, lowWeights);
+        QUERIES.set(arguments, 0L, queries);
+        CENTER.set(arguments, 0L, center);
+        STRIDE.set(arguments, 0L, stride);
+        COMPONENTS.set(arguments, 0L, components);
+        INNER_PRODUCT.set(arguments, 0L, innerProduct ? 1 : 0);
     }
 
     private void copy(float[] row, MemorySegment into, long at) {
@@ -210,26 +230,7 @@ public final class CodeGroup {
 
     /** Writes the arguments that do not depend on rows. */
     MemorySegment arguments() {
-        WEIGHTS.set(arguments, 0L, weights);
-        STARTS.set(arguments, 0L, starts);
-        SLOPES.set(arguments, 0L, slopes);
-        BOUNDS.set(arguments, 0L, bounds);
-        FOUND.set(arguments, 0L, found);
-        ROWS.set(arguments, 0L, rows);
-        SCORES.set(arguments, 0L, scores);
-        BASES.set(arguments, 0L, bases);
-        LENGTHS.set(arguments, 0L, lengths);
-        ERRORS.set(arguments, 0L, errors);
-        LOW_WEIGHTS.set(arguments, 0L, lowWeights);
-        LOW_STARTS.set(arguments, 0L, lowStarts);
-        FINE.set(arguments, 0L, fine);
-        QUERIES.set(arguments, 0L, queries);
-        CENTER.set(arguments, 0L, center);
-        COMPONENTS.set(arguments, 0L, components);
-        INNER_PRODUCT.set(arguments, 0L, innerProduct ? 1 : 0);
-        STRIDE.set(arguments, 0L, stride);
         QUERY_COUNT.set(arguments, 0L, size);
-        FIELD_ROOM.set(arguments, 0L, ROOM);
         return arguments;
     }
 

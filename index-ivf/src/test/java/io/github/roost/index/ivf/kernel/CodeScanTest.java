@@ -43,7 +43,12 @@ class CodeScanTest {
             List<Query> queries = new ArrayList<>();
             for (int i = 0; i < 1 + random.nextInt(20); i++) {
                 byte[] weights = Arrays.copyOf(bytes(random, 1, dimension)[0], run.stride());
-                queries.add(new Query(weights, 10 * random.nextFloat(), random.nextFloat() - .5f, 9_000 * (random.nextFloat() - .5f), random.nextInt(4) == 0));
+                queries.add(new Query(
+                        weights,
+                        10 * random.nextFloat(),
+                        random.nextFloat() - .5f,
+                        9_000 * (random.nextFloat() - .5f),
+                        random.nextInt(4) == 0));
             }
             scan(kernel, run, group, queries);
             for (int query = 0; query < queries.size(); query++) {
@@ -216,9 +221,11 @@ class CodeScanTest {
         for (int i = 0; i < queries.size(); i++) {
             Query query = queries.get(i);
             group.add(none);
-            MemorySegment.copy(query.weights(), 0, group.weights, ValueLayout.JAVA_BYTE, (long) i * run.stride(), run.stride());
+            MemorySegment.copy(
+                    query.weights(), 0, group.weights, ValueLayout.JAVA_BYTE, (long) i * run.stride(), run.stride());
             group.starts.setAtIndex(ValueLayout.JAVA_INT, i, -128 * sum(query.weights()));
-            MemorySegment.copy(query.weights(), 0, group.lowWeights, ValueLayout.JAVA_BYTE, (long) i * run.stride(), run.stride());
+            MemorySegment.copy(
+                    query.weights(), 0, group.lowWeights, ValueLayout.JAVA_BYTE, (long) i * run.stride(), run.stride());
             group.lowStarts.setAtIndex(ValueLayout.JAVA_INT, i, -128 * sum(query.weights()));
             group.fine.setAtIndex(ValueLayout.JAVA_INT, i, query.fine() ? 1 : 0);
             group.bases.setAtIndex(ValueLayout.JAVA_FLOAT, i, query.base());
@@ -255,7 +262,9 @@ class CodeScanTest {
             for (int d = 0; d < rows[row].length; d++) {
                 sum += ((rows[row][d] & 255) - 128) * query.weights()[d];
             }
-            float score = query.base() + (run.term(row) + query.slope() * (run.scale(row) * (query.fine() ? sum + sum * 0x1p-7f : (float) sum)));
+            float score = query.base()
+                    + (run.term(row)
+                            + query.slope() * (run.scale(row) * (query.fine() ? sum + sum * 0x1p-7f : (float) sum)));
             if (score <= query.bound()) {
                 near.add(new Row(row, score));
             }
