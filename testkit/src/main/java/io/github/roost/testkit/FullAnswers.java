@@ -71,8 +71,8 @@ public final class FullAnswers {
     /** Removes most rows of a region, or some; puts rows where there were others, or none. */
     private static void change(MutableVectorTable table, Map<Long, float[]> live, float[][] values, Random random) {
         int side = random.nextInt(3) - 1;
-        for (long id : live.keySet().stream().toList()) {
-            if (live.get(id)[0] * side > 0 && random.nextInt(8) > 0) {
+        new TreeMap<>(live).forEach((id, row) -> {
+            if (row[0] * side > 0 && random.nextInt(8) > 0) {
                 assertThat(table.remove(id)).isTrue();
                 live.remove(id);
             } else if (random.nextInt(10) == 0) {
@@ -80,7 +80,7 @@ public final class FullAnswers {
                 table.put(id, moved);
                 live.put(id, moved);
             }
-        }
+        });
         for (int more = random.nextInt(20); more > 0; more--) {
             float[] row = row(values[0].length, random);
             table.put(1_000 + more, row);
@@ -102,7 +102,7 @@ public final class FullAnswers {
             request = request.effort(Math.min(table.maxEffort(), request.effortOr(0)));
         }
         float side = random.nextBoolean() ? 1 : -1;
-        long modulus = 1 + random.nextInt(30);
+        int modulus = 1 + random.nextInt(30);
         request = switch (random.nextInt(4)) {
             case 0 -> request.filter(IdFilter.of(id -> live.containsKey(id) && live.get(id)[0] * side > 0));
             case 1 -> request.filter(IdFilter.of(id -> id % modulus == 0));

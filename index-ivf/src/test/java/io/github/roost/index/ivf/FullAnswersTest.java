@@ -4,6 +4,7 @@ import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.roost.core.DeadlineExceededException;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.testkit.FullAnswers;
 import io.github.roost.topology.TopologyReader;
@@ -20,7 +21,6 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
@@ -174,17 +174,16 @@ class FullAnswersTest {
     void aCancelledOrLateSearchLooksNoFurther() throws Exception {
         float[][] rows = regions(2_000);
         try (IvfTable table = IvfTable.builder().nlist(40).codes(false).build(orchestrator, rows)) {
-            AtomicReference<CompletableFuture<SearchResult>> own = new AtomicReference<>();
-            CompletableFuture<Void> submitted = new CompletableFuture<>();
+            CompletableFuture<CompletableFuture<SearchResult>> submitted = new CompletableFuture<>();
             AtomicInteger asked = new AtomicInteger();
-            own.set(table.search(SearchRequest.of(rows[0], 10).effort(1).filter(IdFilter.of(id -> {
-                submitted.join();
-                own.get().cancel(false);
-                asked.incrementAndGet();
-                return false;
-            }))));
-            submitted.complete(null);
-            assertThatThrownBy(own.get()::join).isInstanceOf(CancellationException.class);
+            CompletableFuture<SearchResult> own = table.search(
+                    SearchRequest.of(rows[0], 10).effort(1).filter(IdFilter.of(id -> {
+                        submitted.join().cancel(false);
+                        asked.incrementAndGet();
+                        return false;
+                    })));
+            submitted.complete(own);
+            assertThatThrownBy(own::join).isInstanceOf(CancellationException.class);
             orchestrator.indexing().quiesce().toCompletableFuture().get();
             assertThat(asked.get()).isLessThan(500);
             assertThatThrownBy(table.search(SearchRequest.of(rows[0], 10)
@@ -197,7 +196,7 @@ class FullAnswersTest {
                                 }
                                 return false;
                             })))::join)
-                    .hasRootCauseInstanceOf(io.github.roost.core.DeadlineExceededException.class);
+                    .hasRootCauseInstanceOf(DeadlineExceededException.class);
         }
     }
 
@@ -210,7 +209,7 @@ class FullAnswersTest {
             CompletableFuture<Void> changes = CompletableFuture.runAsync(() -> {
                 Random random = new Random(65);
                 for (int i = 0; i < 4_000; i++) {
-                    long id = 10_000 + random.nextInt(50);
+                    long id = 10_000L + random.nextInt(50);
                     if (random.nextInt(3) == 0) {
                         table.remove(id);
                     } else {

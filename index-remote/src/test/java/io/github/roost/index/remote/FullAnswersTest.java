@@ -19,7 +19,6 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -146,17 +145,16 @@ class FullAnswersTest {
     void aCancelledSearchLooksNoFurther() throws IOException {
         float[][] rows = Pools.rows(1_000, 76);
         try (MutableRemoteTable table = table(rows, 10)) {
-            AtomicReference<CompletableFuture<SearchResult>> own = new AtomicReference<>();
-            CompletableFuture<Void> submitted = new CompletableFuture<>();
+            CompletableFuture<CompletableFuture<SearchResult>> submitted = new CompletableFuture<>();
             AtomicInteger asked = new AtomicInteger();
-            own.set(table.search(SearchRequest.of(rows[0], 10).effort(1).filter(IdFilter.of(id -> {
-                submitted.join();
-                own.get().cancel(false);
-                asked.incrementAndGet();
-                return false;
-            }))));
-            submitted.complete(null);
-            assertThatThrownBy(own.get()::join).isInstanceOf(CancellationException.class);
+            CompletableFuture<SearchResult> own = table.search(
+                    SearchRequest.of(rows[0], 10).effort(1).filter(IdFilter.of(id -> {
+                        submitted.join().cancel(false);
+                        asked.incrementAndGet();
+                        return false;
+                    })));
+            submitted.complete(own);
+            assertThatThrownBy(own::join).isInstanceOf(CancellationException.class);
             assertThat(table.search(rows[0], 1_000, 1).join().size()).isEqualTo(1_000);
             assertThat(asked.get()).isLessThan(300);
         }
@@ -169,7 +167,7 @@ class FullAnswersTest {
             CompletableFuture<Void> changes = CompletableFuture.runAsync(() -> {
                 Random random = new Random(78);
                 for (int i = 0; i < 1_500; i++) {
-                    long id = 10_000 + random.nextInt(50);
+                    long id = 10_000L + random.nextInt(50);
                     if (random.nextInt(3) == 0) {
                         table.remove(id);
                     } else {
