@@ -16,7 +16,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
@@ -121,13 +120,6 @@ final class AllCommand implements Callable<Integer> {
 
     private Provenance provenance() {
         Topology topology = TopologyReader.live().read();
-        String caches = String.format(
-                Locale.ROOT,
-                "%d cache %s of %.0f MiB %s",
-                topology.domains().size(),
-                topology.domains().size() == 1 ? "domain" : "domains",
-                topology.domains().getFirst().cacheBytes() / (double) (1 << 20),
-                topology.level());
         Map<String, String> versions = new TreeMap<>();
         versions.put("Roost", Provenance.versionOf(RunPart.class));
         versions.put("jvector", Provenance.versionOf(GraphSearcher.class));
@@ -135,14 +127,12 @@ final class AllCommand implements Callable<Integer> {
         versions.put("JMH", Provenance.versionOf(Runner.class));
         versions.put("gcc", Provenance.firstLineOf(Path.of("."), "cc", "-dumpfullversion"));
         if (peer == Peer.all) {
-            Stream.concat(Stream.of(PeerPython.FAISS), PeerPython.RIVALS.stream())
-                    .map(pinned -> pinned.split("==", 2))
-                    .filter(pinned -> pinned.length == 2)
-                    .forEach(pinned -> versions.merge(pinned[0], pinned[1], (one, other) -> one + " and " + other));
+            versions.putAll(Provenance.pinned(Stream.concat(Stream.of(PeerPython.FAISS), PeerPython.RIVALS.stream())
+                    .toList()));
             versions.put(
                     "Python",
                     Provenance.firstLineOf(Path.of("."), "python3", "--version").replace("Python ", ""));
         }
-        return Provenance.here(RoostHome.folder(""), caches, versions);
+        return Provenance.here(RoostHome.folder(""), topology, versions);
     }
 }

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.github.roost.testkit.Mixture;
 import java.nio.file.Path;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -79,6 +81,19 @@ class RivalsCommandTest {
         }
     }
 
+    @Test
+    void rowsOfAFileAreSplitIntoRowsAndQueriesAndEmptyCellsSayWhy(@TempDir Path folder) throws Exception {
+        Path file = folder.resolve("base.fvecs");
+        FloatVectors.write(file, Mixture.of(20, 8, new SplittableRandom(1)).draw(1_500, new SplittableRandom(2)));
+        CommandRun run = CommandRun.ofLine(
+                "bench rivals --m 4 --ef-construction 30 --peer none --rounds 2 --slice-millis 2 --metric cosine"
+                        + " --element float32 --ef 200,300 --data",
+                file);
+        assertThat(run.complaints()).isEmpty();
+        assertThat(run.status()).isZero();
+        assertThat(run.out()).contains("1,350 x 8 ", "base.fvecs, cosine", "(SHA-256)", "| at least 1.000 |");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"hnsw", "ivf"})
     void aKeptTableIsNotBuiltAgain(String index, @TempDir Path folder) throws Exception {
@@ -102,6 +117,8 @@ class RivalsCommandTest {
     @ParameterizedTest
     @CsvSource({
         "--rival, annoy, --rival must be of jvector",
+        "--data, glove, '--data must be packages, mixture, glove100, glove50, floret300, minilm or an existing file, got glove'",
+        "--queries, out, '--queries must be in without --data minilm, got out'",
         "--threads, 3, --threads must be between 1 and 2",
         "--element, codes, '--element must have float32 or int8 for a graph, got codes'",
         "--nlist, -1, --nlist must be between 0 and",

@@ -23,7 +23,13 @@ public final class PeerPython {
             "pyglass-portable==2.1.0",
             "scalable-vs==0.5.0",
             "rabitqlib==0.7.1",
-            "scann==1.4.2");
+            "scann==1.4.2",
+            "deglib==0.2.6",
+            "alayalite==1.0.4",
+            "zvec==0.8.0");
+
+    /** What turns packages of real data into files of vectors. */
+    public static final List<String> DATA = List.of("numpy==2.4.6", "onnxruntime==1.32.0", "tokenizers==0.23.3");
 
     private PeerPython() {}
 

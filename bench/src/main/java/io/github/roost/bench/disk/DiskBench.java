@@ -3,6 +3,7 @@ package io.github.roost.bench.disk;
 import io.github.roost.bench.Recall;
 import io.github.roost.bench.rivals.CurveMeasurement;
 import io.github.roost.bench.rivals.Curves;
+import io.github.roost.bench.rivals.Sweep;
 import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.measure.Workload;
 import io.github.roost.simulator.options.FolderOption;
@@ -92,7 +93,8 @@ public final class DiskBench implements Callable<Integer> {
         workload = Workload.mixture(rows.value(), QUERIES, dimension.value(), 1 + rows.value() / 500, 42);
         try (TemporaryFolder files = new TemporaryFolder(folder.path(), "roost-disk-")) {
             build(files.path(), python);
-            Curves curves = curves(widths.stream().mapToInt(Integer::intValue).toArray());
+            Sweep sweep = new Sweep(k.value(), widths, Sweep.ALL, rounds.count(), rounds.slice(), Duration.ZERO);
+            Curves curves = CurveMeasurement.curves(workload.name(), engines, 1, sweep, this::recall, output::progress);
             print(memory(), curves);
             List<Map<String, Object>> figures = curves.curves().stream()
                     .map(curve -> Map.<String, Object>of(
@@ -181,24 +183,6 @@ public final class DiskBench implements Callable<Integer> {
                 .map(engine ->
                         new Memory(engine.name(), engine.memoryBytes(), (double) engine.memoryBytes() / indexBytes()))
                 .toList();
-    }
-
-    /**
-     * Measures one curve per engine.
-     *
-     * @param ef widths of the search, ascending, each at least k
-     */
-    private Curves curves(int[] ef) throws Exception {
-        return CurveMeasurement.curves(
-                workload.name(),
-                engines,
-                1,
-                k.value(),
-                ef,
-                rounds.count(),
-                rounds.slice(),
-                Duration.ZERO,
-                this::recall);
     }
 
     private double recall(int[][] found) {

@@ -22,9 +22,12 @@ import java.util.Objects;
 
 /**
  * A Python process that is given a workload and executes commands: one line on its standard input per command, one number on its standard output as
- * the answer. Not thread-safe. Closing it deletes its private folder.
+ * the answer, or {@code failed} and why. Not thread-safe. Closing it deletes its private folder.
  */
 public final class PeerProcess implements AutoCloseable {
+    /** Begins an answer that says why the process ends. */
+    private static final String FAILED = "failed ";
+
     private static final String TUNABLES = "GLIBC_TUNABLES";
     /** As Roost's tables do, memory of the C library asks for huge pages, where the kernel gives them to who asks. */
     private static final String HUGE_PAGES = "glibc.malloc.hugetlb=1";
@@ -83,6 +86,9 @@ public final class PeerProcess implements AutoCloseable {
         String line = answers.readLine();
         if (line == null) {
             throw new IOException("the " + name + " process ended, see its message above");
+        }
+        if (line.startsWith(FAILED)) {
+            throw new IOException(line.substring(FAILED.length()));
         }
         return Double.parseDouble(line);
     }

@@ -1,17 +1,20 @@
 package io.github.roost.bench.report;
 
+import io.github.roost.topology.Topology;
 import java.io.IOException;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.CodeSource;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -46,15 +49,21 @@ public record Provenance(
      * The provenance of figures measured on this machine.
      *
      * @param checkout the folder of the sources
-     * @param caches description of the cache domains
+     * @param topology of the machine
      * @param versions of libraries and peers
      */
-    public static Provenance here(Path checkout, String caches, Map<String, String> versions) {
+    public static Provenance here(Path checkout, Topology topology, Map<String, String> versions) {
         return new Provenance(
                 commit(checkout),
                 field(Path.of("/proc/cpuinfo"), "model name"),
                 Runtime.getRuntime().availableProcessors(),
-                caches,
+                String.format(
+                        Locale.ROOT,
+                        "%d cache %s of %.0f MiB %s",
+                        topology.domains().size(),
+                        topology.domains().size() == 1 ? "domain" : "domains",
+                        topology.domains().getFirst().cacheBytes() / (double) (1 << 20),
+                        topology.level()),
                 mibOfMemory(),
                 "%s, %s %s (%s)"
                         .formatted(
@@ -64,6 +73,14 @@ public record Provenance(
                                 System.getProperty("os.arch")),
                 "%s %s".formatted(System.getProperty("java.vm.name"), System.getProperty("java.vm.version")),
                 versions);
+    }
+
+    /** The versions of packages such as {@code hnswlib==0.8.0}. */
+    public static Map<String, String> pinned(List<String> packages) {
+        return packages.stream()
+                .map(pinned -> pinned.split("==", 2))
+                .collect(Collectors.toMap(
+                        pinned -> pinned[0], pinned -> pinned[1], (one, other) -> one + " and " + other));
     }
 
     /** The version of the jar that contains a class; {@code unknown} if there is no jar with a version. */
@@ -117,7 +134,7 @@ public record Provenance(
     }
 
     /** All fields except the commit and the versions, as one sentence. */
-    String inWords() {
+    public String inWords() {
         return String.format(
                 Locale.ROOT, "%s, %d CPUs, %s, %,d MiB of memory; %s; %s", cpu, cpus, caches, memoryMib, system, java);
     }

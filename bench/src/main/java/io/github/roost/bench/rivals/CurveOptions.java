@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -28,7 +29,36 @@ final class CurveOptions {
         codes
     }
 
-    private final @Mixin DataOption data;
+    private static final String MIXTURE = DataOption.Data.mixture.name();
+    private static final String PACKAGES = DataOption.Data.packages.name();
+    /** Texts that take minutes to embed on two cores. */
+    private static final int TEXTS = 200_000;
+
+    @Option(
+            names = "--data",
+            paramLabel = "packages|mixture|glove100|glove50|floret300|minilm|FILE",
+            description = {
+                "Debian's packages, whose vectors are 8-bit numbers, a mixture of Gaussians, or vectors of floats:",
+                "words of GloVe 6B or floret, texts embedded here by MiniLM (384), or a file of ./roost search --base;",
+                "default ${DEFAULT-VALUE}."
+            })
+    private String data;
+
+    @Option(names = "--texts", paramLabel = "N", description = "Texts of minilm; default ${DEFAULT-VALUE}.")
+    private int texts = TEXTS;
+
+    /** What minilm is searched for. */
+    enum Queries {
+        in,
+        out
+    }
+
+    @Option(
+            names = "--queries",
+            paramLabel = "in|out",
+            description = "Of minilm: sentences as the rows are, or words; default ${DEFAULT-VALUE}.")
+    private Queries queries = Queries.in;
+
     private final @Mixin NumberOption rows;
     private final @Mixin NumberOption dimension = NumberOption.dimension(128, 1, 4_096);
 
@@ -78,7 +108,7 @@ final class CurveOptions {
 
     /** Creates the options with the defaults that differ from benchmark to benchmark. */
     CurveOptions(DataOption.Data data, int rows, int rowsPerCenter, List<Element> elements, List<Integer> ks) {
-        this.data = new DataOption(data);
+        this.data = data.name();
         this.rows = NumberOption.rows(rows, 1, 10_000_000);
         this.rowsPerCenter = rowsPerCenter;
         this.elements = elements;
@@ -88,6 +118,17 @@ final class CurveOptions {
     /** Throws if a value is out of range. */
     void check() {
         NumberOption.check(rows, dimension);
+        Options.require("--texts", texts, 10, 1_000_000);
+        boolean isKnown = List.of(MIXTURE, PACKAGES, RealData.MINILM).contains(data) || RealData.WORDS.contains(data);
+        if (!isKnown && !Files.exists(Path.of(data))) {
+            throw new CommandFailure("--data must be packages, mixture, "
+                    + String.join(", ", RealData.WORDS)
+                    + ", minilm or an existing file, got "
+                    + data);
+        }
+        if (queries == Queries.out && !data.equals(RealData.MINILM)) {
+            throw new CommandFailure("--queries must be in without --data minilm, got out");
+        }
         Options.require("--centers", centers(), 1, 1_000_000);
         Options.require("--m", m, 2, 256);
         Options.require("--ef-construction", efConstruction, 1, 10_000);
@@ -97,18 +138,26 @@ final class CurveOptions {
         }
     }
 
-    Workload workload() throws IOException {
-        return data.isMixture()
-                ? Workload.mixture(rows.value(), QUERIES, dimension.value(), centers(), 42)
-                : Workload.packages(RoostHome.packages(), QUERIES);
+    Workload workload(Consumer<String> progress) throws IOException, InterruptedException {
+        if (data.equals(MIXTURE)) {
+            return Workload.mixture(rows.value(), QUERIES, dimension.value(), centers(), 42);
+        }
+        if (data.equals(PACKAGES)) {
+            return Workload.packages(RoostHome.packages(), QUERIES);
+        }
+        int most = rows.isGiven() ? rows.value() : Integer.MAX_VALUE;
+        return data.equals(RealData.MINILM)
+                ? RealData.texts(texts, most, QUERIES, queries == Queries.out, progress)
+                : RealData.read(data, most, QUERIES, progress);
     }
 
     private int centers() {
         return centers == null ? Math.max(1, rows.value() / rowsPerCenter) : centers;
     }
 
+    /** The name of the data set, or of its file. */
     String data() {
-        return data.name();
+        return String.valueOf(Path.of(data).getFileName());
     }
 
     /** The element types, each once. */
@@ -143,13 +192,6 @@ final class CurveOptions {
 
     int efConstruction() {
         return efConstruction;
-    }
-
-    /** A name for the rows, different for different rows. */
-    String nameOfRows() {
-        return data.isMixture()
-                ? "mixture-%d-%d-%d".formatted(rows.value(), dimension.value(), centers())
-                : data.name();
     }
 
     /** Draws curves into a file of the folder of pictures, if there is one. */

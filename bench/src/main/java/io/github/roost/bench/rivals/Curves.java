@@ -5,9 +5,12 @@ import io.github.roost.simulator.plot.Axis;
 import io.github.roost.simulator.plot.Plot;
 import io.github.roost.simulator.plot.Series;
 import java.time.Duration;
+import java.util.Comparator;
+import java.util.DoubleSummaryStatistics;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 
@@ -58,6 +61,19 @@ public record Curves(String workload, int k, int tables, List<Curve> curves) {
                     .toList();
         }
 
+        /** The rates at a recall in words; where every ef finds more, or less, than that, how much it finds. */
+        public String at(double recall) {
+            Samples rates = Samples.of(ratesAt(recall));
+            if (!Double.isNaN(rates.median())) {
+                return rates.spread("%,.0f");
+            }
+            DoubleSummaryStatistics reached =
+                    points.stream().mapToDouble(Point::recall).summaryStatistics();
+            return recall < reached.getMin()
+                    ? String.format(Locale.ROOT, "at least %.3f", reached.getMin())
+                    : String.format(Locale.ROOT, "at most %.3f", reached.getMax());
+        }
+
         private static double missed(double recall) {
             return Math.log(Math.max(1 - recall, 1e-5));
         }
@@ -103,6 +119,24 @@ public record Curves(String workload, int k, int tables, List<Curve> curves) {
                         .filter(other -> other < table || other >= tables)
                         .mapToObj(other -> compare(curves.get(table), curves.get(other), recall)))
                 .toList();
+    }
+
+    /**
+     * Compares one of Roost's tables with the fastest other engine at a recall.
+     *
+     * @return empty if no other engine, or not the table, has points on both sides of the recall
+     */
+    public Optional<Comparison> againstTheBest(Curve table, double recall) {
+        return curves.stream()
+                .skip(tables)
+                .filter(other -> !Double.isNaN(median(other, recall)))
+                .max(Comparator.comparingDouble(other -> median(other, recall)))
+                .filter(best -> !Double.isNaN(median(table, recall)))
+                .map(best -> compare(table, best, recall));
+    }
+
+    private static double median(Curve curve, double recall) {
+        return Samples.of(curve.ratesAt(recall)).median();
     }
 
     private static Comparison compare(Curve table, Curve other, double recall) {

@@ -33,7 +33,11 @@ final class Engines implements AutoCloseable {
             "svs-lvq4x8",
             "symphonyqg",
             "symphonyqg-4bit",
-            "symphonyqg-8bit");
+            "symphonyqg-8bit",
+            "deglib",
+            "alayalite",
+            "alayalite-sq8",
+            "zvec");
 
     /** The libraries that IVF tables are compared with, in the order of the report. */
     static final List<String> IVF_RIVALS =
@@ -43,6 +47,7 @@ final class Engines implements AutoCloseable {
     private final List<Engine> engines = new ArrayList<>();
     private final int tables;
     private final CurveMeasurement measurement;
+    private final Consumer<String> progress;
 
     /** One of Roost's tables. */
     sealed interface Table {
@@ -102,8 +107,9 @@ final class Engines implements AutoCloseable {
             throws Exception {
         this.workload = workload;
         this.tables = tables.size();
+        this.progress = progress;
         progress.accept("exact neighbors");
-        this.measurement = new CurveMeasurement(workload, maxNeighbors);
+        this.measurement = new CurveMeasurement(workload, maxNeighbors, kept);
         for (Table table : tables) {
             progress.accept("build of " + table.engine());
             Path in = in(kept, table.engine());
@@ -162,15 +168,9 @@ final class Engines implements AutoCloseable {
         return sizes;
     }
 
-    /**
-     * Measures one curve per engine.
-     *
-     * @param k at most {@code maxNeighbors}
-     * @param widths values of ef, ascending, each at least k
-     * @param slice how long each engine searches at each ef in a round
-     */
-    Curves curves(int k, int[] widths, int rounds, Duration slice) throws Exception {
-        return measurement.curves(engines, tables, k, widths, rounds, slice);
+    /** Measures one curve per engine, for a k of at most {@code maxNeighbors}. */
+    Curves curves(Sweep sweep) throws Exception {
+        return measurement.curves(engines, tables, sweep, progress);
     }
 
     @Override

@@ -46,7 +46,7 @@ public final class HnswBench implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         check();
-        Workload workload = options.workload();
+        Workload workload = options.workload(output::progress);
         Path python = hnswlib.python();
         List<Curves> results = new ArrayList<>();
         try (Engines engines = new Engines(
@@ -63,11 +63,14 @@ public final class HnswBench implements Callable<Integer> {
                 output::progress)) {
             for (int k : options.ks()) {
                 output.progress("searches, k=" + k);
-                int[] wide = widths.stream()
-                        .mapToInt(Integer::intValue)
-                        .filter(width -> width >= k)
-                        .toArray();
-                results.add(engines.curves(k, wide, rounds.count(), rounds.slice()));
+                List<Integer> wide = widths.stream().filter(width -> width >= k).toList();
+                results.add(engines.curves(new Sweep(
+                        k,
+                        wide,
+                        Sweep.ALL,
+                        rounds.count(),
+                        rounds.slice(),
+                        rounds.slice().multipliedBy(4))));
             }
             report(results, footprints(engines), workload);
         }

@@ -32,9 +32,10 @@ public final class JvectorEngine implements Engine {
 
     /** Builds the graph. */
     public JvectorEngine(Workload workload, EngineSettings settings) throws Exception {
-        this.similarity = workload.metric() == Metric.INNER_PRODUCT
-                ? VectorSimilarityFunction.DOT_PRODUCT
-                : VectorSimilarityFunction.EUCLIDEAN;
+        // Of vectors of length one, as those of the cosine are, the product is faster.
+        this.similarity = workload.metric() == Metric.SQUARED_L2
+                ? VectorSimilarityFunction.EUCLIDEAN
+                : VectorSimilarityFunction.DOT_PRODUCT;
         this.queries = JvectorVectors.of(workload.queries());
         this.rows = new ListRandomAccessVectorValues(JvectorVectors.of(workload.rows()), workload.dimension());
         long began = System.nanoTime();

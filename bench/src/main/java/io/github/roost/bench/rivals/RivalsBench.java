@@ -1,7 +1,8 @@
 package io.github.roost.bench.rivals;
 
+import io.github.jbellis.jvector.graph.GraphSearcher;
 import io.github.roost.bench.FirstCores;
-import io.github.roost.simulator.measure.Samples;
+import io.github.roost.bench.report.Provenance;
 import io.github.roost.simulator.measure.Workload;
 import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.simulator.options.DataOption;
@@ -12,6 +13,7 @@ import io.github.roost.simulator.options.Options;
 import io.github.roost.simulator.options.RoostHome;
 import io.github.roost.simulator.options.RoundOptions;
 import io.github.roost.testkit.PeerPython;
+import io.github.roost.topology.Topology;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Vectors;
@@ -23,6 +25,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -40,8 +43,9 @@ import picocli.CommandLine.Option;
         name = "rivals",
         description = "Searches per second at equal recall, and bytes per row, compared with other libraries.")
 public final class RivalsBench implements Callable<Integer> {
-    private static final double[] RECALLS = {.9, .95, .98, .99, .999};
-    private static final List<Integer> WIDTHS = List.of(10, 14, 20, 28, 40, 56, 80, 112, 160, 240, 400, 800);
+    private static final double[] RECALLS = {.8, .9, .95, .98, .99};
+    private static final List<Integer> WIDTHS =
+            List.of(10, 14, 20, 28, 40, 56, 80, 112, 160, 240, 400, 560, 800, 1_120, 1_600);
     private static final List<Integer> PROBES = List.of(1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128);
 
     /** With more, nearly all large products would belong to a handful of rows. */
@@ -56,6 +60,7 @@ public final class RivalsBench implements Callable<Integer> {
     /** How distances are measured. */
     enum By {
         l2,
+        cosine,
         ip
     }
 
@@ -78,8 +83,8 @@ public final class RivalsBench implements Callable<Integer> {
 
     @Option(
             names = "--metric",
-            paramLabel = "l2|ip",
-            description = "Squared Euclidean distance (the default) or inner product.")
+            paramLabel = "l2|cosine|ip",
+            description = "Squared Euclidean distance (the default), cosine or inner product.")
     private By metric = By.l2;
 
     @Option(
@@ -138,35 +143,46 @@ public final class RivalsBench implements Callable<Integer> {
         Path python = peer == Peer.none
                 ? null
                 : PeerPython.prepareAll(RoostHome.peer("rivals"), PeerPython.RIVALS, output::progress);
+        Topology topology = TopologyReader.live().read();
         EngineSettings settings =
                 new EngineSettings(options.m(), options.efConstruction(), lists(workload), threads.value(), alone);
         try (Engines engines = new Engines(
                 workload,
-                FirstCores.of(TopologyReader.live().read(), Engine.THREADS),
+                FirstCores.of(topology, Engine.THREADS),
                 tables(),
                 rivals(),
                 python,
                 settings,
                 options.maxNeighbors(),
-                keptFolder(settings.nlist()),
+                keptFolder(workload, settings.nlist()),
                 output::progress)) {
+            List<Engines.Size> sizes = engines.sizes();
             List<Curves> results = new ArrayList<>();
             for (int k : options.ks()) {
                 output.progress("searches, k=" + k);
-                int[] wide = widths(k).stream().mapToInt(Integer::intValue).toArray();
-                results.add(engines.curves(k, wide, rounds.count(), rounds.slice()));
+                results.add(engines.curves(new Sweep(
+                        k,
+                        widths(k),
+                        RECALLS[RECALLS.length - 1],
+                        rounds.count(),
+                        rounds.slice(),
+                        rounds.slice().multipliedBy(4))));
             }
-            report(workload, engines.sizes(), results);
+            report(workload, topology, sizes, results);
         }
         return 0;
     }
 
-    private Workload workload() throws IOException {
-        Workload workload = options.workload();
+    private Workload workload() throws IOException, InterruptedException {
+        Workload workload = options.workload(output::progress);
         if (normSpread != 0) {
             workload = workload.withVariousNorms(normSpread, 42);
         }
-        return metric == By.ip ? workload.byInnerProduct() : workload;
+        return switch (metric) {
+            case l2 -> workload;
+            case cosine -> workload.byCosine();
+            case ip -> workload.byInnerProduct();
+        };
     }
 
     private List<Engines.Table> tables() {
@@ -197,26 +213,26 @@ public final class RivalsBench implements Callable<Integer> {
 
     /** The widths to search with: a graph search has at least k candidates. */
     private List<Integer> widths(int k) {
-        List<Integer> all = chosenWidths != null ? chosenWidths : index == Index.hnsw ? WIDTHS : PROBES;
+        if (chosenWidths == null && index == Index.hnsw) {
+            return Stream.concat(Stream.of(k), WIDTHS.stream().filter(width -> width > k))
+                    .toList();
+        }
+        List<Integer> all = chosenWidths != null ? chosenWidths : PROBES;
         return index == Index.ivf
                 ? all
                 : all.stream().filter(width -> width >= k).toList();
     }
 
     /** One folder per set of indexes. */
-    private @Nullable Path keptFolder(int lists) throws IOException {
+    private @Nullable Path keptFolder(Workload workload, int lists) throws IOException {
         Path kept = keep.folder();
         if (kept == null) {
             return null;
         }
-        String rowsOf = options.nameOfRows();
-        if (normSpread != 0) {
-            rowsOf += "-spread-" + normSpread;
-        }
         String built =
                 index == Index.hnsw ? "m%d-ef%d".formatted(options.m(), options.efConstruction()) : "nlist" + lists;
-        return Files.createDirectories(
-                kept.resolve("%s-%s-%s".formatted(rowsOf, metric, built)).toAbsolutePath());
+        String name = "%s-%s-%s-%s".formatted(options.data(), Workload.checksum(workload.rows()), metric, built);
+        return Files.createDirectories(kept.resolve(name).toAbsolutePath());
     }
 
     private void checkOptions() {
@@ -226,7 +242,7 @@ public final class RivalsBench implements Callable<Integer> {
             throw new CommandFailure("--norm-spread must be between 0 and " + MAX_NORM_SPREAD + ", got " + normSpread);
         }
         NumberOption.check(threads, nlist);
-        widths(0).forEach(width -> Options.require("--ef", width, 1, Vectors.MAX_EF));
+        widths(1).forEach(width -> Options.require("--ef", width, 1, Vectors.MAX_EF));
         for (int k : options.ks()) {
             if (widths(k).size() < 2) {
                 throw new CommandFailure("--ef must have two widths of at least " + k + " for --k " + k);
@@ -249,7 +265,16 @@ public final class RivalsBench implements Callable<Integer> {
         }
     }
 
-    private void report(Workload workload, List<Engines.Size> sizes, List<Curves> results) throws IOException {
+    private void report(Workload workload, Topology topology, List<Engines.Size> sizes, List<Curves> results)
+            throws IOException {
+        Map<String, String> versions =
+                new TreeMap<>(peer == Peer.none ? Map.of() : Provenance.pinned(PeerPython.RIVALS));
+        versions.put("jvector", Provenance.versionOf(GraphSearcher.class));
+        Provenance where = Provenance.here(RoostHome.folder(""), topology, versions);
+        String data = "rows %s, queries %s (SHA-256)"
+                .formatted(Workload.checksum(workload.rows()), Workload.checksum(workload.queries()));
+        output.line(where.inWords());
+        output.line("Roost " + where.commit() + ", " + where.versions() + "; " + data);
         output.format(
                 "%s, %s, %d thread%s, %s, searches per second: median (min to max) of %d rounds",
                 workload.name(),
@@ -269,6 +294,8 @@ public final class RivalsBench implements Callable<Integer> {
         }
         Map<String, Object> all = new LinkedHashMap<>();
         all.put("workload", workload.name());
+        all.put("data", data);
+        all.put("provenance", where);
         all.put("threads", threads.value());
         all.put("alone", alone);
         all.put("m", options.m());
@@ -286,6 +313,11 @@ public final class RivalsBench implements Callable<Integer> {
                                 size.bytesPerRow()))
                         .toList());
         all.put("curves", figures);
+        all.put(
+                "againstTheBest",
+                results.stream()
+                        .flatMap(curves -> againstTheBest(curves).stream())
+                        .toList());
         output.print(all);
     }
 
@@ -297,23 +329,45 @@ public final class RivalsBench implements Callable<Integer> {
                         .mapToObj(recall -> " recall " + recall + " |")
                         .collect(Collectors.joining()));
         output.line("| --- | ---: | ---: |" + " ---: |".repeat(RECALLS.length));
-        for (int engine = 0; engine < sizes.size(); engine++) {
-            Engines.Size size = sizes.get(engine);
-            Curves.Curve curve = curves.curves().get(engine);
+        for (Engines.Size size : sizes) {
+            Curves.Curve curve = curves.curves().stream()
+                    .filter(each -> each.engine().equals(size.engine()))
+                    .findFirst()
+                    .orElse(null);
+            String cells = curve == null
+                    ? " failed |".repeat(RECALLS.length)
+                    : Arrays.stream(RECALLS)
+                            .mapToObj(recall -> " " + curve.at(recall) + " |")
+                            .collect(Collectors.joining());
             output.format(
-                    "| %s | %.1f | %,.0f |%s",
-                    size.engine(),
-                    size.build().toMillis() / 1e3,
-                    size.bytesPerRow(),
-                    Arrays.stream(RECALLS)
-                            .mapToObj(recall -> " " + at(curve, recall) + " |")
-                            .collect(Collectors.joining()));
+                    "| %s | %.1f | %,.0f |%s", size.engine(), size.build().toMillis() / 1e3, size.bytesPerRow(), cells);
+        }
+        for (Curves.Curve table : curves.curves().subList(0, curves.tables())) {
+            for (double recall : RECALLS) {
+                curves.againstTheBest(table, recall).ifPresent(best -> output.line("k=" + curves.k() + " " + best));
+            }
         }
     }
 
-    private static String at(Curves.Curve curve, double recall) {
-        Samples rates = Samples.of(curve.ratesAt(recall));
-        return Double.isNaN(rates.median()) ? "-" : rates.spread("%,.0f");
+    private static List<Map<String, Object>> againstTheBest(Curves curves) {
+        List<Map<String, Object>> figures = new ArrayList<>();
+        for (Curves.Curve table : curves.curves().subList(0, curves.tables())) {
+            for (double recall : RECALLS) {
+                curves.againstTheBest(table, recall)
+                        .ifPresent(best -> figures.add(Map.of(
+                                "k",
+                                curves.k(),
+                                "recall",
+                                recall,
+                                "engine",
+                                table.engine(),
+                                "best",
+                                best.other().engine(),
+                                "ratios",
+                                best.ratios())));
+            }
+        }
+        return figures;
     }
 
     private static Map<String, Object> figures(int k, Curves.Curve curve) {

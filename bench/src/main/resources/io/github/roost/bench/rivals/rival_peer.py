@@ -1,6 +1,7 @@
 """Graph and IVF libraries of others as peers: builds an index of FOLDER/rows, then obeys orders on standard input.
 
-Arguments: FOLDER DIMENSION NAME l2|ip M EF_CONSTRUCTION NLIST BUILD_THREADS SEARCH_THREADS [KEPT]. Prints the seconds that the build took.
+Arguments: FOLDER DIMENSION NAME l2|ip M EF_CONSTRUCTION NLIST BUILD_THREADS SEARCH_THREADS [KEPT]. Prints the seconds that the build took,
+or the word failed and why.
 With KEPT the index is saved there, or, where KEPT is there, loaded from it and the seconds that its build took printed.
 Order "bytes": prints by how much the process has grown by the index, in bytes.
 Order "search K EF 0": the ids found for FOLDER/queries go to FOLDER/found as 32-bit integers; prints 0.
@@ -8,7 +9,9 @@ Order "rate K EF SECONDS": searches for all queries over and over; prints search
 which the library distributes to its threads.
 Order "alone K EF SECONDS": the same with one query after the other.
 EF is the parameter that a library has in its place: for lists, the number of lists that a search probes.
+NGT-QG is not here, as the wheel of NGT cannot build it.
 """
+import concurrent.futures
 import gc
 import os
 import shutil
@@ -21,6 +24,7 @@ folder, name, metric = sys.argv[1], sys.argv[3], sys.argv[4]
 dimension, m, ef_construction, nlist, build_threads, threads = map(int, sys.argv[2:3] + sys.argv[5:10])
 kept = sys.argv[10] if len(sys.argv) > 10 else None
 by_product = metric == "ip"
+searching = concurrent.futures.ThreadPoolExecutor(threads)
 
 
 def resident():
@@ -273,14 +277,19 @@ class SvsLvq:
 
 
 class SymphonyQg:
+    """Zeros are appended to vectors of less than 64 components, which it refuses."""
+
     def __init__(self, bits):
         self.bits = bits
+
+    def padded(self, vectors):
+        return numpy.pad(vectors, ((0, 0), (0, 64 - dimension))) if dimension < 64 else vectors
 
     def build(self, rows):
         import rabitqlib
 
-        self.index = rabitqlib.SymqgIndex(dimension, 2 * m, metric, self.bits)
-        self.index.build(rows, ef_construction, build_threads)
+        self.index = rabitqlib.SymqgIndex(max(64, dimension), 2 * m, metric, self.bits)
+        self.index.build(self.padded(rows), ef_construction, build_threads)
 
     def save(self, path):
         self.index.save(path + "/index")
@@ -291,8 +300,143 @@ class SymphonyQg:
         self.index = rabitqlib.SymqgIndex.load(path + "/index")
 
     def search(self, queries, k, ef):
-        found = self.index.search_batch(queries, k, ef, threads)
+        found = self.index.search_batch(self.padded(queries), k, ef, threads)
         return [part for part in found if numpy.asarray(part).dtype.kind in "iu"][0]
+
+
+class DegQg:
+    """deglib's exploration graph: its search compares 8-bit codes, then 1.5 k of the rows found by 16-bit floats."""
+
+    def build(self, rows):
+        import deglib
+
+        self.name_spaces(deglib)
+        order = deglib.optimization.presort(rows, metric=self.floats, threads=build_threads)
+        graph = deglib.build_from_data(
+            rows[order], labels=order, edges_per_vertex=2 * m, metric=self.floats, seed=7, thread_count=build_threads)
+        if kept is not None:
+            # The searched graph cannot be saved.
+            graph.save_graph(folder + "/graph")
+        self.use(deglib, graph, rows)
+
+    def name_spaces(self, deglib):
+        kind = "InnerProduct" if by_product else "L2"
+        self.floats, self.bytes, self.halves = (deglib.Metric[part + "_" + kind] for part in ("FP32", "Int8", "FP16"))
+
+    def use(self, deglib, graph, rows):
+        quantizer = deglib.optimization.make_scalar_quantizer_int8(rows)
+        codes = quantizer.quantize(rows, num_threads=build_threads)
+        self.searcher = deglib.search.create_searcher(
+            graph=graph.to_readonly(deglib.FloatSpace.create(dim=dimension, metric=self.bytes), codes),
+            quantizer=quantizer,
+            refine_space=deglib.FloatSpace.create(dim=dimension, metric=self.halves),
+            refine_data=deglib.distances.floats_to_fp16(rows))
+        self.searcher.optimize(num_threads=build_threads)
+
+    def save(self, path):
+        shutil.move(folder + "/graph", path + "/graph")
+
+    def load(self, path, rows):
+        import deglib
+
+        self.name_spaces(deglib)
+        self.use(deglib, deglib.graph.load_mutable_graph(path + "/graph"), rows)
+
+    def search(self, queries, k, ef):
+        found = self.searcher.search(queries, k, eps_or_ef=ef, rerank_factor=1.5, threads=threads, unsorted=True)
+        return found.reshape(len(queries), -1)
+
+
+class Alaya:
+    def __init__(self, codes):
+        self.codes = codes
+
+    def build(self, rows):
+        from alayalite import Index
+        from alayalite.schema import IndexParams
+
+        self.index = Index("index", IndexParams(
+            index_type="hnsw", metric=metric, quantization_type=self.codes, capacity=len(rows), max_nbrs=2 * m))
+        self.index.fit(rows, ef_construction=ef_construction, num_threads=build_threads)
+
+    def save(self, path):
+        from alayalite.schema import save_schema
+
+        schema = self.index.save(path + "/index")
+        save_schema(path + "/index/schema.json", schema)
+
+    def load(self, path, rows):
+        from alayalite import Index
+
+        self.index = Index.load(path, "index")
+
+    def search(self, queries, k, ef):
+        return self.index.batch_search(queries, k, ef, threads)
+
+
+class Zvec:
+    """8-bit codes, then vectors; a call of Python per query, on its own threads."""
+
+    def build(self, rows):
+        import zvec
+
+        self.start(zvec)
+        parameters = zvec.HnswIndexParam(
+            metric_type=zvec.MetricType.IP if by_product else zvec.MetricType.L2, m=2 * m,
+            ef_construction=ef_construction, quantize_type=zvec.QuantizeType.INT8, use_contiguous_memory=True)
+        vectors = zvec.VectorSchema("vector", zvec.DataType.VECTOR_FP32, dimension, index_param=parameters)
+        rows_of = zvec.create_and_open(folder + "/index", zvec.CollectionSchema(name="rows", vectors=vectors))
+        for first in range(0, len(rows), 1000):
+            part = rows[first : first + 1000]
+            rows_of.insert([zvec.Doc(id=str(first + i), vectors={"vector": row}) for i, row in enumerate(part)])
+        rows_of.optimize()
+        rows_of.flush()
+        del rows_of
+        gc.collect()
+        self.open(zvec, folder + "/index")
+
+    def start(self, zvec):
+        zvec.init(log_level=zvec.LogLevel.ERROR, query_threads=threads, optimize_threads=build_threads)
+
+    def open(self, zvec, path):
+        self.rows = zvec.open(path, zvec.CollectionOption(read_only=True))
+
+    def save(self, path):
+        shutil.copytree(folder + "/index", path + "/index")
+
+    def load(self, path, rows):
+        import zvec
+
+        self.start(zvec)
+        shutil.copytree(path + "/index", folder + "/index")
+        self.open(zvec, folder + "/index")
+
+    def search(self, queries, k, ef):
+        import zvec
+
+        parameters = zvec.HnswQueryParam(ef=ef, is_using_refiner=True)
+        return one_by_one(
+            lambda query: self.rows.query_internal_ids(
+                zvec.Query(field_name="vector", vector=query, param=parameters), topk=k),
+            queries,
+            k)
+
+
+def one_by_one(search, queries, k):
+    """Calls a search that takes one query, on as many threads as there are searches."""
+    found = numpy.full((len(queries), k), -1, dtype="<i4")
+
+    def some(first):
+        for query in range(first, len(queries), threads):
+            ids = search(queries[query])
+            found[query, : len(ids)] = ids
+
+    if threads == 1 or len(queries) == 1:
+        for first in range(threads):
+            some(first)
+    else:
+        list(searching.map(some, range(threads)))
+    return found
 
 
 ENGINES = {
@@ -309,6 +453,10 @@ ENGINES = {
     "symphonyqg": lambda: SymphonyQg(0),
     "symphonyqg-4bit": lambda: SymphonyQg(4),
     "symphonyqg-8bit": lambda: SymphonyQg(8),
+    "deglib": DegQg,
+    "alayalite": lambda: Alaya("none"),
+    "alayalite-sq8": lambda: Alaya("sq8"),
+    "zvec": Zvec,
 }
 
 rows = numpy.fromfile(folder + "/rows", dtype="<f4").reshape(-1, dimension)
@@ -344,7 +492,11 @@ def build_or_load(engine):
 
 before = resident()
 engine = ENGINES[name]()
-answer(build_or_load(engine))
+try:
+    answer(build_or_load(engine))
+except Exception as failure:
+    answers.write("failed %s\n" % " ".join(repr(failure).split()))
+    sys.exit(1)
 del rows
 gc.collect()
 

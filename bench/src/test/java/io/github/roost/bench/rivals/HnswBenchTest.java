@@ -43,7 +43,7 @@ class HnswBenchTest {
                 10,
                 null,
                 what -> {})) {
-            Curves curves = bench.curves(10, new int[] {10, 200}, 2, Duration.ofMillis(5));
+            Curves curves = bench.curves(sweep(10, List.of(10, 200)));
             assertThat(curves.curves())
                     .extracting(Curves.Curve::engine)
                     .containsExactly("roost", "roost int8", "jvector");
@@ -55,9 +55,13 @@ class HnswBenchTest {
                         .allSatisfy(
                                 point -> assertThat(point.rates()).hasSize(2).allMatch(rate -> rate > 0));
             }
-            assertThatThrownBy(() -> bench.curves(11, new int[] {20}, 1, Duration.ofMillis(1)))
+            assertThatThrownBy(() -> bench.curves(sweep(11, List.of(20))))
                     .hasMessageContaining("k must be at most 10, got 11");
         }
+    }
+
+    private static Sweep sweep(int k, List<Integer> widths) {
+        return new Sweep(k, widths, Sweep.ALL, 2, Duration.ofMillis(5), Duration.ofMillis(20));
     }
 
     @Test

@@ -101,6 +101,11 @@ public final class NumberOption {
         }
     }
 
+    /** Whether the command line has the option. */
+    public boolean isGiven() {
+        return !option.stringValues().isEmpty();
+    }
+
     /** The value. */
     public int value() {
         return option.getValue();
