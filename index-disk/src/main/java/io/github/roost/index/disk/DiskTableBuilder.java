@@ -4,6 +4,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.index.disk.build.DiskBuild;
 import io.github.roost.index.disk.format.DiskLayout;
 import io.github.roost.index.disk.format.Folders;
+import io.github.roost.index.disk.update.UpdateLock;
 import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
 import io.github.roost.vector.Metric;
@@ -94,7 +95,7 @@ public final class DiskTableBuilder {
      * @param path a file that does not exist or is empty
      * @param ids one external id per row, no two equal
      * @param rows at least one, all of one dimension, finite, not zero for cosine; a row and its neighbors must fit a page of 4 KiB
-     * @throws IOException if the file cannot be written, or is not empty; a partly written file is deleted
+     * @throws IOException if the file cannot be written, or is not empty, or another build of this process writes it; a partly written file is deleted
      * @throws IllegalArgumentException if a row, an id or an option is invalid
      */
     public void build(Orchestrator orchestrator, BlockIo io, Path path, long[] ids, float[][] rows) throws IOException {
@@ -194,7 +195,9 @@ public final class DiskTableBuilder {
             if (Files.exists(path) && !Files.isRegularFile(path)) {
                 throw new IOException(path + " is not a regular file");
             }
-            try (BlockFile file = io.openForUpdate(path)) {
+            try (BlockFile file = io.openForUpdate(path);
+                    // No two builds of this process write the same file, and a build leaves nothing beside it.
+                    UpdateLock _ = UpdateLock.takeHere(path)) {
                 if (file.blocks() > 0) {
                     throw new IOException(path + " is not empty: a table needs a new or an empty file");
                 }

@@ -280,6 +280,42 @@ class DiskTableTest {
     }
 
     @Test
+    void aSecondBuildOfAFileThatIsBeingBuiltIsRefusedAndHarmsNothing() throws Exception {
+        Path built = folder.resolve("twice");
+        VectorSource second = VectorSource.of(new float[][] {{3}});
+        CompletableFuture<Throwable> refused = new CompletableFuture<>();
+        VectorSource first = new VectorSource() {
+            @Override
+            public int size() {
+                return 1;
+            }
+
+            @Override
+            public int dimension() {
+                return 1;
+            }
+
+            @Override
+            public void read(int row, float[] into) {
+                into[0] = 7;
+                Thread.startVirtualThread(() -> {
+                    try {
+                        DiskTable.builder().degree(8).build(orchestrator, io, built, new long[] {2}, second);
+                        refused.complete(new AssertionError("two builds of one file"));
+                    } catch (Throwable failed) {
+                        refused.complete(failed);
+                    }
+                });
+                assertThat(refused.join()).isInstanceOf(IOException.class).hasMessageContaining("already");
+            }
+        };
+        DiskTable.builder().degree(8).build(orchestrator, io, built, new long[] {1}, first);
+        try (DiskTable table = DiskTable.openReadOnly(orchestrator, io, "twice", built)) {
+            assertThat(table.vector(1)).containsExactly(7);
+        }
+    }
+
+    @Test
     void aBuildThatIsCancelledLeavesNoFile() throws Exception {
         Path built = folder.resolve("cancelled");
         CompletableFuture<TableBuild<MutableDiskTable>> started = new CompletableFuture<>();

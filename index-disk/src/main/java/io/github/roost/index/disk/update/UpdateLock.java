@@ -21,9 +21,10 @@ public final class UpdateLock implements AutoCloseable {
     private static final Set<Path> HERE = ConcurrentHashMap.newKeySet();
 
     private final Path table;
-    private final FileChannel channel;
+    /** Null if other processes are not locked out. */
+    private final @Nullable FileChannel channel;
 
-    private UpdateLock(Path table, FileChannel channel) {
+    private UpdateLock(Path table, @Nullable FileChannel channel) {
         this.table = table;
         this.channel = channel;
     }
@@ -65,10 +66,30 @@ public final class UpdateLock implements AutoCloseable {
         }
     }
 
-    /** Releases the lock; idempotent. */
+    /**
+     * Takes the lock within this process alone, for a build, which leaves nothing beside its file.
+     *
+     * @param table the table's file
+     * @return to be closed once; null if the file system has no such file
+     * @throws IOException if another opener or build has it; the message names the table
+     */
+    public static @Nullable UpdateLock takeHere(Path table) throws IOException {
+        if (!Files.exists(table)) {
+            return null;
+        }
+        Path real = table.toRealPath();
+        if (!HERE.add(real)) {
+            throw new IOException(table + " is being built, or open for updates, already");
+        }
+        return new UpdateLock(real, null);
+    }
+
+    /** Releases the lock; idempotent if {@link #take} took it. */
     @Override
     public void close() throws IOException {
-        if (channel.isOpen()) {
+        if (channel == null) {
+            HERE.remove(table);
+        } else if (channel.isOpen()) {
             try {
                 channel.close();
             } finally {
