@@ -252,10 +252,10 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
 
     @Override
     protected CompletableFuture<SearchResult> submit(SearchRequest request) {
-        if (isClosing.get()) {
-            throw new TableClosedException(name());
+        // Until it has entered the codes, which are freed with the table.
+        try (var _ = use()) {
+            return search.submit(request);
         }
-        return search.submit(request);
     }
 
     @Override
@@ -286,11 +286,13 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
 
     @Override
     protected float[][] sampleRows(int count, Random random) {
-        return chooseRows(graph.codes().nodes(), count, random)
-                .filter(node -> graph.codes().state(node) == ProductCodes.LIVE)
-                .mapToObj(node -> readVector(graph.codes().id(node)))
-                .filter(Objects::nonNull)
-                .toArray(float[][]::new);
+        try (ProductCodes codes = graph.enterCodes()) {
+            return chooseRows(codes.nodes(), count, random)
+                    .filter(node -> codes.state(node) == ProductCodes.LIVE)
+                    .mapToObj(node -> readVector(codes.id(node)))
+                    .filter(Objects::nonNull)
+                    .toArray(float[][]::new);
+        }
     }
 
     /** {@inheritDoc} Reads the row's page, blocking; also null if the page is damaged, which is logged. */
@@ -328,7 +330,10 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
             MemorySegment memory = arena.allocate(BLOCK_BYTES, BLOCK_BYTES);
             for (int page = 0; page < graph.layout().pages(graph.codes().nodes()); page++) {
                 // Before the page is read: nodes in use now are on it.
-                BitSet used = graph.codes().used(page);
+                BitSet used;
+                try (ProductCodes codes = graph.enterCodes()) {
+                    used = codes.used(page);
+                }
                 NodePage read = graph.read(page, memory);
                 if (read == null || !read.isSound(used, graph.codes().nodes())) {
                     throw new FileFormatException(

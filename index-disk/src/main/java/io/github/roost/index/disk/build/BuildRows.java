@@ -4,6 +4,8 @@ import io.github.jbellis.jvector.graph.RandomAccessVectorValues;
 import io.github.jbellis.jvector.vector.VectorizationProvider;
 import io.github.jbellis.jvector.vector.types.VectorFloat;
 import io.github.jbellis.jvector.vector.types.VectorTypeSupport;
+import io.github.roost.index.disk.format.EqualItems;
+import io.github.roost.index.disk.format.Units;
 import io.github.roost.topology.system.DomainMemory;
 import io.github.roost.vector.file.PrivateFile;
 import java.io.IOException;
@@ -27,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * once, by one thread, before other threads read it. Only the owner may access the file; on systems that can delete open files it
  * has no name from the beginning.
  */
-final class BuildRows implements AutoCloseable {
+final class BuildRows implements AutoCloseable, CodeTraining.Sample {
     private static final VectorTypeSupport VECTORS =
             VectorizationProvider.getInstance().getVectorTypeSupport();
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
@@ -40,6 +42,9 @@ final class BuildRows implements AutoCloseable {
     private final @Nullable FileChannel file;
 
     private final MemorySegment memory;
+    private final int[] hashes;
+    /** Whether squares of some components are not floats. */
+    private volatile boolean hasHuge;
 
     /**
      * Allocates the memory or the file.
@@ -51,6 +56,7 @@ final class BuildRows implements AutoCloseable {
         this.rows = rows;
         this.dimension = dimension;
         this.table = table;
+        this.hashes = new int[rows];
         Path folder = table.toAbsolutePath().getParent();
         this.file = folder != null && Files.isDirectory(folder)
                 ? open(folder.resolve("." + table.getFileName() + "-" + UUID.randomUUID() + ".part"))
@@ -78,7 +84,8 @@ final class BuildRows implements AutoCloseable {
         return (long) count * dimension * Float.BYTES;
     }
 
-    int size() {
+    @Override
+    public int size() {
         return rows;
     }
 
@@ -88,6 +95,9 @@ final class BuildRows implements AutoCloseable {
      * @param components of whole rows
      */
     void write(int first, float[] components) {
+        for (int i = 0; i < components.length / dimension; i++) {
+            hashes[first + i] = hash(components, i * dimension);
+        }
         if (file == null) {
             MemorySegment.copy(components, 0, memory, FLOAT, bytes(first), components.length);
             return;
@@ -107,12 +117,70 @@ final class BuildRows implements AutoCloseable {
     }
 
     void read(int row, float[] into) {
-        MemorySegment.copy(memory, FLOAT, bytes(row), into, 0, dimension);
+        read(row, 0, dimension, into, 0);
     }
 
-    /** The rows as jvector reads them: each view has room for one row, so it belongs to one thread. */
-    RandomAccessVectorValues view() {
-        return new View();
+    @Override
+    public void read(int row, int begin, int length, float[] into, int at) {
+        MemorySegment.copy(memory, FLOAT, bytes(row) + (long) begin * Float.BYTES, into, at, length);
+    }
+
+    /** The same for both zeros; also looks for huge components. */
+    private int hash(float[] components, int from) {
+        int hash = 1;
+        float largest = 0;
+        for (int i = from; i < from + dimension; i++) {
+            hash = 31 * hash + Float.floatToRawIntBits(components[i] + 0f);
+            largest = Math.max(largest, Math.abs(components[i]));
+        }
+        if (largest > Units.LARGEST) {
+            hasHuge = true;
+        }
+        return hash;
+    }
+
+    /** Calls {@code joined} with each row that equals another one, but one row of them, and one that was met before. */
+    void findEqual(EqualItems.Pairs joined) {
+        float[] one = new float[dimension];
+        float[] two = new float[dimension];
+        EqualItems.find(
+                rows,
+                row -> true,
+                row -> hashes[row],
+                (row, other) -> {
+                    read(row, one);
+                    read(other, two);
+                    int i = 0;
+                    while (i < dimension && one[i] == two[i]) {
+                        i++;
+                    }
+                    return i == dimension;
+                },
+                joined);
+    }
+
+    /** Some of the rows. */
+    CodeTraining.Sample only(int[] some) {
+        return new CodeTraining.Sample() {
+            @Override
+            public int size() {
+                return some.length;
+            }
+
+            @Override
+            public void read(int row, int begin, int length, float[] into, int at) {
+                BuildRows.this.read(some[row], begin, length, into, at);
+            }
+        };
+    }
+
+    /**
+     * The rows as jvector reads them: each view has room for one row, so it belongs to one thread.
+     *
+     * @param scale factor for all components, a power of two
+     */
+    RandomAccessVectorValues view(float scale) {
+        return new View(scale);
     }
 
     @Override
@@ -127,6 +195,12 @@ final class BuildRows implements AutoCloseable {
         private final VectorFloat<?> vector = VECTORS.createFloatVector(dimension);
         private final MemorySegment components =
                 vector.get() instanceof float[] array ? MemorySegment.ofArray(array) : (MemorySegment) vector.get();
+        private final float[] scaled = new float[dimension];
+        private final float scale;
+
+        View(float scale) {
+            this.scale = scale;
+        }
 
         @Override
         public int size() {
@@ -140,7 +214,13 @@ final class BuildRows implements AutoCloseable {
 
         @Override
         public VectorFloat<?> getVector(int row) {
-            MemorySegment.copy(memory, bytes(row), components, 0, bytes(1));
+            if (scale == 1 && !hasHuge) {
+                MemorySegment.copy(memory, bytes(row), components, 0, bytes(1));
+            } else {
+                BuildRows.this.read(row, scaled);
+                Units.multiply(scaled, scale);
+                MemorySegment.copy(scaled, 0, components, FLOAT, 0, dimension);
+            }
             return vector;
         }
 
@@ -151,7 +231,7 @@ final class BuildRows implements AutoCloseable {
 
         @Override
         public RandomAccessVectorValues copy() {
-            return new View();
+            return new View(scale);
         }
     }
 }

@@ -6,9 +6,8 @@ import io.github.jbellis.jvector.graph.GraphIndexBuilder;
 import io.github.jbellis.jvector.graph.NodesIterator;
 import io.github.jbellis.jvector.graph.OnHeapGraphIndex;
 import io.github.jbellis.jvector.graph.RandomAccessVectorValues;
-import io.github.jbellis.jvector.graph.similarity.BuildScoreProvider;
-import io.github.jbellis.jvector.vector.VectorSimilarityFunction;
 import io.github.roost.index.disk.format.BlockMap;
+import io.github.roost.index.disk.format.CodeErrors;
 import io.github.roost.index.disk.format.DiskLayout;
 import io.github.roost.index.disk.format.NodePage;
 import io.github.roost.index.disk.format.ProductCodes;
@@ -29,6 +28,7 @@ import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.atomic.DoubleAdder;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 
@@ -41,6 +41,9 @@ public final class DiskBuild {
     private static final float ALPHA = 1.2f;
     /** Blocks per write. */
     private static final int RUN = 256;
+
+    /** Rows that codes are trained on. */
+    private static final int MAX_SAMPLE = 128_000;
 
     private static final int ROWS_PER_STEP = 256;
     /** Shares of the build's progress after each phase. */
@@ -90,23 +93,24 @@ public final class DiskBuild {
 
     private void write(BlockFile file, long[] ids, BuildRows rows) throws IOException {
         int nodes = rows.size();
-        OnHeapGraphIndex graph = graph(rows);
-        PageOrder order = order(graph, nodes);
+        int[] same = same(rows);
+        OnHeapGraphIndex graph = graph(rows, same);
+        PageOrder order = order(graph, same);
         try (Arena arena = Arena.ofConfined();
                 ProductCodes codes = new ProductCodes(layout)) {
             codes.grow(nodes);
-            encode(rows, order, ids, codes);
+            double error = encode(rows, order, ids, same, codes);
             BlockMap map = new BlockMap();
             int pages = layout.pages(nodes);
             int rowBlocks = layout.rowBlocks(nodes);
             work.phase(1, (long) pages + rowBlocks);
             map.grow(pages, rowBlocks);
             int next = layout.firstFreeBlock();
-            file.write(DiskLayout.centroidBlock(), codes.centroids());
+            file.write(DiskLayout.SUPERBLOCKS, codes.centroids());
             for (int page = 0; page < pages; page++) {
                 map.setPage(page, next + page);
             }
-            writeRuns(file, next, pages, number -> page(number, graph, order, rows, ids));
+            writeRuns(file, next, pages, number -> page(number, graph, order, rows, ids, same));
             next += pages;
             for (int block = 0; block < rowBlocks; block++) {
                 map.setRowBlock(block, next + block);
@@ -129,18 +133,19 @@ public final class DiskBuild {
                             order.node(entry(graph)),
                             next,
                             Checksum.of(section),
-                            Checksum.of(codes.centroids()))
+                            DiskLayout.SUPERBLOCKS,
+                            Checksum.of(codes.centroids()),
+                            new CodeErrors(nodes, error / nodes, 0, 0))
                     .writeBoth(roots);
             file.write(0, roots);
             file.sync();
         }
     }
 
-    private OnHeapGraphIndex graph(BuildRows rows) {
-        BuildScoreProvider scores =
-                BuildScoreProvider.randomAccessScoreProvider(rows.view(), VectorSimilarityFunction.EUCLIDEAN);
-        Supplier<RandomAccessVectorValues> views = rows.view().threadLocalSupplier();
-        GraphIndexBuilder builder = GraphIndexBuilder.builder(scores, layout.dimension(), layout.degree())
+    private OnHeapGraphIndex graph(BuildRows rows, int[] same) {
+        RandomAccessVectorValues view = rows.view(CodeTraining.scale(rows, layout.dimension()));
+        Supplier<RandomAccessVectorValues> views = view.threadLocalSupplier();
+        GraphIndexBuilder builder = GraphIndexBuilder.builder(new RowScores(view), layout.dimension(), layout.degree())
                 .withBeamWidth(width)
                 .withNeighborOverflow(NEIGHBOR_OVERFLOW)
                 .withAlpha(ALPHA)
@@ -149,18 +154,50 @@ public final class DiskBuild {
                 .withParallelExecutor(ForkJoinPool.commonPool())
                 .build();
         work.phase(LINKED, 2L * rows.size());
-        work.run(
-                rows.size(),
-                1,
-                (row, after) -> builder.addGraphNode(row, views.get().getVector(row)));
+        work.run(rows.size(), 1, (row, after) -> {
+            if (same[row] == row) {
+                builder.addGraphNode(row, views.get().getVector(row));
+            }
+        });
         OnHeapGraphIndex graph = (OnHeapGraphIndex) builder.getGraph();
-        work.run(rows.size(), 1, (node, after) -> graph.enforceDegree(node));
+        work.run(rows.size(), 1, (row, after) -> {
+            if (same[row] == row) {
+                graph.enforceDegree(row);
+            }
+        });
         return graph;
     }
 
-    private PageOrder order(OnHeapGraphIndex graph, int nodes) {
+    /** Per row itself, or the row that it hangs on: an equal one. */
+    private static int[] same(BuildRows rows) {
+        int[] same = new int[rows.size()];
+        Arrays.setAll(same, row -> row);
+        rows.findEqual((row, before) -> same[row] = same[before]);
+        return same;
+    }
+
+    private PageOrder order(OnHeapGraphIndex graph, int[] same) {
+        int nodes = same.length;
         work.phase(ORDERED, nodes);
-        PageOrder order = new PageOrder(nodes, layout.nodesPerPage(), row -> neighbors(graph, row));
+        // Equal rows are near each other too.
+        int[] next = new int[nodes];
+        int[] last = new int[nodes];
+        for (int row = 0; row < nodes; row++) {
+            next[row] = row;
+            last[row] = row;
+            if (same[row] != row) {
+                next[last[same[row]]] = row;
+                last[same[row]] = row;
+            }
+        }
+        PageOrder order = new PageOrder(nodes, layout.nodesPerPage(), row -> {
+            int[] its = neighbors(graph, same[row]);
+            if (next[row] != row) {
+                its = Arrays.copyOf(its, its.length + 1);
+                its[its.length - 1] = next[row];
+            }
+            return its;
+        });
         return work.once(() -> {
             order.fill(entry(graph), () -> {
                 work.yieldToSearches();
@@ -183,11 +220,13 @@ public final class DiskBuild {
         return neighbors;
     }
 
-    private void encode(BuildRows rows, PageOrder order, long[] ids, ProductCodes codes) {
-        CodeTraining training = new CodeTraining(work, layout, rows);
-        work.phase(TRAINED, training.steps());
-        training.run(codes);
+    /** Learns the codes and gives each row its own; returns the sum of their errors. */
+    private double encode(BuildRows rows, PageOrder order, long[] ids, int[] same, ProductCodes codes) {
+        work.phase(TRAINED, CodeTraining.steps(layout));
+        int[] sample = CodeTraining.choose(rows.size(), MAX_SAMPLE);
+        codes.setCentroids(CodeTraining.run(layout, rows.only(sample), work::done));
         work.phase(ENCODED, ids.length);
+        DoubleAdder error = new DoubleAdder();
         work.run(ids.length, ROWS_PER_CODING, (from, to) -> {
             float[] vector = new float[layout.dimension()];
             float[] distances = new float[layout.codeBytes() * CENTROIDS];
@@ -196,11 +235,16 @@ public final class DiskBuild {
                 work.yieldToSearches();
                 int row = order.row(node);
                 rows.read(row, vector);
-                codes.distances(vector, distances);
-                codes.encode(distances, code, 0, code.length);
-                codes.put(node, ids[row], code, ProductCodes.LIVE);
+                codes.distances(codes.inScale(vector), distances);
+                error.add(codes.encode(distances, code, 0, code.length));
+                codes.put(
+                        node,
+                        ids[row],
+                        code,
+                        same[row] == row ? ProductCodes.LIVE : (byte) (ProductCodes.LIVE | ProductCodes.HANGS_ON));
             }
         });
+        return error.sum();
     }
 
     private void writeRuns(BlockFile file, int first, int count, IntFunction<MemorySegment> block) throws IOException {
@@ -218,13 +262,14 @@ public final class DiskBuild {
         }
     }
 
-    private MemorySegment page(int number, OnHeapGraphIndex graph, PageOrder order, BuildRows rows, long[] ids) {
+    private MemorySegment page(
+            int number, OnHeapGraphIndex graph, PageOrder order, BuildRows rows, long[] ids, int[] same) {
         NodePage page = NodePage.empty(layout, number);
         float[] vector = new float[layout.dimension()];
         int begin = layout.firstNode(number);
         for (int node = begin; node < Math.min(begin + layout.nodesPerPage(), ids.length); node++) {
             int row = order.row(node);
-            int[] neighbors = neighbors(graph, row);
+            int[] neighbors = neighbors(graph, same[row]);
             Arrays.setAll(neighbors, i -> order.node(neighbors[i]));
             rows.read(row, vector);
             page.put(node, ids[row], vector, neighbors, neighbors.length);

@@ -32,7 +32,7 @@ public final class DiskGraph {
 
     private final BlockFile file;
     private final Superblock root;
-    private final ProductCodes codes;
+    private volatile ProductCodes codes;
     private final BlockMap map;
     private final ConcurrentHashMap<Integer, NodePage> changed = new ConcurrentHashMap<>();
     private volatile int entry;
@@ -69,7 +69,7 @@ public final class DiskGraph {
         requireBlocks(file, Math.max(root.mapBlock() + (long) mapBlocks, layout.firstFreeBlock() + (long) rowBlocks));
         ProductCodes codes = new ProductCodes(layout);
         try (Arena arena = Arena.ofConfined()) {
-            readSection(file, "centroids", DiskLayout.centroidBlock(), codes.centroids(), root.centroidChecksum());
+            readSection(file, "centroids", root.centroidBlock(), codes.centroids(), root.centroidChecksum());
             MemorySegment section = arena.allocate((long) mapBlocks * BLOCK_BYTES, BLOCK_BYTES);
             readSection(file, "map", root.mapBlock(), section, root.mapChecksum());
             BlockMap map = BlockMap.read(section, pages, rowBlocks);
@@ -88,6 +88,8 @@ public final class DiskGraph {
                     throw damaged(file, "codes", map.rowBlock(number));
                 }
             }
+            codes.findTwins();
+            codes.setErrors(root.errors());
             return new DiskGraph(file, root, codes, map);
         } catch (Throwable failed) {
             codes.close();
@@ -167,8 +169,29 @@ public final class DiskGraph {
         return root.metric();
     }
 
+    /** The current codes. Only the writer may read their memory without {@link #enterCodes}. */
     public ProductCodes codes() {
         return codes;
+    }
+
+    /** The current codes, for a reader that closes them when it is done, while others may take their place. The caller must hold the table. */
+    public ProductCodes enterCodes() {
+        ProductCodes now = codes;
+        while (!now.enter()) {
+            ProductCodes later = codes;
+            if (later == now) {
+                throw new IllegalStateException("the codes of a closed table cannot be read");
+            }
+            now = later;
+        }
+        return now;
+    }
+
+    /** Puts other codes of the same rows in place of the current ones. Writer only. */
+    public void setCodes(ProductCodes learned) {
+        ProductCodes before = codes;
+        codes = learned;
+        before.close();
     }
 
     public BlockMap map() {

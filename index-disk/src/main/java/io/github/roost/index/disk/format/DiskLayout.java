@@ -106,16 +106,11 @@ public record DiskLayout(int dimension, int degree, int codeBytes) {
         return row + ROW_CODE;
     }
 
-    /** First block of the centroids, which are written only by the build. */
-    public static long centroidBlock() {
-        return SUPERBLOCKS;
-    }
-
     public int centroidBlocks() {
         return Math.ceilDiv(CENTROIDS * dimension * Float.BYTES, PAGE_BYTES);
     }
 
-    /** First block available for pages, row blocks and maps. */
+    /** First block available for pages, row blocks, maps, and centroids that are learned later: those of the build are before it. */
     public int firstFreeBlock() {
         return SUPERBLOCKS + centroidBlocks();
     }

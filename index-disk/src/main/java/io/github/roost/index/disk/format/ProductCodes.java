@@ -8,12 +8,14 @@ import static io.github.roost.index.disk.format.DiskLayout.PAGE_BYTES;
 
 import io.github.roost.neighborhash.spi.RowMap;
 import io.github.roost.topology.system.DomainMemory;
+import io.github.roost.vector.Metric;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -26,7 +28,8 @@ import org.jspecify.annotations.Nullable;
  * node, or read its page, while it had an earlier row: then the distance estimate is wrong, and the page has the id of the earlier row. So a search
  * answers with a row of a page only if {@link #isRow}. The state is written with release and read with acquire semantics: who sees that a row
  * is live sees its id.
- * Memory is freed only by {@link #close}, which is called when no thread reads or writes.
+ * When the codes are learned again, a new object takes the place of the old one, which is kept for the searches that use it and no longer changed: they
+ * may find rows that are deleted meanwhile. Memory is freed when the table and all searches have called {@link #close}.
  */
 public final class ProductCodes implements AutoCloseable {
     /** Row blocks of one allocation. */
@@ -41,6 +44,12 @@ public final class ProductCodes implements AutoCloseable {
     /** Deleted: searches follow its edges, but do not find it. */
     public static final byte DEAD = 2;
 
+    /**
+     * Added to the state of a row that no edge leads to, but whose {@link #twin} is found: one of the nodes in its ring has an equal row
+     * and edges that lead to it.
+     */
+    public static final byte HANGS_ON = 4;
+
     private final DiskLayout layout;
     /** Of mapped memory, which goes back to the system as soon as the table is closed; that of malloc may not. */
     private final Arena arena = Arena.ofShared();
@@ -49,11 +58,23 @@ public final class ProductCodes implements AutoCloseable {
     /** {@link DiskLayout#partBegin} of each part and of the end; cached, as it takes two divisions and inner loops need it. */
     private final int[] partBegins;
 
-    /** A copy of the centroids, made on first use, when all are present. */
-    private volatile float @Nullable [] onHeap;
+    /**
+     * The centroids in the scale of distances.
+     *
+     * @param scale factor for components
+     * @param centroids one after another
+     */
+    private record InScale(float scale, float[] centroids) {}
 
+    /** Made on first use, when all centroids are present. */
+    private volatile @Nullable InScale inScale;
+
+    private final Twins twins = new Twins();
     private volatile MemorySegment[] chunks = new MemorySegment[0];
     private volatile int nodes;
+    private volatile CodeErrors errors = CodeErrors.UNKNOWN;
+    /** The table, while these are its codes, and the searches that use them. */
+    private final AtomicInteger users = new AtomicInteger(1);
 
     /** No nodes yet; the centroids must be written before the first code. */
     public ProductCodes(DiskLayout layout) {
@@ -74,6 +95,11 @@ public final class ProductCodes implements AutoCloseable {
 
     public MemorySegment centroids() {
         return centroids;
+    }
+
+    /** Sets the centroids, one after another, before the first code. */
+    public void setCentroids(float[] values) {
+        MemorySegment.copy(values, 0, centroids, FLOAT, 0, values.length);
     }
 
     /** Makes room for {@code count} nodes; new ones are free. */
@@ -132,7 +158,17 @@ public final class ProductCodes implements AutoCloseable {
         return chunks[block / CHUNK_BLOCKS].get(LONG, offset(block) + layout.rowOffset(node));
     }
 
+    /** {@link #FREE}, {@link #LIVE} or {@link #DEAD}. */
     public byte state(int node) {
+        return (byte) (fullState(node) & ~HANGS_ON);
+    }
+
+    /** Whether the row {@link #HANGS_ON} another one. */
+    public boolean hangsOn(int node) {
+        return (fullState(node) & HANGS_ON) != 0;
+    }
+
+    private byte fullState(int node) {
         int block = layout.rowBlockOf(node);
         return (byte) STATE.getAcquire(
                 chunks[block / CHUNK_BLOCKS], offset(block) + DiskLayout.stateOffset(layout.rowOffset(node)));
@@ -167,7 +203,39 @@ public final class ProductCodes implements AutoCloseable {
         STATE.setRelease(block, DiskLayout.stateOffset(row), state);
     }
 
-    /** Fills the distance table of a query: squared distances of each of its parts to all centroids of the part. */
+    /**
+     * The next of the nodes with rows that equal a node's row, in a ring; the node itself if it has none. Rows of equal codes may
+     * count as equal.
+     */
+    public int twin(int node) {
+        return twins.next(node);
+    }
+
+    /** Adds a node, which has no twin, to the ring of another one with an equal row. Writer only. */
+    public void joinTwin(int node, int other) {
+        twins.join(node, other);
+    }
+
+    /** Takes a node from its ring, before another row gets it. Writer only. */
+    public void leaveTwins(int node) {
+        twins.leave(node);
+    }
+
+    /** Whether two nodes have equal codes. */
+    public boolean hasSameCode(int node, int other) {
+        byte[] one = new byte[layout.codeBytes()];
+        byte[] two = one.clone();
+        read(node, one);
+        read(other, two);
+        return Arrays.equals(one, two);
+    }
+
+    /** Finds all nodes of equal codes, once all nodes are there. */
+    public void findTwins() {
+        twins.find(this);
+    }
+
+    /** Fills the distance table of a query, {@link #inScale(float[])}: squared distances of each of its parts to all centroids of the part. */
     public void distances(float[] query, float[] into) {
         distances(query, into, 0, layout.codeBytes());
     }
@@ -210,7 +278,7 @@ public final class ProductCodes implements AutoCloseable {
         return even + odd;
     }
 
-    /** Decodes a node's code; {@code code} is scratch memory. */
+    /** Decodes a node's code in the scale of all distances; {@code code} is scratch memory. */
     public void decode(int node, float[] into, byte[] code) {
         read(node, code);
         float[] centroid = centroidsOnHeap();
@@ -222,7 +290,7 @@ public final class ProductCodes implements AutoCloseable {
         }
     }
 
-    /** The squared distance of a vector to a decoded code, without a distance table. */
+    /** The squared distance of a vector, {@link #inScale(float[])}, to a decoded code, without a distance table. */
     public float distanceOf(float[] from, byte[] code) {
         float[] centroid = centroidsOnHeap();
         float sum = 0;
@@ -237,7 +305,7 @@ public final class ProductCodes implements AutoCloseable {
     }
 
     /** In one copy: single bytes off-heap cost several nanoseconds each if pages on the heap are read as well. */
-    private void read(int node, byte[] code) {
+    void read(int node, byte[] code) {
         int block = layout.rowBlockOf(node);
         long row = layout.rowOffset(node);
         MemorySegment.copy(
@@ -250,16 +318,51 @@ public final class ProductCodes implements AutoCloseable {
     }
 
     private float[] centroidsOnHeap() {
-        float[] copy = onHeap;
-        if (copy == null) {
-            copy = centroids.asSlice(0, layout.centroidOffset(CENTROIDS, 0)).toArray(FLOAT);
-            onHeap = copy;
+        return inScale().centroids;
+    }
+
+    private InScale inScale() {
+        InScale made = inScale;
+        if (made == null) {
+            float[] copy =
+                    centroids.asSlice(0, layout.centroidOffset(CENTROIDS, 0)).toArray(FLOAT);
+            float scale = Units.scale(copy, layout.dimension());
+            Units.multiply(copy, scale);
+            made = new InScale(scale, copy);
+            inScale = made;
         }
+        return made;
+    }
+
+    /** A vector in the scale of all distances; the same object if that is one. */
+    public float[] inScale(float[] vector) {
+        float scale = inScale().scale;
+        if (scale == 1) {
+            return vector;
+        }
+        float[] copy = vector.clone();
+        Units.multiply(copy, scale);
         return copy;
     }
 
-    /** Encodes some parts of a vector as their nearest centroids, by the table from {@link #distances}. */
-    public void encode(float[] distances, byte[] code, int from, int to) {
+    /** Reads a node's vector in the scale of all distances. */
+    public void vector(NodePage page, int node, float[] into) {
+        page.vector(node, into);
+        float scale = inScale().scale;
+        if (scale != 1) {
+            Units.multiply(into, scale);
+        }
+    }
+
+    /** The metric's distance for a squared distance in the scale of all distances. */
+    public float reported(Metric metric, float squared) {
+        double scale = inScale().scale;
+        return Space.reported(metric, (float) (squared / scale / scale));
+    }
+
+    /** Encodes some parts of a vector as their nearest centroids, by the table from {@link #distances}; returns the error. */
+    public double encode(float[] distances, byte[] code, int from, int to) {
+        double error = 0;
         for (int part = from; part < to; part++) {
             int nearest = 0;
             for (int centroid = 1; centroid < CENTROIDS; centroid++) {
@@ -268,7 +371,9 @@ public final class ProductCodes implements AutoCloseable {
                 }
             }
             code[part] = (byte) nearest;
+            error += distances[part * CENTROIDS + nearest];
         }
+        return error;
     }
 
     /** Number of nodes in a row block. */
@@ -276,9 +381,40 @@ public final class ProductCodes implements AutoCloseable {
         return Math.min(layout.rowsPerBlock(), nodes - block * layout.rowsPerBlock());
     }
 
+    /** Keeps the memory for a reader, until it calls {@link #close}; false if it is freed already. */
+    boolean enter() {
+        return users.getAndUpdate(count -> count == 0 ? 0 : count + 1) > 0;
+    }
+
+    /** Gives the memory up; the last to do so frees it. */
     @Override
     public void close() {
-        arena.close();
+        if (users.decrementAndGet() == 0) {
+            arena.close();
+        }
+    }
+
+    /** How well the codes stand for the rows. */
+    public CodeErrors errors() {
+        return errors;
+    }
+
+    /** Writer only. */
+    public void setErrors(CodeErrors value) {
+        errors = value;
+    }
+
+    /**
+     * Gives a node its row and state of another table's codes, and a code.
+     *
+     * @param code null if the node keeps its code
+     */
+    public void take(ProductCodes from, int node, byte @Nullable [] code) {
+        if (code == null) {
+            setState(node, from.fullState(node));
+        } else {
+            put(node, from.id(node), code, from.fullState(node));
+        }
     }
 
     /** A copy of a row block with its header, to be written. */

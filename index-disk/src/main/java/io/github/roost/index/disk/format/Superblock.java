@@ -21,7 +21,9 @@ import org.jspecify.annotations.Nullable;
  * @param entry node where searches begin
  * @param mapBlock first block of the map
  * @param mapChecksum checksum of the map
+ * @param centroidBlock first block of the centroids
  * @param centroidChecksum checksum of the centroids
+ * @param errors how well the codes stand for the rows
  */
 public record Superblock(
         long sequence,
@@ -32,7 +34,9 @@ public record Superblock(
         int entry,
         int mapBlock,
         int mapChecksum,
-        int centroidChecksum) {
+        int centroidBlock,
+        int centroidChecksum,
+        CodeErrors errors) {
     private static final long MAGIC = DiskFormats.TABLE.magic();
 
     private static final int VERSION = 2;
@@ -61,6 +65,11 @@ public record Superblock(
         block.set(INT, 56, mapBlock);
         block.set(INT, 60, mapChecksum);
         block.set(INT, 64, centroidChecksum);
+        block.set(INT, 68, centroidBlock);
+        block.set(INT, 72, errors.trained());
+        block.set(INT, 76, errors.added());
+        block.set(LONG, 80, Double.doubleToLongBits(errors.mean()));
+        block.set(LONG, 88, Double.doubleToLongBits(errors.sum()));
         block.set(INT, CHECKSUM, Checksum.of(block.asSlice(0, CHECKSUM)));
     }
 
@@ -82,6 +91,13 @@ public record Superblock(
         int metric = block.get(INT, 44);
         int nodes = block.get(INT, 48);
         int entry = block.get(INT, 52);
+        // Tables of earlier builds say neither: their centroids are behind the superblocks.
+        int centroidBlock = block.get(INT, 68) == 0 ? DiskLayout.SUPERBLOCKS : block.get(INT, 68);
+        CodeErrors errors = new CodeErrors(
+                block.get(INT, 72),
+                Double.longBitsToDouble(block.get(LONG, 80)),
+                block.get(INT, 76),
+                Double.longBitsToDouble(block.get(LONG, 88)));
         // A right checksum does not mean that the writer was right.
         boolean sound = layout.dimension() >= 1
                 && layout.dimension() <= PAGE_BYTES
@@ -98,6 +114,8 @@ public record Superblock(
                 && entry >= 0
                 && entry < nodes
                 && block.get(INT, 56) >= layout.firstFreeBlock()
+                && centroidBlock >= DiskLayout.SUPERBLOCKS
+                && errors.isSound()
                 && block.get(LONG, 16) >= 1;
         return sound
                 ? new Superblock(
@@ -109,7 +127,9 @@ public record Superblock(
                         entry,
                         block.get(INT, 56),
                         block.get(INT, 60),
-                        block.get(INT, 64))
+                        centroidBlock,
+                        block.get(INT, 64),
+                        errors)
                 : null;
     }
 }

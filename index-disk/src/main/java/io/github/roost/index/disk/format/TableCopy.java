@@ -27,7 +27,9 @@ public final class TableCopy {
                 root.entry(),
                 root.mapBlock(),
                 root.mapChecksum(),
-                root.centroidChecksum());
+                root.centroidBlock(),
+                root.centroidChecksum(),
+                root.errors());
         long blocks = file.blocks();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment all = arena.allocate((long) BLOCKS_AT_ONCE * BLOCK_BYTES, BLOCK_BYTES);

@@ -51,10 +51,12 @@ public final class BeamSearch {
     private static final int MAX_FROM_PAGES = 64;
     /** Max nodes per slice on changed pages, which need no read: some 100 us. */
     private static final int MAX_FROM_MEMORY = 16;
+    /** Max nodes without a live row that the search of an update expands, per node of its width. */
+    private static final int UPDATE_REFUSED = 64;
     /** Floats per cache line of 64 bytes. */
     private static final int FLOATS_PER_LINE = 16;
 
-    /** Called with the node and vector of each row that it expands; the vector is valid only during the call. */
+    /** Called with the node and vector, in the scale of distances, of each row that it expands; the vector is valid only during the call. */
     public interface Visits {
         void visited(int node, float[] vector);
     }
@@ -64,7 +66,7 @@ public final class BeamSearch {
     private final DiskLayout layout;
     private final ProductCodes codes;
     private final SearchRequest request;
-    /** Number of nearest nodes that the search keeps and reads. */
+    /** Number of nearest nodes with rows that may be found that the search keeps and reads, with all others that are as near. */
     private final int width;
 
     private final PageReads pageReads;
@@ -108,6 +110,9 @@ public final class BeamSearch {
     private int pagesRead;
     private int pagesInMemory;
     private int expanded;
+    /** Those of the expanded nodes whose rows may not be found. */
+    private int refused;
+
     private int damaged;
     private long codesRead;
     private final boolean prefetches;
@@ -131,12 +136,17 @@ public final class BeamSearch {
             BlockReads reads,
             Visits visits,
             float[] distances) {
-        this(graph, counts, request, pageReads, false, request.query(), reads, visits, distances, true);
+        this(graph, graph.codes(), counts, request, pageReads, false, request.query(), reads, visits, distances, true);
     }
 
-    /** Creates a search for a caller. */
+    /**
+     * Creates a search for a caller.
+     *
+     * @param codes of the table, kept until the search has ended
+     */
     BeamSearch(
             DiskGraph graph,
+            ProductCodes codes,
             SearchCounts counts,
             SearchRequest request,
             PageReads pageReads,
@@ -144,6 +154,7 @@ public final class BeamSearch {
             BlockReads reads) {
         this(
                 graph,
+                codes,
                 counts,
                 request,
                 pageReads,
@@ -157,6 +168,7 @@ public final class BeamSearch {
 
     private BeamSearch(
             DiskGraph graph,
+            ProductCodes codes,
             SearchCounts counts,
             SearchRequest request,
             PageReads pageReads,
@@ -169,11 +181,11 @@ public final class BeamSearch {
         this.graph = graph;
         this.counts = counts;
         this.layout = graph.layout();
-        this.codes = graph.codes();
+        this.codes = codes;
         this.request = request;
         this.width = request.effortOr(DiskSearch.defaultWidth(request.k()));
         this.pageReads = pageReads;
-        this.query = query;
+        this.query = codes.inScale(query);
         this.reads = reads;
         this.visits = visits;
         this.distances = distances;
@@ -193,9 +205,7 @@ public final class BeamSearch {
             codes.distances(query, distances);
         }
         if (!scans) {
-            int entry = graph.entry();
-            seen.add(entry);
-            addCandidate(entry);
+            meet(graph.entry());
             addSample();
         }
         return proceed(began, context);
@@ -224,32 +234,59 @@ public final class BeamSearch {
         Nearest best = new Nearest(Math.clamp(width / WIDTH_PER_START, 1, STARTS));
         for (int i = 0; i < count; i++) {
             int node = (int) ((long) i * nodes / count);
-            if (codes.state(node) != ProductCodes.FREE) {
+            if (codes.state(node) != ProductCodes.FREE && !codes.hangsOn(node)) {
                 codesRead++;
-                best.add(node, 0, codes.distance(distances, node, code));
+                best.add(node, 0, distance(node));
             }
         }
         for (int i = 0; i < best.size(); i++) {
-            if (seen.add(best.node(i))) {
-                candidates.add(best.node(i), 0, best.distance(i));
-            }
+            meet(best.node(i));
         }
     }
 
     /** Runs in a slice, so that an exception of the filter fails this search. */
     private void plan() {
         int nodes = codes.nodes();
-        int live = graph.live();
-        int allowed = isFiltered ? FilterPlan.allowed(nodes, this::isAllowed) : live;
-        scansCodes = isFiltered && FilterPlan.scans(allowed, nodes, width);
-        scans = scansCodes;
-        int inGraph = Math.max(1, live + graph.dead());
-        candidates = new Nearest(Math.min(scans ? width : FilterPlan.width(width, allowed, inGraph), nodes));
+        scans = isFiltered && FilterPlan.scans(FilterPlan.allowed(nodes, this::isAllowed), nodes, width);
+        scansCodes = scans;
+        candidates = new Nearest(Math.min(width, nodes));
         nearest = new Nearest(Math.min(request.k(), nodes));
     }
 
+    /**
+     * Whether the codes of all allowed rows must be compared after all, since the graph search has not found as many rows as there are:
+     * what may not be found is in the way, or no edge leads to a row.
+     */
+    private boolean mustScan() {
+        if (visits != null || scansCodes || cutShort) {
+            return false;
+        }
+        int most = isFiltered ? request.k() : Math.min(request.k(), graph.live());
+        if (!isCrowdedOut() && nearest.size() >= most) {
+            return false;
+        }
+        // Cut short, a scan is worth less than what was found.
+        cutShort = codes.nodes() > request.visitLimit() - codesRead;
+        return !cutShort;
+    }
+
+    private void beginScan() {
+        scans = true;
+        scansCodes = true;
+        retryCount = 0;
+        candidates = new Nearest(Math.min(width, codes.nodes()));
+        nearest = new Nearest(Math.min(request.k(), codes.nodes()));
+    }
+
+    private boolean isCrowdedOut() {
+        return visits == null
+                ? FilterPlan.isCrowdedOut(refused, candidates.uncounted(), codes.nodes(), width)
+                : refused > UPDATE_REFUSED * width;
+    }
+
     private boolean isAllowed(int node) {
-        return codes.state(node) == ProductCodes.LIVE && request.filter().allows(codes.id(node));
+        return codes.state(node) == ProductCodes.LIVE
+                && (!isFiltered || request.filter().allows(codes.id(node)));
     }
 
     private Step<BeamSearch, SearchResult> resume(BeamSearch same, SearchContext context) throws Exception {
@@ -288,6 +325,10 @@ public final class BeamSearch {
             return new Step.Yield<>(this::resume);
         }
         if (readingCount == 0 && reads.inFlight() == 0) {
+            if (mustScan()) {
+                beginScan();
+                return new Step.Yield<>(this::resume);
+            }
             if (visits == null) {
                 counts.add(pagesRead, pagesInMemory, expanded, codesRead, stalledNanos, busyNanos);
             }
@@ -306,7 +347,7 @@ public final class BeamSearch {
         int end = Math.min(codes.nodes(), scanned + CODES_PER_SLICE);
         for (; scanned < end; scanned++) {
             if (isAllowed(scanned)) {
-                addCandidate(scanned);
+                addCandidate(scanned, distance(scanned), true);
             }
         }
         scans = end < codes.nodes() && !isOverLimit();
@@ -317,14 +358,32 @@ public final class BeamSearch {
         return cutShort;
     }
 
-    private void addCandidate(int node) {
-        addCandidate(node, codes.distance(distances, node, code));
+    /** The distance of its code. */
+    private float distance(int node) {
+        return codes.distance(distances, node, code);
     }
 
-    /** @param distance of its code */
-    private void addCandidate(int node, float distance) {
+    private boolean addCandidate(int node, float distance, boolean isCounted) {
         codesRead++;
-        candidates.add(node, 0, distance);
+        return candidates.add(node, 0, distance, isCounted);
+    }
+
+    /** Adds a node unless it was seen before, and nodes of rows that equal its row: edges need not lead to these. */
+    private void meet(int node) {
+        // Rows that are added after other codes have taken the place of these are not found.
+        if (node >= codes.nodes() || !seen.add(node) || !addCandidate(node, distance(node), isAllowed(node))) {
+            return;
+        }
+        int equal = codes.twin(node);
+        // More than the width are not kept; a search that comes to a later one of them goes on from there.
+        for (int added = 0; equal != node && added < width && seen.add(equal); equal = codes.twin(equal)) {
+            if (isAllowed(equal)) {
+                added++;
+                if (!addCandidate(equal, distance(equal), true)) {
+                    return;
+                }
+            }
+        }
     }
 
     /** Processes completed reads; returns whether some may be left for another slice. */
@@ -369,7 +428,7 @@ public final class BeamSearch {
                 page = new NodePage(layout, number, isRead ? read.memory() : MemorySegment.NULL);
                 whole = isRead && page.isWhole();
             }
-            if (whole && page.isSound(node, codes.nodes())) {
+            if (whole && page.isSound(node, graph.codes().nodes())) {
                 expand(page, node);
             } else if (graph.hasMoved(number, read.block())) {
                 retries[retryCount++] = node;
@@ -399,7 +458,7 @@ public final class BeamSearch {
         int end = Math.min(layout.firstNode(page.number()) + layout.nodesPerPage(), codes.nodes());
         while (lastNext < end && !graph.hasMoved(page.number(), lastBlock)) {
             int node = lastNext++;
-            if (page.isSound(node, codes.nodes()) && candidates.take(node, codes.distance(distances, node, code))) {
+            if (page.isSound(node, graph.codes().nodes()) && candidates.take(node, distance(node))) {
                 expand(page, node);
                 return true;
             }
@@ -418,14 +477,13 @@ public final class BeamSearch {
         for (int node = begin; node < end && (scansCodes || codesRead < request.visitLimit()); node++) {
             if (codes.state(node) == ProductCodes.FREE
                     || codes.id(node) != page.id(node)
-                    || !page.isSound(node, codes.nodes())) {
+                    || !page.isSound(node, graph.codes().nodes())) {
                 continue;
             }
-            float distance = codes.distance(distances, node, code);
-            if (!scansCodes && seen.add(node)) {
-                addCandidate(node, distance);
+            if (!scansCodes && !codes.hangsOn(node)) {
+                meet(node);
             }
-            if (candidates.take(node, distance)) {
+            if (candidates.take(node, distance(node))) {
                 expand(page, node);
             }
         }
@@ -436,18 +494,18 @@ public final class BeamSearch {
         long id = page.id(node);
         boolean isRow = codes.isRow(node, id);
         if (isRow && visits != null) {
-            page.vector(node, vector);
+            codes.vector(page, node, vector);
             visits.visited(node, vector);
         } else if (isRow && (!isFiltered || request.filter().allows(id))) {
-            page.vector(node, vector);
+            codes.vector(page, node, vector);
             nearest.add(node, id, Vectors.squaredDistance(query, vector));
+        } else {
+            refused++;
         }
         // After a scan of all codes, edges lead to nothing new.
         if (!scansCodes) {
             for (int neighbor : page.neighbors(node)) {
-                if (seen.add(neighbor)) {
-                    addCandidate(neighbor);
-                }
+                meet(neighbor);
             }
         }
     }
@@ -473,7 +531,7 @@ public final class BeamSearch {
         int fromMemory = 0;
         int maxFromMemory = visits == null ? MAX_FROM_MEMORY : 1;
         // After a scan of codes alone, the best nodes must still be read.
-        boolean mayStart = scansCodes || !isOverLimit();
+        boolean mayStart = scansCodes || (!isOverLimit() && !isCrowdedOut());
         while (mayStart
                 && reads.inFlight() + count < maxInFlight
                 && readingCount < MAX_READING
@@ -547,7 +605,7 @@ public final class BeamSearch {
             // While a row is replaced, two nodes have its id.
             if (answered.add(nearest.id(i))) {
                 ids[count] = nearest.id(i);
-                exact[count++] = Space.reported(graph.metric(), nearest.distance(i));
+                exact[count++] = codes.reported(graph.metric(), nearest.distance(i));
             }
         }
         return SearchResult.sorted(Arrays.copyOf(ids, count), Arrays.copyOf(exact, count))

@@ -3,6 +3,7 @@ package io.github.roost.index.disk.search;
 import io.github.roost.core.MappingId;
 import io.github.roost.core.spi.Indexing;
 import io.github.roost.index.disk.format.DiskGraph;
+import io.github.roost.index.disk.format.ProductCodes;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.BlockReads;
 import io.github.roost.vector.SearchRequest;
@@ -54,22 +55,29 @@ public final class DiskSearch {
     /** Submits a checked request. */
     public CompletableFuture<SearchResult> submit(SearchRequest request) {
         BlockReads reads = io.reads();
+        ProductCodes codes = graph.enterCodes();
         CompletableFuture<SearchResult> answer;
         try {
-            BeamSearch search = new BeamSearch(graph, counts, request, pageReads, prefetches, reads);
+            BeamSearch search = new BeamSearch(graph, codes, counts, request, pageReads, prefetches, reads);
             answer = indexing.submitSteps(search::begin, search, id, request.options());
         } catch (Throwable failed) {
             reads.close();
+            codes.close();
             throw failed;
         }
         // However the search ends, its reads are freed; reads in flight keep the file open by themselves.
-        var _ = answer.whenComplete((result, failure) -> reads.close());
+        var _ = answer.whenComplete((result, failure) -> {
+            reads.close();
+            codes.close();
+        });
         return answer;
     }
 
     /** The k nearest rows of each query, by an exact scan that blocks, and ends when it has expired; the caller must hold the table. */
     public SearchResult[] nearest(float[][] queries, int k, BooleanSupplier expired) {
-        return new ExactScan(graph).nearest(queries, k, expired);
+        try (ProductCodes codes = graph.enterCodes()) {
+            return new ExactScan(graph, codes).nearest(queries, k, expired);
+        }
     }
 
     public SearchCounts counts() {

@@ -15,7 +15,7 @@ import java.util.Arrays;
 import java.util.function.BooleanSupplier;
 
 /** Exact search that reads every page once for all queries; blocks, for recall measurements. Stateless. */
-record ExactScan(DiskGraph graph) {
+record ExactScan(DiskGraph graph, ProductCodes codes) {
     /**
      * The k nearest rows of each query.
      *
@@ -23,11 +23,10 @@ record ExactScan(DiskGraph graph) {
      * @throws DeadlineExceededException if it has expired
      */
     SearchResult[] nearest(float[][] queries, int k, BooleanSupplier expired) {
-        ProductCodes codes = graph.codes();
         DiskLayout layout = codes.layout();
         int nodes = codes.nodes();
         float[][] inSpace = Arrays.stream(queries)
-                .map(query -> Space.of(graph.metric(), query))
+                .map(query -> codes.inScale(Space.of(graph.metric(), query)))
                 .toArray(float[][]::new);
         Nearest[] found = new Nearest[queries.length];
         Arrays.setAll(found, query -> new Nearest(k));
@@ -42,8 +41,8 @@ record ExactScan(DiskGraph graph) {
                 int first = layout.firstNode(number);
                 int end = Math.min(first + layout.nodesPerPage(), nodes);
                 for (int node = first; page != null && node < end; node++) {
-                    if (page.isSound(node, codes.nodes()) && codes.isRow(node, page.id(node))) {
-                        page.vector(node, vector);
+                    if (page.isSound(node, graph.codes().nodes()) && codes.isRow(node, page.id(node))) {
+                        codes.vector(page, node, vector);
                         for (int query = 0; query < queries.length; query++) {
                             found[query].add(node, page.id(node), Vectors.squaredDistance(inSpace[query], vector));
                         }
@@ -61,7 +60,7 @@ record ExactScan(DiskGraph graph) {
         float[] distances = new float[ids.length];
         for (int i = 0; i < ids.length; i++) {
             ids[i] = found.id(i);
-            distances[i] = Space.reported(graph.metric(), found.distance(i));
+            distances[i] = codes.reported(graph.metric(), found.distance(i));
         }
         return SearchResult.sorted(ids, distances);
     }

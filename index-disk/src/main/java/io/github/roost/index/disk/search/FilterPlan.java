@@ -10,6 +10,8 @@ public final class FilterPlan {
     /** Nodes tested for an estimate: a share of a tenth is estimated to within a tenth of itself. */
     private static final int SAMPLE = 1_024;
 
+    private static final int MAX_REFUSED = 4_096;
+
     private FilterPlan() {}
 
     /** The estimated number of allowed nodes, from evenly spaced ones; exact for small tables. */
@@ -30,8 +32,14 @@ public final class FilterPlan {
         return (double) allowed * allowed <= (double) CODES_PER_READ * width * nodes;
     }
 
-    /** The width at which a graph search keeps {@code width} allowed nodes. */
-    static int width(int width, int allowed, int nodes) {
-        return (int) Math.max(1, Math.min(nodes, Math.ceil((double) width * nodes / Math.max(1, allowed))));
+    /**
+     * Whether a graph search has met so many nodes whose rows may not be found that the codes of all nodes are compared instead: they
+     * crowd out the others where the query is, however few they are among all.
+     *
+     * @param expanded such nodes that it has read
+     * @param kept such nodes that it keeps, each of which makes the next one dearer
+     */
+    static boolean isCrowdedOut(int expanded, int kept, int nodes, int width) {
+        return expanded > width + nodes / CODES_PER_READ || kept > MAX_REFUSED + 4L * width;
     }
 }

@@ -1,20 +1,35 @@
 package io.github.roost.index.disk.search;
 
-/** The nearest nodes that one search has seen, nearest first, up to a max; each can be taken once. Not thread-safe. */
+import java.util.Arrays;
+
+/**
+ * The nearest nodes that one search has seen, nearest first, until so many of them count; each can be taken once. A node that does
+ * not count, since its row may not be found, takes no place from others. Not thread-safe.
+ */
 final class Nearest {
-    private final int[] nodes;
-    private final long[] ids;
-    private final float[] distances;
-    private final boolean[] taken;
+    private static final int MIN_CAPACITY = 16;
+
+    private final int max;
+    private int[] nodes;
+    private long[] ids;
+    private float[] distances;
+    private boolean[] taken;
+    private boolean[] counts;
     private int size;
+    /** Number of nodes that count; if it is the max, the last node counts. */
+    private int counted;
     /** All nodes before this index are taken. */
     private int first;
 
     Nearest(int max) {
-        nodes = new int[max];
-        ids = new long[max];
-        distances = new float[max];
-        taken = new boolean[max];
+        this.max = max;
+        // One more than are kept: a nearer node is inserted before the last one goes.
+        int capacity = Math.max(max + 1, MIN_CAPACITY);
+        nodes = new int[capacity];
+        ids = new long[capacity];
+        distances = new float[capacity];
+        taken = new boolean[capacity];
+        counts = new boolean[capacity];
     }
 
     int size() {
@@ -34,23 +49,62 @@ final class Nearest {
         return distances[index];
     }
 
-    /** Adds a node that was not added before, unless it is full of nearer ones; ties go to the one added first. */
+    /** Adds a node that counts and was not added before, unless it is full of nearer ones; ties go to the one added first. */
     void add(int node, long id, float distance) {
-        if (size == nodes.length && !(distance < distances[size - 1])) {
-            return;
+        add(node, id, distance, true);
+    }
+
+    /** The same for a node that counts or not; returns whether it was near enough. */
+    boolean add(int node, long id, float distance, boolean isCounted) {
+        if (counted == max && (size == 0 || !(distance < distances[size - 1]))) {
+            return false;
+        }
+        if (size == nodes.length) {
+            grow();
         }
         int low = after(distance);
-        int last = Math.min(size, nodes.length - 1);
-        System.arraycopy(nodes, low, nodes, low + 1, last - low);
-        System.arraycopy(ids, low, ids, low + 1, last - low);
-        System.arraycopy(distances, low, distances, low + 1, last - low);
-        System.arraycopy(taken, low, taken, low + 1, last - low);
+        insert(nodes, low);
+        insert(ids, low);
+        insert(distances, low);
+        insert(taken, low);
+        insert(counts, low);
         nodes[low] = node;
         ids[low] = id;
         distances[low] = distance;
         taken[low] = false;
-        size = last + 1;
+        counts[low] = isCounted;
+        size++;
+        counted += isCounted ? 1 : 0;
         first = Math.min(first, low);
+        if (counted > max) {
+            size--;
+            counted--;
+        }
+        // Those behind the last one that counts are too far.
+        while (counted == max && size > 0 && !counts[size - 1]) {
+            size--;
+        }
+        first = Math.min(first, size);
+        return true;
+    }
+
+    /** Number of nodes that do not count. */
+    int uncounted() {
+        return size - counted;
+    }
+
+    @SuppressWarnings("SuspiciousSystemArraycopy") // any array
+    private void insert(Object array, int at) {
+        System.arraycopy(array, at, array, at + 1, size - at);
+    }
+
+    private void grow() {
+        int capacity = 2 * nodes.length;
+        nodes = Arrays.copyOf(nodes, capacity);
+        ids = Arrays.copyOf(ids, capacity);
+        distances = Arrays.copyOf(distances, capacity);
+        taken = Arrays.copyOf(taken, capacity);
+        counts = Arrays.copyOf(counts, capacity);
     }
 
     /** The index after the last node that is at most so far. */

@@ -3,21 +3,25 @@ package io.github.roost.index.disk.update;
 import static io.github.roost.io.BlockIo.BLOCK_BYTES;
 
 import io.github.roost.index.disk.format.BlockMap;
+import io.github.roost.index.disk.format.CodeErrors;
 import io.github.roost.index.disk.format.DiskGraph;
 import io.github.roost.index.disk.format.DiskLayout;
 import io.github.roost.index.disk.format.NodePage;
+import io.github.roost.index.disk.format.ProductCodes;
 import io.github.roost.index.disk.format.Superblock;
 import io.github.roost.io.BlockFile;
 import io.github.roost.vector.file.Checksum;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The table at one moment, between two updates, and the steps that make it the newest checkpoint: the changes are written to free
@@ -29,6 +33,7 @@ final class Checkpoint {
     private static final int MAX_RUN = 256;
 
     private final Superblock before;
+    private final ProductCodes codes;
     private final int nodes;
     private final int entry;
     /** The changed pages; written from copies, since searches read them. */
@@ -38,6 +43,11 @@ final class Checkpoint {
     private final BitSet changedRows;
     private final Map<Integer, Integer> pagesAt = new TreeMap<>();
     private final Map<Integer, Integer> rowBlocksAt = new TreeMap<>();
+    private final CodeErrors errors;
+    /** Null if those of the previous checkpoint are current. */
+    private final byte @Nullable [] centroids;
+
+    private int centroidsAt;
     private int mapAt;
     private int mapBlocks;
 
@@ -45,9 +55,13 @@ final class Checkpoint {
      * Captures the changes; called by the writer between two updates.
      *
      * @param before the previous checkpoint
+     * @param hasNewCodes whether codes have been learned since
      */
-    Checkpoint(Superblock before, DiskGraph graph, BitSet changedRows) {
+    Checkpoint(Superblock before, DiskGraph graph, BitSet changedRows, boolean hasNewCodes) {
         this.before = before;
+        this.codes = graph.codes();
+        this.errors = codes.errors();
+        this.centroids = hasNewCodes ? codes.centroids().toArray(ValueLayout.JAVA_BYTE) : null;
         this.nodes = graph.codes().nodes();
         this.entry = graph.entry();
         this.pages = new ArrayList<>(graph.changed().values());
@@ -57,6 +71,11 @@ final class Checkpoint {
 
     BitSet changedRows() {
         return changedRows;
+    }
+
+    /** The codes that it has; their memory may be freed. */
+    ProductCodes codes() {
+        return codes;
     }
 
     /** Writes everything but the superblock and syncs it; if that fails, {@link #takeBack} frees the blocks taken. */
@@ -77,6 +96,15 @@ final class Checkpoint {
             rowBlocksAt.put(number, at);
             blocks.put(at, MemorySegment.ofArray(bytes));
         });
+        int centroidChecksum = before.centroidChecksum();
+        if (centroids != null) {
+            MemorySegment all = MemorySegment.ofArray(centroids);
+            centroidChecksum = Checksum.of(all);
+            centroidsAt = free.take(layout.centroidBlocks());
+            for (int i = 0; i < layout.centroidBlocks(); i++) {
+                blocks.put(centroidsAt + i, all.asSlice((long) i * BLOCK_BYTES, BLOCK_BYTES));
+            }
+        }
         mapBlocks = BlockMap.blocks(pageCount, rowBlockCount);
         mapAt = free.take(mapBlocks);
         try (Arena arena = Arena.ofConfined()) {
@@ -96,7 +124,9 @@ final class Checkpoint {
                     entry,
                     mapAt,
                     Checksum.of(map),
-                    before.centroidChecksum());
+                    centroids == null ? before.centroidBlock() : centroidsAt,
+                    centroidChecksum,
+                    errors);
         }
     }
 
@@ -106,6 +136,9 @@ final class Checkpoint {
         rowBlocksAt.values().forEach(free::give);
         for (int i = 0; i < mapBlocks; i++) {
             free.give(mapAt + i);
+        }
+        for (int i = 0; centroidsAt > 0 && i < before.layout().centroidBlocks(); i++) {
+            free.give(centroidsAt + i);
         }
     }
 
@@ -124,6 +157,14 @@ final class Checkpoint {
             graph.map().setRowBlock(block, at);
         });
         old.removeIf(block -> block == BlockMap.NOWHERE);
+        // Those of the build have blocks that nothing else can have.
+        for (int i = 0;
+                centroids != null
+                        && before.centroidBlock() != DiskLayout.SUPERBLOCKS
+                        && i < before.layout().centroidBlocks();
+                i++) {
+            old.add(before.centroidBlock() + i);
+        }
         return old;
     }
 

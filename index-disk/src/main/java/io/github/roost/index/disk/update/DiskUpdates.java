@@ -4,8 +4,10 @@ import io.github.roost.core.Registration;
 import io.github.roost.core.TableClosedException;
 import io.github.roost.core.spi.Indexing;
 import io.github.roost.index.disk.format.BlockMap;
+import io.github.roost.index.disk.format.CodeErrors;
 import io.github.roost.index.disk.format.DiskGraph;
 import io.github.roost.index.disk.format.Folders;
+import io.github.roost.index.disk.format.ProductCodes;
 import io.github.roost.index.disk.format.Superblock;
 import io.github.roost.index.disk.format.TableCopy;
 import io.github.roost.index.disk.search.SearchCounts;
@@ -112,6 +114,16 @@ public final class DiskUpdates {
     private volatile boolean isRecovered;
 
     private volatile Superblock newest;
+    /** The codes whose centroids the newest checkpoint has. */
+    private volatile ProductCodes written;
+    /** The renewal of the codes that is running, and its thread. */
+    private final AtomicReference<@Nullable CodeRenewal> renewal = new AtomicReference<>();
+
+    private volatile @Nullable Thread renewing;
+    /** Number of added rows at which codes may be learned again after it has failed. */
+    private volatile int renewalAt;
+
+    private volatile boolean mayRenew = true;
     private volatile UpdateLog log;
     private volatile @Nullable Throwable failure;
     private final AtomicLong checkpoints = new AtomicLong();
@@ -140,6 +152,7 @@ public final class DiskUpdates {
         this.graph = graph;
         this.file = graph.file();
         this.newest = graph.root();
+        this.written = graph.codes();
         this.maxChangedPages = maxChangedPages;
         this.checkpointAt = maxChangedPages;
         this.maxLogBlocks = maxLogBlocks;
@@ -153,9 +166,13 @@ public final class DiskUpdates {
                     .used(graph.layout().pages(newest.nodes()), graph.layout().rowBlocks(newest.nodes()));
             used.set(0, graph.layout().firstFreeBlock());
             used.set(newest.mapBlock(), newest.mapBlock() + mapBlocks(newest));
+            used.set(
+                    newest.centroidBlock(),
+                    newest.centroidBlock() + graph.layout().centroidBlocks());
             this.free = new FreeBlocks(used);
             start();
             redo(updates);
+            renewCodesIfStale();
         } catch (Throwable failed) {
             stop();
             throw failed;
@@ -282,6 +299,7 @@ public final class DiskUpdates {
 
         @Override
         public void changed() {
+            renewCodesIfStale();
             boolean isDue = graph.changed().size() >= checkpointAt || log.blocks() >= checkpointAtBlocks;
             if (isDue && isRecovered && checkpoint.get() == null && failure == null) {
                 var _ = beginCheckpoint().whenComplete((done, failed) -> {
@@ -299,8 +317,10 @@ public final class DiskUpdates {
 
         @Override
         public boolean isFull() {
-            // So that changed pages do not fill memory while a checkpoint is written or copied.
-            return writing && graph.changed().size() >= 4L * maxChangedPages;
+            // So that changed pages do not fill memory while a checkpoint is written or copied, and rows are not
+            // linked by codes that say nothing of them.
+            return (writing && graph.changed().size() >= 4L * maxChangedPages)
+                    || (renewal.get() != null && graph.codes().errors().areUseless(graph.live()));
         }
 
         @Override
@@ -308,6 +328,52 @@ public final class DiskUpdates {
             LOG.error("an update of {} failed; no more are taken", file.path(), failure);
             fail(failure);
         }
+    }
+
+    /** Begins to learn the codes again if rows have been added that they hardly stand for. */
+    private void renewCodesIfStale() {
+        CodeErrors errors = graph.codes().errors();
+        if (!isRecovered
+                || failure != null
+                || !mayRenew
+                || errors.added() < renewalAt
+                || !errors.areStale(graph.live())
+                || renewal.get() != null) {
+            return;
+        }
+        CodeRenewal begun = new CodeRenewal(graph, writer);
+        if (renewal.compareAndSet(null, begun)) {
+            renewing = Thread.ofPlatform()
+                    .daemon()
+                    .inheritInheritableThreadLocals(false)
+                    .name("roost-disk-codes-" + table.name())
+                    .start(() -> renew(begun));
+        }
+    }
+
+    private void renew(CodeRenewal begun) {
+        try {
+            begun.run();
+            renewalAt = 0;
+        } catch (CancellationException closed) {
+            LOG.debug("the codes of {} are learned again when it is opened", file.path());
+        } catch (Throwable failed) {
+            renewalAt = 2 * graph.codes().errors().added();
+            LOG.warn("the codes of {} could not be learned again, its searches find less", file.path(), failed);
+        } finally {
+            renewal.set(null);
+            writer.wake();
+        }
+    }
+
+    /** Ends the renewal that is running, and begins no other. */
+    private void stopRenewal() {
+        mayRenew = false;
+        CodeRenewal running = renewal.get();
+        if (running != null) {
+            running.cancel();
+        }
+        join(renewing);
     }
 
     /** Created when first used. */
@@ -455,7 +521,7 @@ public final class DiskUpdates {
         }
         BitSet rows = writer.takeChangedRows();
         try {
-            taken.complete(new Checkpoint(before, graph, rows));
+            taken.complete(new Checkpoint(before, graph, rows, graph.codes() != written));
         } catch (Throwable failed) {
             writer.rowsStillChanged(rows);
             throw failed;
@@ -568,6 +634,7 @@ public final class DiskUpdates {
             free.give(before.mapBlock() + i);
         }
         newest = root;
+        written = next.codes();
         checkpoints.incrementAndGet();
     }
 
@@ -645,6 +712,7 @@ public final class DiskUpdates {
         } finally {
             open.writeLock().unlock();
         }
+        stopRenewal();
         for (int i = 0; i < MAX_UNDER_WAY; i++) {
             acquireRoom();
         }
@@ -672,10 +740,7 @@ public final class DiskUpdates {
         }
     }
 
-    private void stop() {
-        awaitCheckpoint();
-        commands.add(STOP);
-        Thread thread = committer;
+    private static void join(@Nullable Thread thread) {
         boolean interrupted = false;
         while (thread != null && thread.isAlive()) {
             try {
@@ -687,6 +752,13 @@ public final class DiskUpdates {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    private void stop() {
+        stopRenewal();
+        awaitCheckpoint();
+        commands.add(STOP);
+        join(committer);
         synchronized (threads) {
             threads.values().forEach(WriterThread::close);
             threads.clear();

@@ -11,8 +11,11 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -73,7 +76,11 @@ public final class DiskWriter implements Indexing.Maintenance {
     private final SearchCounts counts;
     private final BlockIo io;
     private final Owner owner;
-    private final ProductCodes codes;
+    /** Urgent work that waits until no inserts are running. */
+    private Work.@Nullable Run cut;
+    /** Changed nodes while codes are learned, with the vectors of new rows; null otherwise. */
+    private @Nullable Map<Integer, float @Nullable []> changes;
+
     private final RowMap rows;
     private final Queue<Work> queue = new ConcurrentLinkedQueue<>();
     private final Queue<Work> urgent = new ConcurrentLinkedQueue<>();
@@ -119,7 +126,7 @@ public final class DiskWriter implements Indexing.Maintenance {
      */
     public DiskWriter(DiskGraph graph, RowMap rows, BlockIo io, SearchCounts counts, Owner owner) {
         this.graph = graph;
-        this.codes = graph.codes();
+        ProductCodes codes = graph.codes();
         this.rows = rows;
         this.io = io;
         this.counts = counts;
@@ -129,6 +136,10 @@ public final class DiskWriter implements Indexing.Maintenance {
                 freeNodes.add(node);
             }
         }
+    }
+
+    private ProductCodes codes() {
+        return graph.codes();
     }
 
     /** The kind of thread that is to run the steps. */
@@ -151,7 +162,7 @@ public final class DiskWriter implements Indexing.Maintenance {
         add(queue, work);
     }
 
-    /** Adds urgent work, which is done before updates; any thread. */
+    /** Adds urgent work, which is done before updates, or before the next ones if it is a cut; any thread. */
     void addFirst(Work work) {
         add(urgent, work);
     }
@@ -211,6 +222,10 @@ public final class DiskWriter implements Indexing.Maintenance {
     /** Does one piece of work; false if nothing can be done now. */
     private boolean piece(SearchContext context) throws Exception {
         Work work = urgent.poll();
+        if (work instanceof Work.Run run && run.isCut()) {
+            cut = run;
+            return true;
+        }
         if (work == null && takesMore()) {
             work = queue.poll();
         }
@@ -242,6 +257,14 @@ public final class DiskWriter implements Indexing.Maintenance {
 
     /** Whether the next work may begin. */
     private boolean takesMore() {
+        Work.Run due = cut;
+        if (due != null) {
+            if (!inserts.isEmpty()) {
+                return false;
+            }
+            cut = null;
+            begin(due);
+        }
         if (repairWanted && repair == null) {
             // Running inserts may have chosen neighbors that are deleted by now.
             if (!inserts.isEmpty()) {
@@ -302,7 +325,7 @@ public final class DiskWriter implements Indexing.Maintenance {
     }
 
     private void delete(int node) {
-        codes.setState(node, ProductCodes.DEAD);
+        codes().setState(node, ProductCodes.DEAD);
         rowChanged(node);
         graph.count(-1, 1);
         wantRepair();
@@ -346,39 +369,54 @@ public final class DiskWriter implements Indexing.Maintenance {
         if (free != null) {
             return free;
         }
-        int node = codes.nodes();
-        codes.grow(node + 1);
+        int node = codes().nodes();
+        codes().grow(node + 1);
         graph.map().grow(graph.layout().pages(node + 1), graph.layout().rowBlocks(node + 1));
         return node;
     }
 
-    /** Some live row to link to, as an array; empty if there is none. */
+    /** Some live row to link to, as an array, that does not hang on another one if there is such a row; empty if there is no row. */
     int[] anyRow() {
-        if (codes.state(graph.entry()) == ProductCodes.LIVE) {
+        if (codes().state(graph.entry()) == ProductCodes.LIVE) {
             return new int[] {graph.entry()};
         }
-        for (int node = 0; node < codes.nodes(); node++) {
-            if (codes.state(node) == ProductCodes.LIVE) {
-                return new int[] {node};
+        int[] any = {};
+        for (int node = 0; node < codes().nodes(); node++) {
+            if (codes().state(node) == ProductCodes.LIVE) {
+                if (!codes().hangsOn(node)) {
+                    return new int[] {node};
+                }
+                any = new int[] {node};
             }
         }
-        return new int[0];
+        return any;
+    }
+
+    /** Called when edges lead to a row: it no longer hangs on another one. */
+    void linked(int node) {
+        if (codes().hangsOn(node)) {
+            codes().setState(node, codes().state(node));
+            rowChanged(node);
+        }
     }
 
     /**
      * Called when a row is linked: makes it visible to searches, and hides the row that it replaces.
      *
+     * @param hangsOn whether it was put into the ring of an equal row
      * @param isAlone whether no edge leads to it
+     * @param error of its code
      */
-    void inserted(Update update, int node, boolean isAlone) {
+    void inserted(Update update, int node, boolean hangsOn, boolean isAlone, double error) {
         int before;
-        codes.setState(node, ProductCodes.LIVE);
+        codes().setErrors(codes().errors().plus(error));
+        codes().setState(node, hangsOn ? (byte) (ProductCodes.LIVE | ProductCodes.HANGS_ON) : ProductCodes.LIVE);
         rowChanged(node);
         graph.count(1, 0);
         synchronized (rows) {
             before = RowMap.row(rows.put(update.id(), 0, node));
         }
-        if (isAlone) {
+        if (isAlone && !hangsOn) {
             graph.setEntry(node);
         }
         if (before >= 0) {
@@ -413,9 +451,11 @@ public final class DiskWriter implements Indexing.Maintenance {
                 return;
             }
             graph.setEntry(row[0]);
+            linked(row[0]);
         }
         for (int node = deleted.nextSetBit(0); node >= 0; node = deleted.nextSetBit(node + 1)) {
-            codes.setState(node, ProductCodes.FREE);
+            codes().setState(node, ProductCodes.FREE);
+            codes().leaveTwins(node);
             rowChanged(node);
             freeNodes.add(node);
         }
@@ -425,6 +465,40 @@ public final class DiskWriter implements Indexing.Maintenance {
 
     private void rowChanged(int node) {
         changedRows.set(graph.layout().rowBlockOf(node));
+        if (changes != null && !changes.containsKey(node)) {
+            changes.put(node, null);
+        }
+    }
+
+    /** Called when a node has got a new row, which is not visible yet. */
+    void rowPut(int node, float[] vector) {
+        if (changes != null) {
+            changes.put(node, vector);
+        }
+    }
+
+    /** Records the changed nodes from now on. */
+    void follow() {
+        changes = new HashMap<>();
+    }
+
+    /** The nodes that have changed since the last call, with the vectors of new rows. */
+    Map<Integer, float @Nullable []> takeChanges() {
+        Map<Integer, float @Nullable []> taken = Objects.requireNonNull(changes);
+        follow();
+        return taken;
+    }
+
+    /** Records no more changes. */
+    void unfollow() {
+        changes = null;
+    }
+
+    /** Puts codes in place of the current ones that have been learned of the same rows. */
+    void codesLearned(ProductCodes learned) {
+        unfollow();
+        graph.setCodes(learned);
+        changedRows.set(0, graph.layout().rowBlocks(learned.nodes()));
     }
 
     /** The changed row blocks, which then count as written. */
@@ -481,6 +555,7 @@ public final class DiskWriter implements Indexing.Maintenance {
         if (repair != null) {
             repair.close();
         }
+        dropCut(failure);
         aborted = failure;
         drop(failure);
     }
@@ -489,6 +564,13 @@ public final class DiskWriter implements Indexing.Maintenance {
     private void drop(Throwable failure) {
         drop(queue, failure);
         drop(urgent, failure);
+    }
+
+    /** Fails the cut that waits; called when no step is running or will run. */
+    private void dropCut(Throwable failure) {
+        if (cut != null) {
+            cut.failed().accept(failure);
+        }
     }
 
     private static void drop(Queue<Work> from, Throwable failure) {

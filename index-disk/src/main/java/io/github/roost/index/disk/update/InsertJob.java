@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * Inserts a row: a search for nodes near it, a choice of neighbors among these by their vectors, the node's page, and then an edge
  * back from each neighbor. A full neighbor gives up one of its edges for that, chosen by codes (direct insertion; Guo and Lu,
  * "OdinANN", FAST 2026), and the new node takes that edge over, so that its target is still reachable, through
- * the new node. So every node that was reachable stays so. Nothing is locked between pieces: a neighbor's page is read, changed
+ * the new node. So every node that was reachable stays so. A row that equals another one is only put into its ring. Nothing is locked between pieces: a neighbor's page is read, changed
  * and published in one piece.
  */
 final class InsertJob extends WriterJob {
@@ -36,6 +36,9 @@ final class InsertJob extends WriterJob {
     private static final PageReads READS = new PageReads(8, false);
     private static final int MAX_CANDIDATES = 400;
     static final float ALPHA = 1.2f;
+    private static final int NONE = -1;
+    /** Max nodes of a ring that are looked at in a piece. */
+    private static final int MAX_TWINS = 256;
     /** Distances between vectors per piece of a prune: some microseconds. */
     static final int DISTANCES_PER_PIECE = 128;
 
@@ -58,12 +61,16 @@ final class InsertJob extends WriterJob {
     private final DiskLayout layout;
     private final Update update;
     private final float[] vector;
+    /** The vector in the scale of distances. */
+    private final float[] inScale;
+
     private final float[] distances;
     private final byte[] code;
     private final PageLoads pages;
     private final List<Candidate> candidates = new ArrayList<>();
     private Phase phase = Phase.DISTANCES;
     private int part;
+    private double error;
     private @Nullable BeamSearch search;
     private @Nullable Step<BeamSearch, SearchResult> step;
     private @Nullable PruneSteps prune;
@@ -71,6 +78,11 @@ final class InsertJob extends WriterJob {
     private int[] neighbors = {};
     /** Nodes whose edges this node has taken over from its neighbors. */
     private final Set<Integer> taken = new HashSet<>();
+
+    /** A node in the graph with an equal row; -1 if none was seen. */
+    private int twin = NONE;
+
+    private boolean hangsOn;
 
     private int linked;
     private int kept;
@@ -85,6 +97,7 @@ final class InsertJob extends WriterJob {
         this.layout = graph.layout();
         this.update = update;
         this.vector = vector;
+        this.inScale = codes.inScale(vector);
         this.distances = new float[layout.codeBytes() * DiskLayout.CENTROIDS];
         this.code = new byte[layout.codeBytes()];
         this.pages = new PageLoads(graph, counts, reads);
@@ -108,8 +121,8 @@ final class InsertJob extends WriterJob {
 
     /** Distances of one part of the vector to its 256 centroids. */
     private Progress distances() {
-        codes.distances(vector, distances, part, part + 1);
-        codes.encode(distances, code, part, part + 1);
+        codes.distances(inScale, distances, part, part + 1);
+        error += codes.encode(distances, code, part, part + 1);
         part++;
         if (part == code.length) {
             phase = Phase.SEARCH;
@@ -119,7 +132,7 @@ final class InsertJob extends WriterJob {
 
     private void visited(int visited, float[] itsVector) {
         float[] copy = itsVector.clone();
-        candidates.add(new Candidate(visited, Vectors.squaredDistance(vector, copy), copy));
+        candidates.add(new Candidate(visited, Vectors.squaredDistance(inScale, copy), copy));
     }
 
     private Progress search(SearchContext context) throws Exception {
@@ -160,6 +173,13 @@ final class InsertJob extends WriterJob {
 
     private void beginPrune() {
         candidates.removeIf(candidate -> codes.state(candidate.node) != ProductCodes.LIVE);
+        for (Candidate candidate : candidates) {
+            if (candidate.distance == 0 && (twin == NONE || codes.hangsOn(twin))) {
+                twin = candidate.node;
+            }
+        }
+        // A row that equals this one would occlude all others, and a row that hangs on another one is left to that.
+        candidates.removeIf(candidate -> candidate.distance == 0 || codes.hangsOn(candidate.node));
         float[] fromAll = new float[candidates.size()];
         int[] all = new int[fromAll.length];
         for (int i = 0; i < all.length; i++) {
@@ -218,11 +238,33 @@ final class InsertJob extends WriterJob {
             return Progress.RAN;
         }
         codes.put(node, update.id(), code, ProductCodes.FREE);
+        writer.rowPut(node, vector);
         NodePage with = page.copy();
         with.put(node, update.id(), vector, neighbors, neighbors.length);
         graph.publish(with);
+        if (twin != NONE) {
+            codes.joinTwin(node, twin);
+            hangsOn = isTwinLinked();
+        }
+        if (hangsOn) {
+            // Found with the other one, so no edge need lead to it: many equal rows would take all edges of their
+            // neighbors.
+            return finish();
+        }
         phase = Phase.LINK;
         return Progress.RAN;
+    }
+
+    /** Whether edges lead to a row of the ring, and will when a running repair has ended. */
+    private boolean isTwinLinked() {
+        int one = twin;
+        for (int i = 0; i < MAX_TWINS; i++) {
+            if (one != node && !codes.hangsOn(one) && !writer.isTakenOut(one)) {
+                return true;
+            }
+            one = codes.twin(one);
+        }
+        return false;
     }
 
     private Progress link(SearchContext context) {
@@ -278,7 +320,7 @@ final class InsertJob extends WriterJob {
     /** Which of a full node's neighbors and the new node it gives up: by its vector, the new vector and the neighbors' codes. */
     private int givenUp(NodePage page, int owner, int[] its) {
         float[] ownersVector = new float[layout.dimension()];
-        page.vector(owner, ownersVector);
+        codes.vector(page, owner, ownersVector);
         float[] fromOwner = new float[its.length + 1];
         float[] fromNew = new float[its.length];
         byte[] scratch = new byte[code.length];
@@ -286,7 +328,7 @@ final class InsertJob extends WriterJob {
             fromNew[i] = codes.distance(distances, its[i], scratch);
             fromOwner[i] = codes.distanceOf(ownersVector, scratch);
         }
-        fromOwner[its.length] = Vectors.squaredDistance(ownersVector, vector);
+        fromOwner[its.length] = Vectors.squaredDistance(ownersVector, inScale);
         int index = DeltaPrune.givenUp(fromOwner, fromNew, ALPHA);
         return index == its.length ? node : its[index];
     }
@@ -353,7 +395,7 @@ final class InsertJob extends WriterJob {
     }
 
     private Progress finish() {
-        writer.inserted(update, node, kept == 0);
+        writer.inserted(update, node, hangsOn, kept == 0, error);
         return Progress.DONE;
     }
 }

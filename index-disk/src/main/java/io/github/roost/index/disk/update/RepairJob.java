@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,7 +44,6 @@ final class RepairJob extends WriterJob {
 
     private final DiskWriter writer;
     private final DiskGraph graph;
-    private final ProductCodes codes;
     private final DiskLayout layout;
     private final PageLoads pages;
     private final BitSet deleted;
@@ -68,15 +68,19 @@ final class RepairJob extends WriterJob {
         super(reads, writer::wake);
         this.writer = writer;
         this.graph = graph;
-        this.codes = graph.codes();
         this.layout = graph.layout();
         this.pages = new PageLoads(graph, counts, reads);
-        this.end = codes.nodes();
+        this.end = codes().nodes();
         this.deleted = new BitSet(end);
         for (int i = 0; i < end; i++) {
-            deleted.set(i, codes.state(i) == ProductCodes.DEAD);
+            deleted.set(i, codes().state(i) == ProductCodes.DEAD);
         }
         this.perNode = (double) deleted.cardinality() / Math.max(1, end);
+    }
+
+    /** Others take their place while this runs. */
+    private ProductCodes codes() {
+        return graph.codes();
     }
 
     /** Whether a node was deleted when this began. */
@@ -116,11 +120,11 @@ final class RepairJob extends WriterJob {
 
     /** One piece of work on the node; null if the node is done. */
     private @Nullable Progress runNode(SearchContext context) {
-        boolean isLive = codes.state(node) == ProductCodes.LIVE;
+        boolean isLive = codes().state(node) == ProductCodes.LIVE;
         if (!isLive) {
             ledTo.set(node);
         }
-        if (codes.state(node) == ProductCodes.FREE || deleted.get(node)) {
+        if (codes().state(node) == ProductCodes.FREE || deleted.get(node)) {
             return null;
         }
         int number = layout.pageOf(node);
@@ -133,7 +137,7 @@ final class RepairJob extends WriterJob {
             }
             return load(context, ahead(number));
         }
-        if (!page.isSound(node, codes.nodes())) {
+        if (!page.isSound(node, codes().nodes())) {
             // Not linked yet: a running insert.
             return null;
         }
@@ -177,23 +181,59 @@ final class RepairJob extends WriterJob {
     private void ledTo(int[] nodes) {
         for (int one : nodes) {
             ledTo.set(one);
+            writer.linked(one);
         }
     }
 
     /** Adds an edge to a row; null if the row is done. */
     private @Nullable Progress hangOn(SearchContext context, int row) {
         int number = layout.pageOf(row);
-        if (codes.state(row) != ProductCodes.LIVE || row == graph.entry() || pages.isDamaged(number)) {
+        if (codes().state(row) != ProductCodes.LIVE || row == graph.entry() || pages.isDamaged(number)) {
             return null;
         }
+        if (codes().hangsOn(row)) {
+            for (int twin = codes().twin(row); twin != row; twin = codes().twin(twin)) {
+                if (isLedTo(twin) && !codes().hangsOn(twin)) {
+                    // So do all others that hang in this ring.
+                    ledToRing(row);
+                    return null;
+                }
+            }
+        }
+        Progress progress = hangOnNeighbor(context, row, number);
+        if (progress == null) {
+            ledTo.set(row);
+            writer.linked(row);
+        }
+        return progress;
+    }
+
+    private void ledToRing(int row) {
+        ledTo.set(row);
+        for (int twin = codes().twin(row); twin != row; twin = codes().twin(twin)) {
+            if (codes().hangsOn(twin)) {
+                ledTo.set(twin);
+            }
+        }
+    }
+
+    /** Whether a row stays in the graph and an edge leads to it, or searches begin at it. */
+    private boolean isLedTo(int one) {
+        return codes().state(one) == ProductCodes.LIVE && (one == graph.entry() || (one < end && ledTo.get(one)));
+    }
+
+    private @Nullable Progress hangOnNeighbor(SearchContext context, int row, int number) {
         NodePage page = pages.page(number);
         if (page == null) {
             return load(context, List.of(number));
         }
-        int[] its = page.neighbors(row);
-        for (int neighbor : its.length > 0 ? its : writer.anyRow()) {
+        int[] its = IntStream.concat(
+                        // Not a row to which no edge leads either.
+                        Arrays.stream(page.neighbors(row)).filter(this::isLedTo), Arrays.stream(writer.anyRow()))
+                .toArray();
+        for (int neighbor : its) {
             int from = layout.pageOf(neighbor);
-            if (neighbor == row || codes.state(neighbor) != ProductCodes.LIVE || pages.isDamaged(from)) {
+            if (neighbor == row || pages.isDamaged(from)) {
                 continue;
             }
             NodePage sources = pages.page(from);
@@ -278,9 +318,22 @@ final class RepairJob extends WriterJob {
         for (int one : nodes) {
             if (deleted.get(one)) {
                 frontier.add(one);
-            } else if (one != node && codes.state(one) == ProductCodes.LIVE && candidates.size() < MAX_CANDIDATES) {
+                addTwin(one, candidates);
+            } else if (one != node && codes().state(one) == ProductCodes.LIVE && candidates.size() < MAX_CANDIDATES) {
                 candidates.add(one);
             }
+        }
+    }
+
+    /** Adds a live row that equals a deleted one, in whose place it comes. */
+    private void addTwin(int dead, Set<Integer> candidates) {
+        int left = MAX_DELETED_FOLLOWED;
+        for (int twin = codes().twin(dead); twin != dead && left > 0; twin = codes().twin(twin)) {
+            if (twin != node && codes().state(twin) == ProductCodes.LIVE) {
+                candidates.add(twin);
+                return;
+            }
+            left--;
         }
     }
 
@@ -295,12 +348,12 @@ final class RepairJob extends WriterJob {
         if (page == null && !pages.isDamaged(number)) {
             return null;
         }
-        int[] its = page != null && page.isSound(dead, codes.nodes()) ? page.neighbors(dead) : new int[0];
+        int[] its = page != null && page.isSound(dead, codes().nodes()) ? page.neighbors(dead) : new int[0];
         theirs.put(dead, its);
         return its;
     }
 
-    /** A node's choice of neighbors among candidates, by decoded codes. */
+    /** A node's choice of neighbors among candidates, by decoded codes(). */
     private final class Choice {
         /** If it is deleted meanwhile, the next node does not take over the choice, even on the same page. */
         private final int owner = node;
@@ -316,7 +369,7 @@ final class RepairJob extends WriterJob {
 
         Choice(NodePage page, Set<Integer> candidates) {
             this.page = page;
-            page.vector(owner, from);
+            codes().vector(page, owner, from);
             this.nodes = candidates.isEmpty()
                     ? Arrays.stream(writer.anyRow()).filter(one -> one != owner).toArray()
                     : candidates.stream().mapToInt(Integer::intValue).toArray();
@@ -330,7 +383,7 @@ final class RepairJob extends WriterJob {
             if (prune == null) {
                 int end = Math.min(decoded + CODES_PER_PIECE, nodes.length);
                 for (; decoded < end; decoded++) {
-                    codes.decode(nodes[decoded], vectors[decoded], code);
+                    codes().decode(nodes[decoded], vectors[decoded], code);
                     distances[decoded] = Vectors.squaredDistance(from, vectors[decoded]);
                 }
                 if (decoded == nodes.length) {

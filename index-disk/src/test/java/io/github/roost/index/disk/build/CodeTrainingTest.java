@@ -46,10 +46,9 @@ class CodeTrainingTest {
                 ProductCodes codes = new ProductCodes(layout)) {
             rows.write(0, components);
             codes.grow(1);
-            CodeTraining training = new CodeTraining(work, layout, rows);
-            work.phase(.5, training.steps());
+            work.phase(.5, CodeTraining.steps(layout));
 
-            training.run(codes);
+            codes.setCentroids(CodeTraining.run(layout, rows, work::done));
 
             assertThat(work.progress()).isEqualTo(.5);
             float[] distances = new float[3 * DiskLayout.CENTROIDS];
@@ -67,11 +66,9 @@ class CodeTrainingTest {
     @Test
     void aBuildThatIsCancelledTrainsNoFurther() throws IOException {
         DiskLayout layout = new DiskLayout(64, 8, 64);
-        try (BuildRows rows = new BuildRows(folder.resolve("table"), 2_000, 64);
-                ProductCodes codes = new ProductCodes(layout)) {
+        try (BuildRows rows = new BuildRows(folder.resolve("table"), 2_000, 64)) {
             rows.write(0, components(2_000 * 64));
-            CodeTraining training = new CodeTraining(work, layout, rows);
-            work.phase(1, training.steps());
+            work.phase(1, CodeTraining.steps(layout));
             Thread.ofPlatform().start(() -> {
                 while (work.progress() == 0) {
                     Thread.onSpinWait();
@@ -79,8 +76,9 @@ class CodeTrainingTest {
                 work.cancel();
             });
 
-            assertThatThrownBy(() -> training.run(codes)).isInstanceOf(CancellationException.class);
-            assertThat(work.progress()).isBetween(1.0 / training.steps(), .5);
+            assertThatThrownBy(() -> CodeTraining.run(layout, rows, work::done))
+                    .isInstanceOf(CancellationException.class);
+            assertThat(work.progress()).isBetween(1.0 / CodeTraining.steps(layout), .5);
         }
     }
 }

@@ -97,6 +97,7 @@ class BeamSearchTest {
             float[] query = Objects.requireNonNull(table.vector(deleted));
             BeamSearch search = new BeamSearch(
                     Rows.graph(table),
+                    codes,
                     new SearchCounts(),
                     SearchRequest.of(query, 20).effort(50),
                     PageReads.DEFAULT,
@@ -141,6 +142,7 @@ class BeamSearchTest {
             float[] query = Objects.requireNonNull(table.vector(graph.codes().id(first)));
             BeamSearch search = new BeamSearch(
                     graph,
+                    graph.codes(),
                     new SearchCounts(),
                     SearchRequest.of(query, 20).effort(BUILT),
                     new PageReads(8, true),

@@ -15,11 +15,11 @@ class FilterPlanTest {
     }
 
     @Test
-    void aSearchKeepsAsManyAllowedNodesInSightWhateverTheFilterAllows() {
-        assertThat(FilterPlan.width(100, 1_000, 1_000)).isEqualTo(100);
-        assertThat(FilterPlan.width(100, 500, 1_000)).isEqualTo(200);
-        assertThat(FilterPlan.width(100, 10, 1_000)).isEqualTo(1_000);
-        assertThat(FilterPlan.width(100_000, 1, Integer.MAX_VALUE)).isEqualTo(Integer.MAX_VALUE);
-        assertThat(FilterPlan.width(10, 3, 3)).isEqualTo(3);
+    void aSearchGivesUpTheGraphWhenWhatItMayNotFindCostsMoreThanAllCodes() {
+        assertThat(FilterPlan.isCrowdedOut(100, 0, 3_000, 100)).isFalse();
+        assertThat(FilterPlan.isCrowdedOut(104, 0, 3_000, 100)).isTrue();
+        assertThat(FilterPlan.isCrowdedOut(10_000, 0, 10_000_000, 100)).isFalse();
+        assertThat(FilterPlan.isCrowdedOut(0, 5_000, 10_000_000, 100)).isTrue();
+        assertThat(FilterPlan.isCrowdedOut(0, 5_000, 10_000_000, 1_000)).isFalse();
     }
 }
