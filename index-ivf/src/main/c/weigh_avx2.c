@@ -21,7 +21,8 @@ INLINE void vec_store_bytes(int8_t *to, vec a) {
     /* Packs within halves of a register: 0-3 8-11 4-7 12-15. */
     const __m256i pairs = _mm256_packs_epi32(_mm256_cvtps_epi32(a.low), _mm256_cvtps_epi32(a.high));
     const __m256i in_order = _mm256_permute4x64_epi64(pairs, 0xD8);
-    _mm_storeu_si128((__m128i *)to, _mm_packs_epi16(_mm256_castsi256_si128(in_order), _mm256_extracti128_si256(in_order, 1)));
+    _mm_storeu_si128((__m128i *)to,
+                     _mm_packs_epi16(_mm256_castsi256_si128(in_order), _mm256_extracti128_si256(in_order, 1)));
 }
 
 #define WEIGH weigh_avx2

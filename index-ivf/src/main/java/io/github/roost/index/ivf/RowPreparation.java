@@ -4,6 +4,7 @@ import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.Vectors;
+import io.github.roost.vector.math.NearestRows;
 import io.github.roost.vector.math.ScalarQuantizer;
 import java.util.Arrays;
 import java.util.function.IntFunction;
@@ -126,11 +127,14 @@ record RowPreparation(Metric metric, int dimension, ElementType element, int exp
         if (exponent == 0) {
             return found;
         }
+        long[] ids = found.ids().clone();
         float[] distances = found.distances().clone();
         for (int i = 0; i < distances.length; i++) {
             distances[i] = Math.scalb(distances[i], -ofDistances());
         }
-        return new SearchResult(found.ids(), distances).with(found.cost(), found.cutShort());
+        // Distances that were different may be equal now.
+        NearestRows.sortTies(ids, distances, ids.length);
+        return new SearchResult(ids, distances).with(found.cost(), found.cutShort());
     }
 
     /**
