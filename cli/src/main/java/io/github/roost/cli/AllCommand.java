@@ -1,9 +1,9 @@
 package io.github.roost.cli;
 
 import io.github.jbellis.jvector.graph.GraphSearcher;
+import io.github.roost.bench.Provenance;
 import io.github.roost.bench.report.Evidence;
 import io.github.roost.bench.report.Parts;
-import io.github.roost.bench.report.Provenance;
 import io.github.roost.bench.report.Results;
 import io.github.roost.bench.report.Run;
 import io.github.roost.bench.report.RunPart;

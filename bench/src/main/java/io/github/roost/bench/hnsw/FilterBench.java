@@ -1,14 +1,18 @@
 package io.github.roost.bench.hnsw;
 
 import io.github.roost.bench.DistanceRecall;
+import io.github.roost.bench.rivals.Curves;
+import io.github.roost.bench.rivals.Sweep;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.hnsw.LiveTable;
+import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.options.NumberOption;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.simulator.options.Output;
+import io.github.roost.simulator.options.RoundOptions;
 import io.github.roost.simulator.options.SeedOption;
 import io.github.roost.testkit.ExactSearch;
 import io.github.roost.testkit.Mixture;
@@ -17,10 +21,14 @@ import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.Vectors;
 import java.util.Arrays;
+import java.util.BitSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import java.util.function.LongPredicate;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import picocli.CommandLine.Command;
@@ -49,6 +57,8 @@ public final class FilterBench implements Callable<Integer> {
 
     private static final double MAX_LOST = .02;
     private static final List<Double> SHARES = List.of(.5, .1, .01, .001);
+    private static final double[] RECALLS = {.9, .95, .99};
+    private static final List<Integer> WIDTHS = List.of(10, 14, 20, 28, 40, 56, 80, 112, 160, 240, 400, 800, 1_600);
 
     private final @Mixin NumberOption rows = NumberOption.rows(50_000, 10_000, 10_000_000);
     private final @Mixin NumberOption dimension = NumberOption.dimension(64, 1, 4_096);
@@ -58,6 +68,16 @@ public final class FilterBench implements Callable<Integer> {
 
     private final @Mixin NumberOption ef = NumberOption.ef(20, Vectors.MAX_EF);
     private final @Mixin SeedOption seed = new SeedOption(42);
+    private final @Mixin RoundOptions rounds = new RoundOptions(3, 100);
+
+    @Option(
+            names = "--beside",
+            description = {
+                "Also searches per second at equal recall, on one thread, beside Lucene, a scan of the allowed rows,",
+                "and a wider search whose results are filtered."
+            })
+    private boolean beside;
+
     private final @Mixin Output output = new Output();
 
     private float[][] vectors;
@@ -69,6 +89,7 @@ public final class FilterBench implements Callable<Integer> {
     public Integer call() throws Exception {
         NumberOption.check(rows, dimension, ef);
         Options.require("--queries", queries, 1, 1_000_000);
+        rounds.check();
         boolean well = true;
         try (Orchestrator orchestrator = Orchestrator.builder()
                 .recallShare(0)
@@ -91,9 +112,50 @@ public final class FilterBench implements Callable<Integer> {
                     }
                 }
             }
+            if (beside) {
+                compare();
+            }
         }
         output.line(well ? "no filter loses more than .02" : "a filter loses more than .02");
         return well ? 0 : 1;
+    }
+
+    private void compare() throws Exception {
+        Map<String, BitSet> filters = new LinkedHashMap<>();
+        for (Allowed allowed : Allowed.values()) {
+            for (double share : SHARES) {
+                BitSet rowsOf = new BitSet();
+                LongPredicate accepts = accepts(allowed, share);
+                IntStream.range(0, vectors.length).filter(accepts::test).forEach(rowsOf::set);
+                filters.put(Options.name(allowed) + " " + share, rowsOf);
+            }
+        }
+        Sweep sweep = new Sweep(K, WIDTHS, RECALLS[RECALLS.length - 1], rounds.count(), rounds.slice(), rounds.slice());
+        output.line("");
+        output.line("| allowed | searches per second |"
+                + Arrays.stream(RECALLS)
+                        .mapToObj(recall -> " recall " + recall + " |")
+                        .collect(Collectors.joining()));
+        output.line("| --- | --- |" + " ---: |".repeat(RECALLS.length));
+        try (FilteredPeers peers = new FilteredPeers(live, vectors, targets, ROWS_PER_DEAD, filters)) {
+            for (Map.Entry<String, BitSet> filter : filters.entrySet()) {
+                for (Curves.Curve curve :
+                        peers.measure(filter.getKey(), filter.getValue(), sweep).curves()) {
+                    output.line("| %s | %s |".formatted(filter.getKey(), curve.engine())
+                            + Arrays.stream(RECALLS)
+                                    .mapToObj(recall -> " " + rate(curve, recall) + " |")
+                                    .collect(Collectors.joining()));
+                }
+            }
+        }
+    }
+
+    /** What finds everything with every effort has one speed. */
+    private static String rate(Curves.Curve curve, double recall) {
+        boolean isExact = curve.points().getFirst().recall() == 1;
+        return isExact
+                ? "exact: " + Samples.of(curve.points().getFirst().rates()).spread("%,.0f")
+                : curve.at(recall);
     }
 
     private void print(String allowed, double share, Outcome[] outcomes) {

@@ -1,6 +1,7 @@
 package io.github.roost.bench.report;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.github.roost.bench.Provenance;
 import io.github.roost.simulator.plot.Plot;
 import java.io.IOException;
 import java.io.InputStream;

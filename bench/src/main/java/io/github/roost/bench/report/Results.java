@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.json.JsonReadFeature;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.github.roost.bench.Provenance;
 import io.github.roost.simulator.SimResult;
 import io.github.roost.vector.file.WholeFile;
 import java.io.IOException;

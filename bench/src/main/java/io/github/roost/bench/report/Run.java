@@ -2,6 +2,7 @@ package io.github.roost.bench.report;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
+import io.github.roost.bench.Provenance;
 import io.github.roost.vector.file.WholeFile;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -2,7 +2,7 @@ package io.github.roost.bench.rivals;
 
 import io.github.jbellis.jvector.graph.GraphSearcher;
 import io.github.roost.bench.FirstCores;
-import io.github.roost.bench.report.Provenance;
+import io.github.roost.bench.Provenance;
 import io.github.roost.simulator.measure.Workload;
 import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.simulator.options.DataOption;
@@ -274,7 +274,9 @@ public final class RivalsBench implements Callable<Integer> {
         String data = "rows %s, queries %s (SHA-256)"
                 .formatted(Workload.checksum(workload.rows()), Workload.checksum(workload.queries()));
         output.line(where.inWords());
-        output.line("Roost " + where.commit() + ", " + where.versions() + "; " + data);
+        output.line(where.versions().entrySet().stream()
+                .map(version -> version.getKey() + " " + version.getValue())
+                .collect(Collectors.joining(", ", "Roost " + where.commit() + ", ", "; " + data)));
         output.format(
                 "%s, %s, %d thread%s, %s, searches per second: median (min to max) of %d rounds",
                 workload.name(),

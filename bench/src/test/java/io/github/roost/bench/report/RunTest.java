@@ -3,6 +3,7 @@ package io.github.roost.bench.report;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.roost.bench.Provenance;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

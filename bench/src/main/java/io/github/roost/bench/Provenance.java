@@ -1,4 +1,4 @@
-package io.github.roost.bench.report;
+package io.github.roost.bench;
 
 import io.github.roost.topology.Topology;
 import java.io.IOException;
