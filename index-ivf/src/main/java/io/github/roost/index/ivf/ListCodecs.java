@@ -43,6 +43,7 @@ record ListCodecs(ScalarCodec[] ofLists, ScalarCodec ofBuffer, double recall) {
         Whole range = new Whole(centroids[0].length);
         if (alone) {
             work.run(lists.length, ROWS_PER_STEP, (from, to) -> range.add(rows, from, to));
+            range.widen();
         }
         ScalarCodec[] codecs = new ScalarCodec[centroids.length];
         work.run(codecs.length, LISTS_PER_STEP, (from, to) -> {
@@ -139,7 +140,7 @@ record ListCodecs(ScalarCodec[] ofLists, ScalarCodec ofBuffer, double recall) {
         }
     }
 
-    /** The ranges of rows of whole numbers. Thread-safe while rows are added. */
+    /** The ranges of rows of whole numbers. Rows may be added by several threads, before {@link #widen}. */
     private static final class Whole {
         private static final int MAX_WIDTH = 255;
         private final float[] min;
@@ -172,6 +173,21 @@ record ListCodecs(ScalarCodec[] ofLists, ScalarCodec ofBuffer, double recall) {
                     min[d] = Math.min(min[d], least[d]);
                     max[d] = Math.max(max[d], most[d]);
                 }
+            }
+        }
+
+        /** Takes rows of a wide part of a byte's range for bytes: later rows may have any other. */
+        void widen() {
+            float least = Float.POSITIVE_INFINITY;
+            float most = Float.NEGATIVE_INFINITY;
+            for (int d = 0; d < min.length; d++) {
+                least = Math.min(least, min[d]);
+                most = Math.max(most, max[d]);
+            }
+            float from = least >= 0 ? 0 : -ScalarQuantizer.MIDDLE;
+            if (most - least >= ScalarQuantizer.MIDDLE && least >= from && most <= from + MAX_WIDTH) {
+                Arrays.fill(min, from);
+                Arrays.fill(max, from + MAX_WIDTH);
             }
         }
 
