@@ -26,8 +26,7 @@ class RivalsCommandTest {
         CommandRun run = small("--ef", "10,20,200", "--threads", 1, "--picture", folder);
         assertThat(run.complaints()).isEmpty();
         assertThat(run.status()).isZero();
-        assertThat(run.out())
-                .contains("1 thread,", "| roost |", "| roost int8 |", "| jvector |");
+        assertThat(run.out()).contains("1 thread,", "| roost |", "| roost int8 |", "| jvector |");
         assertThat(folder.resolve("rivals-hnsw-mixture-k10-threads1.svg"))
                 .content()
                 .startsWith("<svg")

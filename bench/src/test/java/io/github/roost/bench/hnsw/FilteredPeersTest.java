@@ -25,10 +25,10 @@ class FilteredPeersTest {
         float[][] rows = mixture.draw(600, random);
         BitSet even = new BitSet();
         IntStream.range(0, 300).forEach(half -> even.set(2 * half));
-        Sweep sweep =
-                new Sweep(10, List.of(10, 400), Sweep.ALL, 1, Duration.ofMillis(1), Duration.ZERO);
+        Sweep sweep = new Sweep(10, List.of(10, 400), Sweep.ALL, 1, Duration.ofMillis(1), Duration.ZERO);
         try (Orchestrator orchestrator = Orchestrator.builder()
-                        .topology(TopologyReader.synthetic("pack:1 l3:1 core:1 pu:1").read())
+                        .topology(TopologyReader.synthetic("pack:1 l3:1 core:1 pu:1")
+                                .read())
                         .build();
                 LiveTable live = LiveTable.builder()
                         .build(orchestrator, LongStream.range(0, rows.length).toArray(), rows);

@@ -246,7 +246,9 @@ final class IvfSearch {
             IvfQuery.Result result = query.result();
             SearchResult found = round.with(result.found());
             Round next = next(round, result, found);
-            return next == null || next.isSpent() ? Step.done(preparation.original(round.answer(found, next))) : fork(next);
+            return next == null || next.isSpent()
+                    ? Step.done(preparation.original(round.answer(found, next)))
+                    : fork(next);
         });
     }
 

@@ -176,8 +176,8 @@ class FullAnswersTest {
         try (IvfTable table = IvfTable.builder().nlist(40).codes(false).build(orchestrator, rows)) {
             CompletableFuture<CompletableFuture<SearchResult>> submitted = new CompletableFuture<>();
             AtomicInteger asked = new AtomicInteger();
-            CompletableFuture<SearchResult> own = table.search(
-                    SearchRequest.of(rows[0], 10).effort(1).filter(IdFilter.of(id -> {
+            CompletableFuture<SearchResult> own =
+                    table.search(SearchRequest.of(rows[0], 10).effort(1).filter(IdFilter.of(id -> {
                         submitted.join().cancel(false);
                         asked.incrementAndGet();
                         return false;

@@ -147,8 +147,8 @@ class FullAnswersTest {
         try (MutableRemoteTable table = table(rows, 10)) {
             CompletableFuture<CompletableFuture<SearchResult>> submitted = new CompletableFuture<>();
             AtomicInteger asked = new AtomicInteger();
-            CompletableFuture<SearchResult> own = table.search(
-                    SearchRequest.of(rows[0], 10).effort(1).filter(IdFilter.of(id -> {
+            CompletableFuture<SearchResult> own =
+                    table.search(SearchRequest.of(rows[0], 10).effort(1).filter(IdFilter.of(id -> {
                         submitted.join().cancel(false);
                         asked.incrementAndGet();
                         return false;

@@ -134,8 +134,8 @@ class ChangedFileTest {
     }
 
     private GraphImage written(GraphImage.Content content) {
-        GraphImage image = GraphImage.allocate(new GraphImage.Shape(
-                Metric.SQUARED_L2, content, DIMENSION, 8, 4, NODES, NODES, 0, 0, LEVEL_COUNTS));
+        GraphImage image = GraphImage.allocate(
+                new GraphImage.Shape(Metric.SQUARED_L2, content, DIMENSION, 8, 4, NODES, NODES, 0, 0, LEVEL_COUNTS));
         for (int node = 0; node < NODES; node++) {
             if (image.shape().hasVectors()) {
                 image.setVector(node, gaussian(DIMENSION, random));
