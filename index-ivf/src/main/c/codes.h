@@ -9,6 +9,9 @@
 #define TILE 16
 /* The unit of the low weights, in units of the others. */
 #define LOW_UNIT 0x1p-7f
+#define MAX_WEIGHT 127
+/* With a mean absolute weight below this, what the weights have lost gets weights too. */
+#define MIN_MEAN 16
 
 /*
  * A scan of codes, written by CodeGroup.java, which defines the same layout: rows of unsigned byte codes in tiles of TILE: four components of each row, then the next four, so that a register of 64 bytes

@@ -12,9 +12,6 @@
 
 #include "codes.h"
 
-#define MAX_WEIGHT 127
-/* With a mean absolute weight below this, what the weights have lost gets weights too. */
-#define MIN_MEAN 16
 /* Added and subtracted, it rounds a float of a smaller absolute value to the nearest whole number, ties to even. */
 #define ROUNDER 0x1.8p23f
 /* A greater base could take a row's score out of the range of float. */

@@ -73,7 +73,7 @@ class AllAllowedRowsTest {
                     .metric(Metric.values()[seed % 3])
                     .m(2 + random.nextInt(3))
                     .efConstruction(1 + random.nextInt(8))
-                    .layout(GraphLayout.values()[seed / 3 % 3])
+                    .layout(GraphLayout.values()[seed / 3 % 2])
                     .build(ORCHESTRATOR, vectors)) {
                 check(table, vectors, id -> true, random, rows + " with seed " + seed);
             }
