@@ -16,7 +16,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -73,14 +72,7 @@ public abstract class AbstractVectorTable implements VectorTable {
                 changes::sum,
                 this::exact,
                 efforts,
-                System::nanoTime,
-                AbstractVectorTable::later);
-    }
-
-    private static void later(long nanos, Runnable then) {
-        // In the timer's own thread: all it does is to set a flag.
-        CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS, Runnable::run)
-                .execute(then);
+                System::nanoTime);
     }
 
     /**

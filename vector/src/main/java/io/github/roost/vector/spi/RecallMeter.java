@@ -26,8 +26,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Measures the recall of a table's searches: now and then one is repeated exactly, as maintenance on an idle worker. After each repetition
- * the meter pauses for so long that all tables together use no more than their share of the workers' time; until then a search costs the read of
- * a flag. One repetition at a time is under way or waiting. Searches with a filter are not repeated, since a filter may call code of the user. Thread-safe.
+ * the meter pauses for so long that all tables together use no more than their share of the workers' time; until then a search costs a look at
+ * the clock. One repetition at a time is under way or waiting. Searches with a filter are not repeated, since a filter may call code of the user. Thread-safe.
  */
 final class RecallMeter {
     /** Tables of fewer rows are not measured: a search of them reads most rows. */
@@ -39,7 +39,6 @@ final class RecallMeter {
     private static final long LEAST_PAUSE_NANOS = 10_000_000;
     /** After a repetition that gave way to searches: the workers are busy. */
     private static final long FAILED_PAUSE_NANOS = 1_000_000_000;
-    /** The timer keeps a closed table reachable no longer. */
     private static final long LARGEST_PAUSE_NANOS = 3_600_000_000_000L;
     /** A repetition that has waited longer is skipped: the workers are busy. */
     private static final long PATIENCE_NANOS = 1_000_000_000;
@@ -56,21 +55,16 @@ final class RecallMeter {
     private final BiFunction<SearchRequest, SearchContext, SearchResult> exact;
     private final RecallEfforts efforts;
     private final LongSupplier clock;
-    private final Pause pause;
-    /** Whether a search is to be chosen. */
-    private final AtomicBoolean due = new AtomicBoolean();
+    /** Whether a search is chosen and not yet repeated, so that no other may be; for ever if the meter is off or the table closed. */
+    private final AtomicBoolean taken;
+    /** The time until which none is chosen; written before {@code taken} is cleared. */
+    private volatile long pausedUntil;
 
     /** Guarded by this. */
     private final RecallWindow window = new RecallWindow();
 
     private long samples;
     private boolean alarm;
-
-    /** Runs something later. */
-    @FunctionalInterface
-    interface Pause {
-        void after(long nanos, Runnable then);
-    }
 
     /**
      * A search to be repeated.
@@ -95,8 +89,7 @@ final class RecallMeter {
             LongSupplier changes,
             BiFunction<SearchRequest, SearchContext, SearchResult> exact,
             RecallEfforts efforts,
-            LongSupplier clock,
-            Pause pause) {
+            LongSupplier clock) {
         this.orchestrator = orchestrator;
         this.registration = registration;
         this.rule = orchestrator.indexing().recallRule();
@@ -105,10 +98,14 @@ final class RecallMeter {
         this.exact = exact;
         this.efforts = efforts;
         this.clock = clock;
-        this.pause = pause;
-        if (rule.share() > 0) {
-            pause.after(FIRST_PAUSE_NANOS, () -> due.set(true));
-        }
+        this.taken = new AtomicBoolean(rule.share() == 0);
+        // No timer: a timer of the JDK would keep the table's classes reachable after it has been closed.
+        this.pausedUntil = clock.getAsLong() + FIRST_PAUSE_NANOS;
+    }
+
+    /** The time until which no search is chosen; later after each repetition. */
+    long pausedUntil() {
+        return pausedUntil;
     }
 
     /** Forgets the recall, because the rows have been replaced. */
@@ -145,7 +142,7 @@ final class RecallMeter {
     /** As {@link #watch}, for several searches. */
     List<CompletableFuture<SearchResult>> watchAll(
             List<SearchRequest> requests, List<CompletableFuture<SearchResult>> searches) {
-        if (!due.get()) {
+        if (!isDue()) {
             return searches;
         }
         List<CompletableFuture<SearchResult>> answers = new ArrayList<>(searches);
@@ -164,11 +161,15 @@ final class RecallMeter {
     }
 
     private boolean takes(SearchRequest request) {
-        return due.get()
+        return isDue()
                 && ThreadLocalRandom.current().nextInt(ONE_OF) == 0
                 && request.filter() == IdFilter.all()
                 && rows.getAsInt() >= LEAST_ROWS
-                && due.compareAndSet(true, false);
+                && taken.compareAndSet(false, true);
+    }
+
+    private boolean isDue() {
+        return !taken.get() && clock.getAsLong() - pausedUntil >= 0;
     }
 
     private Sample sample(SearchRequest request) {
@@ -181,7 +182,7 @@ final class RecallMeter {
         if (found == null
                 || found.cutShort()
                 || found.cost().damagedPages() + found.cost().missingPartitions() > 0) {
-            due.set(true);
+            taken.set(false);
             return;
         }
         long[] ids = found.ids().clone();
@@ -248,7 +249,8 @@ final class RecallMeter {
     private void pause(long ownNanos, long least) {
         double share =
                 rule.share() * orchestrator.workers() / orchestrator.indexing().tables();
-        pause.after(Math.clamp((long) (ownNanos / share), least, LARGEST_PAUSE_NANOS), () -> due.set(true));
+        pausedUntil = clock.getAsLong() + Math.clamp((long) (ownNanos / share), least, LARGEST_PAUSE_NANOS);
+        taken.set(false);
     }
 
     // ---- Reporting.

@@ -12,15 +12,12 @@ import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.SearchCost;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
-import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Objects;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -46,10 +43,6 @@ class RecallMeterTest {
     private final AtomicLong changes = new AtomicLong();
     private final AtomicLong clock = new AtomicLong();
     private final AtomicInteger repeated = new AtomicInteger();
-    /** What the meter does after its pauses, and their lengths. */
-    private final LinkedBlockingQueue<Runnable> pauses = new LinkedBlockingQueue<>();
-
-    private final Queue<Long> lengths = new ArrayDeque<>();
     private volatile BiFunction<SearchRequest, SearchContext, SearchResult> exact = (request, context) -> {
         repeated.incrementAndGet();
         clock.addAndGet(SCAN_NANOS);
@@ -65,13 +58,7 @@ class RecallMeterTest {
             changes::get,
             (request, context) -> exact.apply(request, context),
             efforts,
-            clock::get,
-            (nanos, then) -> {
-                synchronized (lengths) {
-                    lengths.add(nanos);
-                }
-                pauses.add(then);
-            });
+            clock::get);
 
     @AfterEach
     void close() {
@@ -95,8 +82,20 @@ class RecallMeterTest {
 
     /** Makes searches of one kind until one of them has been repeated. */
     private void measure(SearchRequest request, SearchResult result) throws InterruptedException {
-        pauses.take().run();
-        search(request, result, () -> !pauses.isEmpty());
+        search(request, result, afterPause());
+    }
+
+    /** Ends the pause; what it returns is over when the next repetition is. */
+    private Until afterPause() {
+        long until = meter.pausedUntil();
+        clock.accumulateAndGet(until, Math::max);
+        return () -> meter.pausedUntil() != until;
+    }
+
+    private static void await(Until until) throws InterruptedException {
+        while (!until.isOver()) {
+            Thread.sleep(1);
+        }
     }
 
     private interface Until {
@@ -129,16 +128,15 @@ class RecallMeterTest {
     @Test
     void ofAnyNumberOfSearchesOneIsRepeatedInAPauseAndItTakesItsShareOfAllWorkersTime() throws InterruptedException {
         Registration another = orchestrator.register("another");
+        assertThat(meter.pausedUntil()).isEqualTo(RecallMeter.FIRST_PAUSE_NANOS);
         measure(REQUEST, nearest(K));
         for (int i = 0; i < 1_000; i++) {
             CompletableFuture<SearchResult> search = CompletableFuture.completedFuture(nearest(K));
             assertThat(meter.watch(REQUEST, search)).isSameAs(search);
         }
         assertThat(repeated).hasValue(1);
-        synchronized (lengths) {
-            // 2 tables share .01 of 2 workers.
-            assertThat(lengths).containsExactly(RecallMeter.FIRST_PAUSE_NANOS, SCAN_NANOS * 100);
-        }
+        // 2 tables share .01 of 2 workers.
+        assertThat(meter.pausedUntil() - clock.get()).isEqualTo(SCAN_NANOS * 100);
         another.close();
     }
 
@@ -161,7 +159,7 @@ class RecallMeterTest {
 
     @Test
     void aFilterIsNeverCalledOutsideItsSearchAndShortResultsAreNoSamples() throws InterruptedException {
-        pauses.take().run();
+        Until repeatedOne = afterPause();
         IdFilter filter = IdFilter.of(id -> {
             throw new IllegalStateException("called by the meter");
         });
@@ -180,7 +178,7 @@ class RecallMeterTest {
             var _ = meter.watch(REQUEST, CompletableFuture.completedFuture(nearest(K)));
         }
         rows.set(RecallMeter.LEAST_ROWS);
-        search(REQUEST, nearest(K), () -> !pauses.isEmpty());
+        search(REQUEST, nearest(K), repeatedOne);
         assertThat(repeated).hasValue(1);
         assertThat(recall().samples()).isEqualTo(1);
     }
@@ -223,7 +221,7 @@ class RecallMeterTest {
 
     @Test
     void theCallerMayChangeTheResultAndCancelAWatchedSearch() throws InterruptedException {
-        pauses.take().run();
+        Until repeatedOne = afterPause();
         CompletableFuture<SearchResult> search = new CompletableFuture<>();
         CompletableFuture<SearchResult> answer = search;
         while (answer == search) {
@@ -232,9 +230,9 @@ class RecallMeterTest {
         var _ = answer.thenAccept(result -> Arrays.fill(result.ids(), -1));
         var _ = answer.thenAccept(result -> Arrays.fill(result.distances(), 1_000));
         search.complete(nearest(K));
-        Runnable again = pauses.take();
+        await(repeatedOne);
         assertThat(recall().recall()).isEqualTo(1);
-        again.run();
+        var _ = afterPause();
         CompletableFuture<SearchResult> cancelled = new CompletableFuture<>();
         answer = cancelled;
         while (answer == cancelled) {
@@ -260,16 +258,16 @@ class RecallMeterTest {
                     table.id());
         }
         busy.await();
-        pauses.take().run();
+        Until skipped = afterPause();
         for (int i = 0; i < 200; i++) {
             var _ = meter.watch(REQUEST, CompletableFuture.completedFuture(nearest(K)));
         }
         clock.addAndGet(TimeUnit.SECONDS.toNanos(2));
         assertThat(repeated).hasValue(0);
         release.countDown();
-        pauses.take().run();
+        await(skipped);
         assertThat(repeated).hasValue(0);
-        search(REQUEST, nearest(K), () -> !pauses.isEmpty());
+        measure(REQUEST, nearest(K));
         assertThat(repeated).hasValue(1);
     }
 
@@ -283,11 +281,12 @@ class RecallMeterTest {
             }
             throw new IllegalStateException("expired");
         };
-        pauses.take().run();
+        Until ended = afterPause();
         search(REQUEST, nearest(K), () -> begun.getCount() == 0);
         assertThat(orchestrator.indexing().closeTable(table, () -> {})).isTrue();
         assertThat(table.use().unused()).isDone();
-        pauses.take().run();
+        await(ended);
+        var _ = afterPause();
         for (int i = 0; i < 100; i++) {
             var _ = meter.watch(REQUEST, CompletableFuture.completedFuture(nearest(K)))
                     .join();
@@ -323,7 +322,6 @@ class RecallMeterTest {
                 .topology(TopologyReader.synthetic("pack:1 l3:1 core:1 pu:1").read())
                 .recallShare(0)
                 .build()) {
-            AtomicInteger asked = new AtomicInteger();
             RecallMeter none = new RecallMeter(
                     off,
                     off.register("table"),
@@ -331,12 +329,12 @@ class RecallMeterTest {
                     changes::get,
                     exact,
                     efforts,
-                    clock::get,
-                    (nanos, then) -> asked.incrementAndGet());
+                    clock::get);
+            clock.set(none.pausedUntil());
             for (int i = 0; i < 100; i++) {
-                none.searched(REQUEST, nearest(K));
+                CompletableFuture<SearchResult> search = CompletableFuture.completedFuture(nearest(K));
+                assertThat(none.watch(REQUEST, search)).isSameAs(search);
             }
-            assertThat(asked).hasValue(0);
         }
     }
 }
