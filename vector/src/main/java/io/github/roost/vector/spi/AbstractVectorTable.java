@@ -66,13 +66,7 @@ public abstract class AbstractVectorTable implements VectorTable {
                 this::size,
                 (effort, k) -> Math.clamp(effort, minEffort(k), maxEffort()));
         this.meter = new RecallMeter(
-                orchestrator,
-                registration,
-                this::size,
-                changes::sum,
-                this::exact,
-                efforts,
-                System::nanoTime);
+                orchestrator, registration, this::size, changes::sum, this::exact, efforts, System::nanoTime);
     }
 
     /**

@@ -39,6 +39,7 @@ final class RecallMeter {
     private static final long LEAST_PAUSE_NANOS = 10_000_000;
     /** After a repetition that gave way to searches: the workers are busy. */
     private static final long FAILED_PAUSE_NANOS = 1_000_000_000;
+
     private static final long LARGEST_PAUSE_NANOS = 3_600_000_000_000L;
     /** A repetition that has waited longer is skipped: the workers are busy. */
     private static final long PATIENCE_NANOS = 1_000_000_000;

@@ -322,14 +322,8 @@ class RecallMeterTest {
                 .topology(TopologyReader.synthetic("pack:1 l3:1 core:1 pu:1").read())
                 .recallShare(0)
                 .build()) {
-            RecallMeter none = new RecallMeter(
-                    off,
-                    off.register("table"),
-                    rows::get,
-                    changes::get,
-                    exact,
-                    efforts,
-                    clock::get);
+            RecallMeter none =
+                    new RecallMeter(off, off.register("table"), rows::get, changes::get, exact, efforts, clock::get);
             clock.set(none.pausedUntil());
             for (int i = 0; i < 100; i++) {
                 CompletableFuture<SearchResult> search = CompletableFuture.completedFuture(nearest(K));
