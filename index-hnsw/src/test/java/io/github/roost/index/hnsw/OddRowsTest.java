@@ -6,6 +6,7 @@ import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchRequest;
@@ -23,8 +24,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tables of 8-bit codes whose rows or queries have odd values, against tables of floats. */
 class OddRowsTest {
-    private static final Orchestrator ORCHESTRATOR =
-            Orchestrator.builder().topology(Fixtures.twoDomains()).build();
+    /** One worker, which builds the same graph of the same rows each time. */
+    private static final Orchestrator ORCHESTRATOR = Orchestrator.builder()
+            .topology(TopologyReader.synthetic("pack:1 l3:1 core:1 pu:1").read())
+            .build();
 
     private static final int DIMENSION = 24;
     private static final int ODD = 77;
