@@ -42,7 +42,6 @@ static int sort(const struct search *search) {
     return size <= 1;
 }
 
-
 static void search_layers(int32_t isa, const struct search *search) {
     if (search->image->coded == VECTORS) {
         CALL(isa, search, search);

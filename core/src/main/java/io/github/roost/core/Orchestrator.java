@@ -633,7 +633,7 @@ public final class Orchestrator implements AutoCloseable {
         }
 
         /**
-         * Sets the share of the workers' time in which searches are repeated exactly, to measure their recall ({@link TableRecall}). They are
+         * Sets the share of the workers' time in which searches are repeated exactly, to measure their recall ({@link Registration.Recall}). They are
          * repeated on idle workers only, and let searches go first. All tables share this time.
          *
          * @param value from 0 (recall is not measured) to .1; default .01
@@ -649,7 +649,7 @@ public final class Orchestrator implements AutoCloseable {
 
         /**
          * Sets the recall below which a table raises an alarm: when the measured recall is lower with 95 % confidence, a warning is logged, a
-         * JFR event is emitted, and {@link TableRecall#alarm} is set until the measured recall is back at this level.
+         * JFR event is emitted, and {@link Registration.Recall#alarm} is set until the measured recall is back at this level.
          *
          * @param value from 0 (no alarm) to 1; default .8
          * @return this builder

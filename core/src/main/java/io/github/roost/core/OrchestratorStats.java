@@ -168,11 +168,7 @@ public record OrchestratorStats(
      * @param recall measured recall of its searches; null if none has been measured
      */
     public record TableStats(
-            String name,
-            int clusters,
-            long searches,
-            long trafficBytes,
-            @Nullable TableRecall recall) {}
+            String name, int clusters, long searches, long trafficBytes, Registration.@Nullable Recall recall) {}
 
     /** Copies the lists. */
     public OrchestratorStats {

@@ -21,7 +21,20 @@ public final class Registration implements AutoCloseable {
 
     private final Consumer<HomeListener> homeListeners;
     private final TableUse use;
-    private volatile @Nullable TableRecall recall;
+    private volatile @Nullable Recall recall;
+
+    /**
+     * The recall of a table's searches in production, measured with exact repetitions of some of them in idle time.
+     *
+     * @param recall mean recall of the latest searches that were repeated, from 0 to 1
+     * @param low lower end of its 95 % confidence interval
+     * @param high upper end of its 95 % confidence interval
+     * @param window number of searches that these three are of, from 1 to 200
+     * @param samples number of searches repeated since the table was opened
+     * @param k mean k of the searches in the window
+     * @param alarm whether the recall is under {@link Orchestrator.Builder#recallAlarm}
+     */
+    public record Recall(double recall, double low, double high, int window, long samples, double k, boolean alarm) {}
 
     /** The orchestrator that places a table. */
     interface Owner {
@@ -170,7 +183,7 @@ public final class Registration implements AutoCloseable {
     }
 
     /** {@return the measured recall of the table's searches; null if none has been measured} */
-    public @Nullable TableRecall recall() {
+    public @Nullable Recall recall() {
         return recall;
     }
 
@@ -179,7 +192,7 @@ public final class Registration implements AutoCloseable {
      *
      * @param measured null if there is none any more, because the rows have been replaced
      */
-    public void recall(@Nullable TableRecall measured) {
+    public void recall(@Nullable Recall measured) {
         recall = measured;
     }
 

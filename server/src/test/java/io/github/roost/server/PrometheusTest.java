@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.github.roost.core.TableRecall;
+import io.github.roost.core.Registration;
 import io.github.roost.testkit.Await;
 import java.io.IOException;
 import java.net.ServerSocket;
@@ -65,7 +65,7 @@ class PrometheusTest {
     static void scrape(@TempDir Path folder) throws Exception {
         assumeTrue(Files.isExecutable(PROMETHEUS), "needs Debian's Prometheus: apt-get install prometheus");
         service = SmallService.ready();
-        service.orchestrator.register("measured").recall(new TableRecall(.95, .93, .97, 100, 100, 10, false));
+        service.orchestrator.register("measured").recall(new Registration.Recall(.95, .93, .97, 100, 100, 10, false));
         assertThat(service.post("/search", "{\"like\":\"games-1\"}").status()).isEqualTo(200);
         try (ServerSocket free = new ServerSocket(0)) {
             port = free.getLocalPort();

@@ -7,10 +7,10 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorClosedException;
+import io.github.roost.core.Registration;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.core.TableClosedException;
-import io.github.roost.core.TableRecall;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.MemoryLimited;
@@ -315,7 +315,7 @@ public abstract class VectorTableContract<T extends VectorTable> extends SearchC
                 SearchResult found = table.search(query, K, table.minEffort(K)).join();
                 hits += ExactSearch.hits(new ExactSearch(rows).search(query, K), found);
             }
-            TableRecall measured = null;
+            Registration.Recall measured = null;
             for (int query = 0; measured == null || measured.samples() < 20; query++) {
                 var _ = table.search(QUERIES[query % QUERIES.length], K, table.minEffort(K))
                         .join();

@@ -1,6 +1,6 @@
 package io.github.roost.vector;
 
-import io.github.roost.core.TableRecall;
+import io.github.roost.core.Registration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,4 +25,4 @@ public record TableStats(
         ElementType elementType,
         int parts,
         long bytes,
-        @Nullable TableRecall recall) {}
+        Registration.@Nullable Recall recall) {}

@@ -3,7 +3,7 @@ package io.github.roost.core.metrics;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats;
 import io.github.roost.core.OrchestratorStats.DomainStats;
-import io.github.roost.core.TableRecall;
+import io.github.roost.core.Registration;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Gauge;
@@ -36,7 +36,7 @@ public final class RoostMetrics implements MeterBinder {
 
     private long snapshotNanos;
     /** The measured recall by name of table, the lowest if several tables have the name. Guarded by this. */
-    private Map<String, TableRecall> recalls;
+    private Map<String, Registration.Recall> recalls;
     /** Guarded by this. */
     private final List<BoundRecalls> bound = new ArrayList<>();
 
@@ -66,10 +66,10 @@ public final class RoostMetrics implements MeterBinder {
         return snapshot;
     }
 
-    private static Map<String, TableRecall> recalls(OrchestratorStats stats) {
-        Map<String, TableRecall> recalls = new HashMap<>();
+    private static Map<String, Registration.Recall> recalls(OrchestratorStats stats) {
+        Map<String, Registration.Recall> recalls = new HashMap<>();
         for (OrchestratorStats.TableStats table : stats.tables()) {
-            TableRecall measured = table.recall();
+            Registration.Recall measured = table.recall();
             if (measured != null) {
                 recalls.merge(table.name(), measured, (one, other) -> one.recall() <= other.recall() ? one : other);
             }
@@ -91,9 +91,14 @@ public final class RoostMetrics implements MeterBinder {
 
     private List<Meter> bindRecall(MeterRegistry registry, String table) {
         return List.of(
-                recall(registry, "", table, "Measured recall of the latest searches", TableRecall::recall),
-                recall(registry, ".low", table, "Lower end of its 95 % confidence interval", TableRecall::low),
-                recall(registry, ".high", table, "Upper end of its 95 % confidence interval", TableRecall::high),
+                recall(registry, "", table, "Measured recall of the latest searches", Registration.Recall::recall),
+                recall(registry, ".low", table, "Lower end of its 95 % confidence interval", Registration.Recall::low),
+                recall(
+                        registry,
+                        ".high",
+                        table,
+                        "Upper end of its 95 % confidence interval",
+                        Registration.Recall::high),
                 FunctionCounter.builder(
                                 "roost.table.recall.samples",
                                 this,
@@ -108,16 +113,16 @@ public final class RoostMetrics implements MeterBinder {
             String suffix,
             String table,
             String description,
-            ToDoubleFunction<TableRecall> value) {
+            ToDoubleFunction<Registration.Recall> value) {
         return Gauge.builder("roost.table.recall" + suffix, this, self -> self.recall(table, value))
                 .description(description)
                 .tag("table", table)
                 .register(registry);
     }
 
-    private synchronized double recall(String table, ToDoubleFunction<TableRecall> value) {
+    private synchronized double recall(String table, ToDoubleFunction<Registration.Recall> value) {
         stats();
-        TableRecall measured = recalls.get(table);
+        Registration.Recall measured = recalls.get(table);
         return measured == null ? Double.NaN : value.applyAsDouble(measured);
     }
 

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Registration;
-import io.github.roost.core.TableRecall;
 import io.github.roost.testkit.Machines;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -29,8 +28,8 @@ class RoostMetricsTest {
             Registration alike = orchestrator.register("table");
             scrape(registry);
             assertThat(registry.find("roost.table.recall").gauges()).isEmpty();
-            table.recall(new TableRecall(.9, .8, .95, 20, 30, 10, false));
-            alike.recall(new TableRecall(.7, .6, .75, 20, 40, 10, true));
+            table.recall(new Registration.Recall(.9, .8, .95, 20, 30, 10, false));
+            alike.recall(new Registration.Recall(.7, .6, .75, 20, 40, 10, true));
             scrape(registry);
             assertThat(value(registry, "roost.table.recall")).isEqualTo(.7);
             assertThat(value(registry, "roost.table.recall.low")).isEqualTo(.6);
@@ -45,7 +44,7 @@ class RoostMetricsTest {
             scrape(registry);
             assertThat(registry.find("roost.table.recall").gauges()).isEmpty();
             for (int i = 0; i < RoostMetrics.MAX_TABLES + 20; i++) {
-                orchestrator.register("table-" + i).recall(new TableRecall(.9, .8, .95, 20, 30, 10, false));
+                orchestrator.register("table-" + i).recall(new Registration.Recall(.9, .8, .95, 20, 30, 10, false));
             }
             scrape(registry);
             assertThat(registry.find("roost.table.recall").gauges()).hasSize(RoostMetrics.MAX_TABLES);

@@ -4,7 +4,7 @@ import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.roost.core.Orchestrator;
-import io.github.roost.core.TableRecall;
+import io.github.roost.core.Registration;
 import io.github.roost.testkit.ExactSearch;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.SearchRequest;
@@ -46,7 +46,8 @@ class MeasuredRecallTest {
         orchestrator.close();
     }
 
-    private void search(SearchRequest options, Predicate<@Nullable TableRecall> until) throws InterruptedException {
+    private void search(SearchRequest options, Predicate<Registration.@Nullable Recall> until)
+            throws InterruptedException {
         for (int i = 0; !until.test(table.stats().recall()); i++) {
             var _ = table.search(with(options, queries[i % queries.length])).join();
             Thread.sleep(1);

@@ -4,7 +4,6 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Registration;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.TableClosedException;
-import io.github.roost.core.TableRecall;
 import io.github.roost.core.spi.TableUse;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
@@ -276,7 +275,7 @@ public abstract class AbstractVectorTable implements VectorTable {
     }
 
     /** {@return the measured recall of the table's searches; null if none has been measured} */
-    protected final @Nullable TableRecall recall() {
+    protected final Registration.@Nullable Recall recall() {
         return registration.recall();
     }
 

@@ -5,7 +5,6 @@ import io.github.roost.core.OrchestratorClosedException;
 import io.github.roost.core.Registration;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.TableClosedException;
-import io.github.roost.core.TableRecall;
 import io.github.roost.core.spi.Indexing;
 import io.github.roost.core.spi.Indexing.RecallRule;
 import io.github.roost.vector.IdFilter;
@@ -265,8 +264,8 @@ final class RecallMeter {
             double high = window.high();
             boolean before = alarm;
             alarm = alarm ? mean < rule.alarm() : window.size() >= RecallWindow.LEAST && high < rule.alarm();
-            TableRecall measured =
-                    new TableRecall(mean, window.low(), high, window.size(), samples, window.meanNeighbors(), alarm);
+            Registration.Recall measured = new Registration.Recall(
+                    mean, window.low(), high, window.size(), samples, window.meanNeighbors(), alarm);
             registration.recall(measured);
             if (alarm != before) {
                 tell(measured);
@@ -274,7 +273,7 @@ final class RecallMeter {
         }
     }
 
-    private void tell(TableRecall measured) {
+    private void tell(Registration.Recall measured) {
         String table = registration.name();
         if (!measured.alarm()) {
             LOG.info("the recall of table {} is back at {}", table, rounded(measured.recall()));

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.within;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Registration;
 import io.github.roost.core.SearchContext;
-import io.github.roost.core.TableRecall;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.SearchCost;
@@ -110,7 +109,7 @@ class RecallMeterTest {
         }
     }
 
-    private TableRecall recall() {
+    private Registration.Recall recall() {
         return Objects.requireNonNull(table.recall());
     }
 
@@ -122,7 +121,9 @@ class RecallMeterTest {
         assertThat(recall().recall()).isCloseTo(.8, within(1e-9));
         assertThat(recall().low()).isBetween(.6, .79);
         assertThat(recall().high()).isBetween(.81, .95);
-        assertThat(recall()).extracting(TableRecall::samples, TableRecall::k).containsExactly(30L, 10.);
+        assertThat(recall())
+                .extracting(Registration.Recall::samples, Registration.Recall::k)
+                .containsExactly(30L, 10.);
     }
 
     @Test

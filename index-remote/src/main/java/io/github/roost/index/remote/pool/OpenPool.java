@@ -16,7 +16,7 @@ import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.file.Checksum;
-import io.github.roost.vector.spi.ListsToVisit;
+import io.github.roost.vector.math.ListsToVisit;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

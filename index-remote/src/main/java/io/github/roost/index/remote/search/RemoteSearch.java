@@ -14,7 +14,7 @@ import io.github.roost.index.remote.pool.ReaderHold;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.Vectors;
-import io.github.roost.vector.spi.ListsToVisit;
+import io.github.roost.vector.math.ListsToVisit;
 import io.github.roost.vector.spi.RecallSample;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,4 +1,4 @@
-package io.github.roost.vector.spi;
+package io.github.roost.vector.math;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
