@@ -459,7 +459,7 @@ public final class Orchestrator implements AutoCloseable {
         private Duration longWindow = Duration.ofSeconds(60);
         private Duration slowTaskThreshold = Duration.ofMillis(100);
         private double maintenanceShare = .02;
-        private double recallShare = .01;
+        private double recallShare = .001;
         private double recallAlarm = .8;
 
         private Builder() {}
@@ -636,7 +636,7 @@ public final class Orchestrator implements AutoCloseable {
          * Sets the share of the workers' time in which searches are repeated exactly, to measure their recall ({@link Registration.Recall}). They are
          * repeated on idle workers only, and let searches go first. All tables share this time.
          *
-         * @param value from 0 (recall is not measured) to .1; default .01
+         * @param value from 0 (recall is not measured) to .1; default .001
          * @return this builder
          */
         public Builder recallShare(double value) {
