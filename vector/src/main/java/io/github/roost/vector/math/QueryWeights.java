@@ -13,7 +13,7 @@ import java.util.Arrays;
  */
 public final class QueryWeights {
     /** The largest absolute value of a weight of one byte. */
-    public static final int MAX = 127;
+    private static final int MAX = 127;
 
     private static final int MAX_FINE = MAX * 128;
     private static final int MAX_FINEST = MAX_FINE * 128;
@@ -21,17 +21,6 @@ public final class QueryWeights {
     private static final int MIN_MEAN = 16;
 
     private QueryWeights() {}
-
-    /**
-     * Weights of one byte, and what they lose.
-     *
-     * @param weights from -127 to 127, then zeros
-     * @param sum the sum of the weights
-     * @param slope the factor of the row's scale times the sum of w c
-     * @param length the query's distance from the center; under inner product its norm
-     * @param error the rounding error of the weights, as a distance
-     */
-    public record Bytes(byte[] weights, int sum, float slope, double length, double error) {}
 
     /**
      * Weights from -127 to 127, or, if a few components are much larger than the others, whose weights would round to almost 0,
@@ -54,45 +43,6 @@ public final class QueryWeights {
             }
             return sum;
         }
-    }
-
-    /**
-     * Computes weights of one byte.
-     *
-     * @param center the center of the codes, one component per dimension
-     * @param innerProduct whether rows are compared by inner product rather than by squared distance
-     * @param query one component per dimension
-     * @param stride the number of weights, at least the dimension
-     * @return the weights, with their rounding error
-     */
-    public static Bytes bytes(float[] center, boolean innerProduct, float[] query, int stride) {
-        double max = 0;
-        double length = 0;
-        for (int d = 0; d < query.length; d++) {
-            double component = innerProduct ? (double) query[d] : (double) query[d] - center[d];
-            max = Math.max(max, Math.abs(component));
-            length += component * component;
-        }
-        byte[] weights = new byte[stride];
-        if (max == 0) {
-            return new Bytes(weights, 0, 0, Math.sqrt(length), 0);
-        }
-        int timesUnit = innerProduct ? 1 : 2;
-        float slope = (float) Math.min(timesUnit * max / MAX, Float.MAX_VALUE);
-        // From the rounded slope, so that the error includes its rounding.
-        double unit = (double) slope / timesUnit;
-        double perUnit = unit == 0 ? 0 : 1 / unit;
-        double error = 0;
-        int sum = 0;
-        for (int d = 0; d < query.length; d++) {
-            double exact = innerProduct ? (double) query[d] : (double) query[d] - center[d];
-            double weight = Math.rint(Math.clamp(exact * perUnit, -MAX, MAX));
-            double lost = exact - weight * unit;
-            weights[d] = (byte) weight;
-            sum += (int) weight;
-            error += lost * lost;
-        }
-        return new Bytes(weights, sum, -slope, Math.sqrt(length), Math.sqrt(error));
     }
 
     /**
