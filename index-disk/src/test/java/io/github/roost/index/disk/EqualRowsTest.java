@@ -34,6 +34,19 @@ class EqualRowsTest extends OnDevice {
         }
     }
 
+    /** The first rows are inserted at once by several threads. */
+    @Test
+    void eachValueIsFoundInEveryOneOfManyBuilds() throws Exception {
+        float[][] rows = ofValues(2_000, 5);
+        for (int i = 0; i < 100; i++) {
+            try (MutableDiskTable table = build(rows)) {
+                for (int value = 0; value < 5; value++) {
+                    assertThat(equal(table, OTHERS[value], K)).isEqualTo(K);
+                }
+            }
+        }
+    }
+
     @Test
     void aTableOfOneValueGivesAllItsRows() throws Exception {
         try (MutableDiskTable table = build(ofValues(700, 1))) {

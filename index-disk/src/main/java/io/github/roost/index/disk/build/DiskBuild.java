@@ -26,6 +26,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.security.SecureRandom;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Objects;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.atomic.DoubleAdder;
@@ -49,7 +50,8 @@ public final class DiskBuild {
     /** Shares of the build's progress after each phase. */
     private static final double READ = .02;
 
-    private static final double LINKED = .84;
+    private static final double LINKED = .83;
+    private static final double REACHED = .84;
     private static final double ORDERED = .85;
     private static final double TRAINED = .94;
     private static final double ENCODED = .97;
@@ -95,7 +97,9 @@ public final class DiskBuild {
         int nodes = rows.size();
         int[] same = same(rows);
         OnHeapGraphIndex graph = graph(rows, same);
-        PageOrder order = order(graph, same);
+        int entry = entry(graph);
+        GraphEdges edges = edges(graph, entry, same);
+        PageOrder order = order(edges, entry, same);
         try (Arena arena = Arena.ofConfined();
                 ProductCodes codes = new ProductCodes(layout)) {
             codes.grow(nodes);
@@ -110,7 +114,7 @@ public final class DiskBuild {
             for (int page = 0; page < pages; page++) {
                 map.setPage(page, next + page);
             }
-            writeRuns(file, next, pages, number -> page(number, graph, order, rows, ids, same));
+            writeRuns(file, next, pages, number -> page(number, edges, order, rows, ids, same));
             next += pages;
             for (int block = 0; block < rowBlocks; block++) {
                 map.setRowBlock(block, next + block);
@@ -130,7 +134,7 @@ public final class DiskBuild {
                             layout,
                             metric,
                             nodes,
-                            order.node(entry(graph)),
+                            order.node(entry),
                             next,
                             Checksum.of(section),
                             DiskLayout.SUPERBLOCKS,
@@ -176,7 +180,23 @@ public final class DiskBuild {
         return same;
     }
 
-    private PageOrder order(OnHeapGraphIndex graph, int[] same) {
+    private GraphEdges edges(OnHeapGraphIndex graph, int entry, int[] same) {
+        work.phase(REACHED, same.length);
+        BitSet rows = new BitSet(same.length);
+        for (int row = 0; row < same.length; row++) {
+            rows.set(row, same[row] == row);
+        }
+        return work.once(() -> {
+            GraphEdges edges = new GraphEdges(row -> neighbors(graph, row), layout.degree());
+            edges.reachAll(entry, rows, () -> {
+                work.yieldToSearches();
+                work.done(1);
+            });
+            return edges;
+        });
+    }
+
+    private PageOrder order(GraphEdges edges, int entry, int[] same) {
         int nodes = same.length;
         work.phase(ORDERED, nodes);
         // Equal rows are near each other too.
@@ -191,7 +211,7 @@ public final class DiskBuild {
             }
         }
         PageOrder order = new PageOrder(nodes, layout.nodesPerPage(), row -> {
-            int[] its = neighbors(graph, same[row]);
+            int[] its = edges.of(same[row]);
             if (next[row] != row) {
                 its = Arrays.copyOf(its, its.length + 1);
                 its[its.length - 1] = next[row];
@@ -199,7 +219,7 @@ public final class DiskBuild {
             return its;
         });
         return work.once(() -> {
-            order.fill(entry(graph), () -> {
+            order.fill(entry, () -> {
                 work.yieldToSearches();
                 work.done(1);
             });
@@ -262,15 +282,14 @@ public final class DiskBuild {
         }
     }
 
-    private MemorySegment page(
-            int number, OnHeapGraphIndex graph, PageOrder order, BuildRows rows, long[] ids, int[] same) {
+    private MemorySegment page(int number, GraphEdges edges, PageOrder order, BuildRows rows, long[] ids, int[] same) {
         NodePage page = NodePage.empty(layout, number);
         float[] vector = new float[layout.dimension()];
         int begin = layout.firstNode(number);
         for (int node = begin; node < Math.min(begin + layout.nodesPerPage(), ids.length); node++) {
             int row = order.row(node);
-            int[] neighbors = neighbors(graph, same[row]);
-            Arrays.setAll(neighbors, i -> order.node(neighbors[i]));
+            int[] neighbors =
+                    Arrays.stream(edges.of(same[row])).map(order::node).toArray();
             rows.read(row, vector);
             page.put(node, ids[row], vector, neighbors, neighbors.length);
         }

@@ -79,6 +79,11 @@ public final class BeamSearch {
     private final byte[] code;
     private final boolean isFiltered;
     private final NodeMarks seen = new NodeMarks();
+    /** Candidates whose equal ones are candidates too, and these. */
+    private final NodeMarks joined = new NodeMarks();
+    /** Whether nodes were met that have equal ones since these were added. */
+    private boolean hasTwins;
+
     private Nearest candidates = new Nearest(1);
     private Nearest nearest = new Nearest(1);
 
@@ -325,6 +330,9 @@ public final class BeamSearch {
             return new Step.Yield<>(this::resume);
         }
         if (readingCount == 0 && reads.inFlight() == 0) {
+            if (addTwins()) {
+                return new Step.Yield<>(this::resume);
+            }
             if (mustScan()) {
                 beginScan();
                 return new Step.Yield<>(this::resume);
@@ -368,22 +376,45 @@ public final class BeamSearch {
         return candidates.add(node, 0, distance, isCounted);
     }
 
-    /** Adds a node unless it was seen before, and nodes of rows that equal its row: edges need not lead to these. */
+    /**
+     * Adds a node unless it, or a node whose row equals its row, was seen before. Nodes of equal rows would displace the nodes that
+     * lead to others, so they wait until the search has come to its end.
+     */
     private void meet(int node) {
         // Rows that are added after other codes have taken the place of these are not found.
         if (node >= codes.nodes() || !seen.add(node) || !addCandidate(node, distance(node), isAllowed(node))) {
             return;
         }
         int equal = codes.twin(node);
-        // More than the width are not kept; a search that comes to a later one of them goes on from there.
-        for (int added = 0; equal != node && added < width && seen.add(equal); equal = codes.twin(equal)) {
-            if (isAllowed(equal)) {
-                added++;
-                if (!addCandidate(equal, distance(equal), true)) {
-                    return;
+        // Of more than the width, a search that comes to a later one goes on from there.
+        for (int i = 0; equal != node && i < width; i++) {
+            hasTwins = true;
+            seen.add(equal);
+            equal = codes.twin(equal);
+        }
+    }
+
+    /** Adds the nodes of rows that equal those of the nearest nodes; whether there may be some to expand. */
+    private boolean addTwins() {
+        boolean mayAdd = hasTwins && !scansCodes && !isCrowdedOut();
+        hasTwins = false;
+        if (!mayAdd) {
+            return false;
+        }
+        int[] met = Arrays.stream(candidates.nodes()).filter(joined::add).toArray();
+        boolean isNear = true;
+        for (int i = 0; i < met.length && isNear; i++) {
+            int added = 0;
+            for (int equal = codes.twin(met[i]);
+                    equal != met[i] && added < width && isNear;
+                    equal = codes.twin(equal)) {
+                if (isAllowed(equal) && joined.add(equal)) {
+                    isNear = addCandidate(equal, distance(equal), true);
+                    added++;
                 }
             }
         }
+        return true;
     }
 
     /** Processes completed reads; returns whether some may be left for another slice. */

@@ -40,6 +40,11 @@ final class Nearest {
         return nodes[index];
     }
 
+    /** All nodes, nearest first. */
+    int[] nodes() {
+        return Arrays.copyOf(nodes, size);
+    }
+
     /** The id that it was added with. */
     long id(int index) {
         return ids[index];
