@@ -18,12 +18,17 @@ struct origin {
 INLINE int32_t write_weights(const struct image *image, int64_t node, int8_t *restrict weights) {
     const uint8_t *codes = record(image, node);
     const int32_t padded = (image->dimension + CODE_LANES - 1) / CODE_LANES * CODE_LANES;
-    int32_t sum = 0;
-    for (int32_t i = 0; i < image->dimension; i++) {
-        weights[i] = (int8_t)(codes[i] - 128);
-        sum += weights[i];
+    /* In runs of constant length, which the compiler does at once; a record is whole runs. */
+    for (int32_t from = 0; from < padded; from += CODE_LANES) {
+        for (int i = 0; i < CODE_LANES; i++) weights[from + i] = (int8_t)(codes[from + i] ^ 0x80);
     }
     memset(weights + image->dimension, 0, padded - image->dimension);
+    int32_t sum = 0;
+    for (int32_t from = 0; from < padded; from += CODE_LANES) {
+        int16_t part = 0;
+        for (int i = 0; i < CODE_LANES; i++) part = (int16_t)(part + weights[from + i]);
+        sum += part;
+    }
     return -128 * sum;
 }
 

@@ -1,4 +1,4 @@
-/* Graph search over codes with AVX2. */
+/* Graph search and insertion by codes with AVX2. */
 #include "bytes_avx2.h"
 #include "tile.h"
 
@@ -22,3 +22,7 @@ INLINE void sum_tile(const uint8_t *const *rows, const int8_t *weights, int64_t 
 
 #define SEARCH search_codes_avx2
 #include "code_body.h"
+
+#define INSERT insert_codes_avx2
+#define TRIM trim_codes_avx2
+#include "code_insert.h"

@@ -16,3 +16,7 @@ INLINE void sum_tile(const uint8_t *const *rows, const int8_t *weights, int64_t 
 
 #define SEARCH search_codes_dot
 #include "code_body.h"
+
+#define INSERT insert_codes_dot
+#define TRIM trim_codes_dot
+#include "code_insert.h"

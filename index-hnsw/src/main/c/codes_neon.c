@@ -20,3 +20,7 @@ INLINE void sum_tile(const uint8_t *const *rows, const int8_t *weights, int64_t 
 
 #define SEARCH search_codes_neon
 #include "code_body.h"
+
+#define INSERT insert_codes_neon
+#define TRIM trim_codes_neon
+#include "code_insert.h"

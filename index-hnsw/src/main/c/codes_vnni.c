@@ -26,3 +26,7 @@ INLINE void sum_tile(const uint8_t *const *rows, const int8_t *weights, int64_t 
 
 #define SEARCH search_codes_vnni
 #include "code_body.h"
+
+#define INSERT insert_codes_vnni
+#define TRIM trim_codes_vnni
+#include "code_insert.h"

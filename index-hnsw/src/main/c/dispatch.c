@@ -17,18 +17,22 @@ int32_t roost_hnsw_supports(int32_t isa) { return cpu_has(isa); }
 /* Visited marks cleared in the time of one distance. */
 #define FORGOTTEN_PER_DISTANCE 8
 
-static void forget(const struct search *search) {
+/* Clears the visited marks; returns whether all are clear, and `found` is ready to be sorted from `next`. */
+static int forget(const struct search *search) {
     struct progress *progress = search->progress;
-    if (progress->left <= 0) return;
+    if (progress->left <= 0) return 0;
     int64_t end = progress->next + progress->left * FORGOTTEN_PER_DISTANCE;
     if (end > progress->logged) end = progress->logged;
     progress->left -= (end - progress->next) / FORGOTTEN_PER_DISTANCE;
     for (int64_t i = progress->next; i < end; i++) search->visited[search->log[i] / 64] = 0;
     progress->next = end;
-    if (end == progress->logged) {
-        progress->next = progress->size;
-        progress->phase = SORTING;
+    if (end < progress->logged) return 0;
+    progress->next = progress->size;
+    if (is_pooled(search)) {
+        for (int32_t i = 0; i < progress->size; i++) search->found[i] = out_of_pool(search->found[i]);
+        progress->next = 0;
     }
+    return 1;
 }
 
 /* Continues the heapsort of `found`, nearest first, of which the first `next` entries are still a heap; returns whether it is done. */
@@ -57,7 +61,7 @@ int32_t roost_hnsw_search(int32_t isa, const struct image *image, const uint8_t 
     progress->left = search->budget;
     if (progress->phase == BEGUN && image->coded != VECTORS) weigh(search);
     if (progress->phase <= SEARCHING) search_layers(isa, search);
-    if (progress->phase == FORGETTING) forget(search);
+    if (progress->phase == FORGETTING && forget(search)) progress->phase = SORTING;
     if (progress->phase == SORTING && sort(search)) {
         progress->phase = DONE;
         if (image->coded == CODES_AND_VECTORS) {
@@ -107,6 +111,14 @@ int64_t roost_hnsw_scan_group(int32_t isa, const struct image *image, const uint
     return CALL(isa, scan_group, group, from, to);
 }
 
+static void insert_on(int32_t isa, const struct insert *insert) {
+    if (insert->build->image->coded == VECTORS) {
+        CALL(isa, insert, insert);
+    } else {
+        CALL_BYTES(isa, insert_codes, insert);
+    }
+}
+
 int32_t roost_hnsw_insert(int32_t isa, const struct build *build, struct insert *insert) {
     struct search *search = insert->search;
     struct insertion *insertion = insert->insertion;
@@ -116,29 +128,22 @@ int32_t roost_hnsw_insert(int32_t isa, const struct build *build, struct insert 
     progress->left = search->budget;
     while (progress->phase != INSERTED && progress->left > 0) {
         switch (progress->phase) {
-            case UNMARKING: {
-                int64_t end = progress->next + progress->left * FORGOTTEN_PER_DISTANCE;
-                if (end > progress->logged) end = progress->logged;
-                progress->left -= (end - progress->next) / FORGOTTEN_PER_DISTANCE;
-                for (int64_t i = progress->next; i < end; i++) search->visited[search->log[i] / 64] = 0;
-                progress->next = end;
-                if (end == progress->logged) {
+            case UNMARKING:
+                if (forget(search)) {
                     progress->logged = 0;
-                    progress->next = progress->size;
                     progress->phase = RANKING;
                 }
                 break;
-            }
             case RANKING:
                 if (sort(search)) {
                     insert->picked[progress->level * (build->image->degree + 1ll)] = 0;
                     insertion->considered = 0;
-                    insertion->filling = 0;
+                    insertion->rule = STRICT;
                     progress->phase = CHOOSING;
                 }
                 break;
             default:
-                CALL(isa, insert, insert);
+                insert_on(isa, insert);
         }
     }
     return progress->phase == INSERTED;
@@ -149,6 +154,10 @@ void roost_hnsw_trim(int32_t isa, const struct build *build, int32_t node) {
     struct progress progress = {0};
     const struct search search = {.image = image, .progress = &progress};
     for (int32_t level = 0; level <= image->levels && (level == 0 || node < image->level_counts[level - 1]); level++) {
-        CALL(isa, trim, build, &search, level, node);
+        if (image->coded == VECTORS) {
+            CALL(isa, trim, build, &search, level, node);
+        } else {
+            CALL_BYTES(isa, trim_codes, build, &search, level, node);
+        }
     }
 }

@@ -14,14 +14,14 @@ INLINE void prefetch_row(const struct image *image, int64_t node) {
     prefetch_bytes((const uint8_t *)vector(image, node), (int64_t)image->dimension * sizeof(float));
 }
 
-INLINE void measure_tile(const struct search *search, const int inner_product, const int32_t *nodes, float *distances) {
-    const struct image *image = search->image;
+INLINE void measure_tile(const struct image *image, const float *query, const int inner_product, const int32_t *nodes,
+                         float *distances) {
     const float *row[TILE];
     for (int i = 0; i < TILE; i++) row[i] = vector(image, nodes[i]);
     vec sums[TILE] = {vec_zero(), vec_zero(), vec_zero(), vec_zero()};
     int64_t whole = image->dimension / LANES * LANES;
     for (int64_t at = 0; at < whole; at += LANES) {
-        vec q = vec_load(search->query + at);
+        vec q = vec_load(query + at);
 #pragma GCC unroll 4
         for (int i = 0; i < TILE; i++) {
             vec r = vec_load(row[i] + at);
@@ -31,7 +31,7 @@ INLINE void measure_tile(const struct search *search, const int inner_product, c
     }
     int rest = (int)(image->dimension - whole);
     if (rest > 0) {
-        vec q = vec_load(search->query + whole);
+        vec q = vec_load(query + whole);
 #pragma GCC unroll 4
         for (int i = 0; i < TILE; i++) {
             vec r = vec_load_part(row[i] + whole, rest);
@@ -53,9 +53,9 @@ INLINE void measure(const struct search *search, int32_t *nodes, int32_t count, 
             prefetch_row(search->image, nodes[ahead]);
         }
         if (search->inner_product) {
-            measure_tile(search, 1, nodes + i, distances + i);
+            measure_tile(search->image, search->query, 1, nodes + i, distances + i);
         } else {
-            measure_tile(search, 0, nodes + i, distances + i);
+            measure_tile(search->image, search->query, 0, nodes + i, distances + i);
         }
     }
     search->progress->computed += count;

@@ -26,9 +26,7 @@ INLINE void measure_from(const struct image *image, const struct origin *origin,
     measure_tile(image, origin->values, 0, nodes, distances);
 }
 
-INLINE void set_query(const struct insert *insert) {
-    copy_padded(insert->build->image, insert->node, insert->query);
-}
+INLINE void set_query(const struct insert *insert) { copy_padded(insert->build->image, insert->node, insert->query); }
 
 INLINE float shift_of(const struct insert *insert) {
     (void)insert;

@@ -5,7 +5,7 @@
 #include "search.h"
 
 /*
- * A graph under construction, written by GraphInsertion.java, which defines the same layout: an image whose vectors are all set, with initially empty neighbor lists. Nodes are inserted in the
+ * A graph under construction, written by GraphInsertion.java, which defines the same layout: an image whose vectors, and codes if it is coded, are all set, with initially empty neighbor lists. Nodes are inserted in the
  * order of their numbers, from the top layer down, so node 0 is the entry point throughout.
  *
  * Several threads insert concurrently. A list is changed only by the thread that holds its node's lock; searches read it without a
@@ -29,10 +29,12 @@ struct build {
     uint8_t *locks;
     /* Neighbors that a list of layer 0 keeps when it is pruned because its room, the image's degree, is full; half as many above. */
     int32_t links;
-    /* Relaxed rule for the remaining places: a dropped candidate is taken unless this factor times its squared distance to a chosen
-     * node is less than its squared distance to the list's node; at least 1. */
-    float factor;
+    /* A dropped candidate may fill a remaining place unless its squared distance to the list's node is more than this many times that to
+     * a chosen node; at least 1. */
+    float max_cover;
 };
+
+enum rule { STRICT, COVERS, LEAST_COVERED };
 
 enum stage { ARRIVED, GOING_DOWN, LOOKING, UNMARKING, RANKING, CHOOSING, LINKING, INSERTED };
 
@@ -44,8 +46,8 @@ struct insertion {
     int32_t top;
     /* Number of entries of the sorted `found` that have been considered as neighbors. */
     int32_t considered;
-    /* Whether the strict rule is through, and entries are considered again by the relaxed rule for the remaining places. */
-    int32_t filling;
+    /* The rule by which entries are considered; see pick(). */
+    int32_t rule;
 };
 
 /*
@@ -69,10 +71,22 @@ void insert_avx2(const struct insert *insert);
 void insert_neon(const struct insert *insert);
 void insert_portable(const struct insert *insert);
 
+/* The same by the codes of a coded image: the node is compared by its own codes. */
+void insert_codes_vnni(const struct insert *insert);
+void insert_codes_avx2(const struct insert *insert);
+void insert_codes_dot(const struct insert *insert);
+void insert_codes_neon(const struct insert *insert);
+void insert_codes_portable(const struct insert *insert);
+
 /* Prunes a list that has more neighbors than it keeps. No other thread may change or read the list. */
 void trim_avx512(const struct build *build, const struct search *search, int32_t level, int64_t node);
 void trim_avx2(const struct build *build, const struct search *search, int32_t level, int64_t node);
 void trim_neon(const struct build *build, const struct search *search, int32_t level, int64_t node);
 void trim_portable(const struct build *build, const struct search *search, int32_t level, int64_t node);
+void trim_codes_vnni(const struct build *build, const struct search *search, int32_t level, int64_t node);
+void trim_codes_avx2(const struct build *build, const struct search *search, int32_t level, int64_t node);
+void trim_codes_dot(const struct build *build, const struct search *search, int32_t level, int64_t node);
+void trim_codes_neon(const struct build *build, const struct search *search, int32_t level, int64_t node);
+void trim_codes_portable(const struct build *build, const struct search *search, int32_t level, int64_t node);
 
 #endif

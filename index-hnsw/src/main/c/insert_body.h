@@ -1,19 +1,25 @@
 /*
- * The insertion of a node (Malkov and Yashunin, algorithms 1, 2 and 4), generic over the distances of float_body.h, which must be
- * included first. The including source defines INSERT and TRIM, the names of the functions to define.
+ * The insertion of a node (Malkov and Yashunin, algorithms 1, 2 and 4), generic over the distances of float_body.h or code_body.h, which must be
+ * included first, and which also defines
+ *   struct origin                                     a node that others are compared with
+ *   set_origin(image, node, origin)
+ *   measure_from(image, origin, nodes, distances)     squared distances of a tile of nodes from the origin
+ *   set_query(insert)                                 makes the inserted node the query of its searches
+ *   shift_of(insert)                                  what the squared distances from that node are larger than those of measure()
+ * The including source defines INSERT and TRIM, the names of the functions to define.
  */
+#include <math.h>
 #include <sched.h>
 #include <string.h>
 
 #include "insert.h"
 
-#define MAX_FLOATS (MAX_DIMENSIONS + LANES)
 /* A node's number is less than 2^31, so this bit of an entry is free: it marks entries that were not chosen by an earlier pruning. */
 #define FRESH (1ll << 31)
-/* Max room of a list, a quarter more than it keeps, plus one new neighbor and padding to whole tiles. */
-#define MAX_LISTED (512 + 512 / 4 + 1 + TILE)
 /* Polls of a lock between two yields: after as many, its holder may have been preempted. */
 #define LOOKS 128
+/* Candidates of a new node that may fill the places that the strict rule leaves, the nearest. */
+#define MAX_FILLING 128
 
 INLINE int64_t upper_list(const struct image *image, int32_t level, int64_t node) {
     int64_t list = node;
@@ -31,7 +37,7 @@ INLINE int32_t kept_in(const struct build *build, int32_t level) {
 }
 
 INLINE int32_t *links_of(const struct image *image, int32_t level, int64_t node) {
-    return (int32_t *)(level == 0 ? neighbors(image, node) : upper_neighbors(image, level, node));
+    return (int32_t *)list_of(image, level, node);
 }
 
 INLINE float *lengths_of(const struct build *build, int32_t level, int64_t node) {
@@ -66,29 +72,20 @@ INLINE void take_lock(uint8_t *lock) {
 
 INLINE void leave_lock(uint8_t *lock) { __atomic_store_n(lock, 0, __ATOMIC_RELEASE); }
 
-/* A node's vector zero-padded to a multiple of LANES, as a query must be; copied to `room` if necessary. */
-INLINE const float *padded(const struct image *image, int64_t node, float *room) {
-    const float *values = vector(image, node);
-    const int32_t dimension = image->dimension;
-    if (dimension % LANES == 0) return values;
-    memcpy(room, values, dimension * sizeof(float));
-    for (int32_t i = dimension; i % LANES != 0; i++) room[i] = 0;
-    return room;
-}
-
 /*
- * Whether `factor` times the squared distance of a vector to one of `count` nodes is less than `length`. The list has room up to a
+ * Whether `factor` times the squared distance of a node to one of `count` others is less than `length`. The list has room up to a
  * multiple of TILE.
  */
-INLINE int is_covered(const struct search *list_search, const float *values, int32_t *nodes, int32_t count,
-                      float factor, float length) {
-    struct search search = *list_search;
-    search.query = values;
+INLINE int is_covered(const struct search *search, int64_t node, int32_t *nodes, int32_t count, float factor,
+                      float length) {
+    if (count == 0) return 0;
+    struct origin origin;
+    set_origin(search->image, node, &origin);
     for (int32_t i = count; i % TILE != 0; i++) nodes[i] = nodes[count - 1];
     for (int32_t i = 0; i < count; i += TILE) {
         float distances[TILE] __attribute__((aligned(16)));
-        measure_tile(&search, 0, nodes + i, distances);
-        search.progress->left--;
+        measure_from(search->image, &origin, nodes + i, distances);
+        search->progress->left--;
         for (int j = 0; j < TILE; j++) {
             if (distances[j] * factor < length) return 1;
         }
@@ -96,10 +93,59 @@ INLINE int is_covered(const struct search *list_search, const float *values, int
     return 0;
 }
 
+/* How much nearer a node is to one of `count` others than `length`: the largest ratio of the squared distances. */
+INLINE float cover_of(const struct search *search, int64_t node, int32_t *nodes, int32_t count, float length) {
+    struct origin origin;
+    float nearest = INFINITY;
+    set_origin(search->image, node, &origin);
+    for (int32_t i = count; i % TILE != 0; i++) nodes[i] = nodes[count - 1];
+    for (int32_t i = 0; i < count; i += TILE) {
+        float distances[TILE] __attribute__((aligned(16)));
+        measure_from(search->image, &origin, nodes + i, distances);
+        search->progress->left--;
+        for (int j = 0; j < TILE; j++) nearest = distances[j] < nearest ? distances[j] : nearest;
+    }
+    return nearest > 0 ? length / nearest : INFINITY;
+}
+
+/*
+ * The entry among `count` that is covered least, if at most by the build's max cover; -1 if there is none. Chosen entries have a cover of
+ * INFINITY. Gives it that, and the others a larger one if they are nearer to it.
+ */
+INLINE int32_t take_least_covered(const struct build *build, const struct search *search, const int64_t *entries,
+                                  float *covers, int32_t count) {
+    int32_t least = 0;
+    for (int32_t i = 1; i < count; i++) least = covers[i] < covers[least] ? i : least;
+    if (count == 0 || covers[least] > build->max_cover) return -1;
+    covers[least] = INFINITY;
+    struct origin origin;
+    set_origin(search->image, node_of(entries[least] & ~FRESH), &origin);
+    for (int32_t i = 0; i < count;) {
+        int32_t nodes[TILE];
+        int32_t at[TILE];
+        int32_t taken = 0;
+        for (; i < count && taken < TILE; i++) {
+            if (covers[i] == INFINITY) continue;
+            nodes[taken] = node_of(entries[i] & ~FRESH);
+            at[taken++] = i;
+        }
+        if (taken == 0) break;
+        for (int32_t j = taken; j < TILE; j++) nodes[j] = nodes[0];
+        float distances[TILE] __attribute__((aligned(16)));
+        measure_from(search->image, &origin, nodes, distances);
+        search->progress->left--;
+        for (int32_t j = 0; j < taken; j++) {
+            const float cover = distances[j] > 0 ? distance_of(entries[at[j]]) / distances[j] : INFINITY;
+            covers[at[j]] = cover > covers[at[j]] ? cover : covers[at[j]];
+        }
+    }
+    return least;
+}
+
 /*
  * Prunes a list, with one additional neighbor if `added` is not negative. Neighbors are considered nearest first. The strict rule
- * drops a neighbor that is nearer to a kept one than to the list's node; the relaxed rule fills the remaining places with
- * dropped neighbors that are not nearer to a kept one by the factor. Two neighbors that an earlier pruning chose by the strict
+ * drops a neighbor that is nearer to a kept one than to the list's node; the remaining places are filled with
+ * the dropped neighbors that are least covered: nearer to a kept one by the least ratio, at most by the build's max cover. Two neighbors that an earlier pruning chose by the strict
  * rule need not be compared again, so only pairs with a new neighbor are.
  */
 static void __attribute__((noinline)) choose_again(const struct build *build, const struct search *search,
@@ -109,11 +155,10 @@ static void __attribute__((noinline)) choose_again(const struct build *build, co
     int32_t *links = links_of(image, level, node);
     float *lengths = lengths_of(build, level, node);
     uint16_t *chosen = chosen_of(build, level, node);
-    int64_t entries[MAX_LISTED];
-    int64_t left_out[MAX_LISTED];
-    int32_t kept[MAX_LISTED];
-    int32_t kept_fresh[MAX_LISTED];
-    float room[MAX_FLOATS] __attribute__((aligned(64)));
+    int64_t entries[MAX_NEIGHBORS];
+    int64_t left_out[MAX_NEIGHBORS];
+    int32_t kept[MAX_NEIGHBORS];
+    int32_t kept_fresh[MAX_NEIGHBORS];
 
     const int32_t candidates = listed + (added >= 0);
     for (int32_t i = 0; i < candidates; i++) {
@@ -131,12 +176,9 @@ static void __attribute__((noinline)) choose_again(const struct build *build, co
         const float length = distance_of(entries[i]);
         const int is_fresh = (entries[i] & FRESH) != 0;
         const int32_t compared = is_fresh ? count : fresh;
-        if (compared > 0) {
-            const float *values = padded(image, candidate, room);
-            if (is_covered(search, values, is_fresh ? kept : kept_fresh, compared, 1, length)) {
-                left_out[out++] = entries[i];
-                continue;
-            }
+        if (is_covered(search, candidate, is_fresh ? kept : kept_fresh, compared, 1, length)) {
+            left_out[out++] = entries[i];
+            continue;
         }
         if (is_fresh) kept_fresh[fresh++] = candidate;
         kept[count] = candidate;
@@ -144,13 +186,15 @@ static void __attribute__((noinline)) choose_again(const struct build *build, co
         count++;
     }
     *chosen = (uint16_t)count;
+    float covers[MAX_NEIGHBORS];
     for (int32_t i = 0; i < out && count < max; i++) {
-        const int32_t candidate = (int32_t)(left_out[i] & ~FRESH);
-        const float length = distance_of(left_out[i]);
-        const float *values = padded(image, candidate, room);
-        if (is_covered(search, values, kept, count, build->factor, length)) continue;
-        kept[count] = candidate;
-        lengths[count] = length;
+        covers[i] = cover_of(search, node_of(left_out[i] & ~FRESH), kept, count, distance_of(left_out[i]));
+    }
+    while (count < max) {
+        const int32_t least = take_least_covered(build, search, left_out, covers, out);
+        if (least < 0) break;
+        kept[count] = node_of(left_out[least] & ~FRESH);
+        lengths[count] = distance_of(left_out[least]);
         count++;
     }
     const int32_t degree = degree_of(image, level);
@@ -207,43 +251,50 @@ INLINE void link_layers(const struct insert *insert) {
     progress->phase = INSERTED;
 }
 
-/* Picks the node's neighbors in a layer from the found nodes, by the strict, then the relaxed rule of choose_again(). */
+/* Picks the node's neighbors in a layer from the found nodes, as choose_again() does. */
 INLINE void pick(const struct insert *insert) {
     const struct build *build = insert->build;
+    const struct search *search = insert->search;
     struct insertion *insertion = insert->insertion;
     struct progress *progress = &insertion->progress;
-    int64_t *found = insert->search->found;
+    int64_t *found = search->found;
+    /* Not in use between two searches. */
+    float *covers = (float *)search->candidates;
     const int32_t max = kept_in(build, progress->level);
+    const int32_t filling = progress->size < MAX_FILLING ? progress->size : MAX_FILLING;
     int64_t *picked = picked_of(insert, progress->level);
-    int32_t nodes[MAX_LISTED];
-    float room[MAX_FLOATS] __attribute__((aligned(64)));
+    int32_t nodes[MAX_NEIGHBORS];
     int32_t count = (int32_t)picked[0];
     for (int32_t i = 0; i < count; i++) nodes[i] = node_of(picked[1 + i]);
-    for (; insertion->considered < progress->size && count < max; insertion->considered++) {
-        if (progress->left <= 0) {
-            picked[0] = count;
-            return;
-        }
+    while (progress->left > 0) {
         progress->left--;
-        const int64_t entry = found[insertion->considered];
-        /* FRESH marks entries that have been picked. */
-        if (entry & FRESH) continue;
-        if (count > 0 && is_covered(insert->search, padded(build->image, node_of(entry), room), nodes, count,
-                                    insertion->filling ? build->factor : 1, distance_of(entry))) {
-            continue;
+        const int32_t i = insertion->considered;
+        if (insertion->rule == STRICT && (i == progress->size || count == max)) {
+            *chosen_of(build, progress->level, insert->node) = (uint16_t)count;
+            insertion->rule = COVERS;
+            insertion->considered = 0;
+        } else if (insertion->rule == STRICT) {
+            insertion->considered++;
+            if (is_covered(search, node_of(found[i]), nodes, count, 1, distance_of(found[i]))) continue;
+            nodes[count++] = node_of(found[i]);
+            picked[count] = found[i];
+            /* Marks a picked entry. */
+            found[i] |= FRESH;
+        } else if (insertion->rule == COVERS && i < filling && count < max) {
+            insertion->considered++;
+            covers[i] =
+                found[i] & FRESH ? INFINITY : cover_of(search, node_of(found[i]), nodes, count, distance_of(found[i]));
+        } else {
+            insertion->rule = LEAST_COVERED;
+            const int32_t least = count < max ? take_least_covered(build, search, found, covers, filling) : -1;
+            if (least < 0) break;
+            nodes[count++] = node_of(found[least]);
+            picked[count] = found[least];
         }
-        found[insertion->considered] = entry | FRESH;
-        nodes[count++] = node_of(entry);
-        picked[count] = entry;
     }
     picked[0] = count;
-    if (!insertion->filling) {
-        *chosen_of(build, progress->level, insert->node) = (uint16_t)count;
-        insertion->filling = 1;
-        insertion->considered = 0;
-        return;
-    }
-    progress->nearest = picked[1];
+    if (progress->left <= 0) return;
+    progress->nearest = picked[1] & ~FRESH;
     if (progress->level > 0) {
         progress->level--;
         progress->phase = LOOKING;
@@ -258,8 +309,9 @@ INLINE void pick(const struct insert *insert) {
 INLINE void go_down(const struct insert *insert) {
     const struct image *image = insert->build->image;
     struct progress *progress = &insert->insertion->progress;
-    int32_t nodes[MAX_LISTED];
-    float distances[MAX_LISTED] __attribute__((aligned(64)));
+    const float shift = shift_of(insert);
+    int32_t nodes[MAX_NEIGHBORS];
+    float distances[MAX_NEIGHBORS] __attribute__((aligned(64)));
     while (progress->level > insert->insertion->top) {
         if (progress->left <= 0) return;
         const int32_t *list = links_of(image, progress->level, node_of(progress->from)) + progress->next;
@@ -278,7 +330,7 @@ INLINE void go_down(const struct insert *insert) {
         if (count > 0) {
             measure(insert->search, nodes, count, distances);
             for (int32_t i = 0; i < count; i++) {
-                int64_t entry = key(distances[i], nodes[i]);
+                int64_t entry = key(distances[i] + shift, nodes[i]);
                 if (entry < progress->nearest) progress->nearest = entry;
             }
             if (count == max) continue;
@@ -291,89 +343,20 @@ INLINE void go_down(const struct insert *insert) {
     progress->phase = LOOKING;
 }
 
-/* Starts the search of a layer at the nearest node of the layer above. */
-INLINE void enter_layer(const struct insert *insert) {
-    const struct search *search = insert->search;
-    struct progress *progress = search->progress;
-    const int32_t first = node_of(progress->nearest);
-    search->visited[first / 64] |= 1ull << (first % 64);
-    search->log[0] = first;
-    search->candidates[0] = progress->nearest;
-    search->found[0] = progress->nearest;
-    progress->logged = 1;
-    progress->next = 1;
-    progress->waiting = 1;
-    progress->size = 1;
-}
-
-/* As search_layer(), for any layer, and with lists that other threads change. */
+/* Looks for the nearest nodes of a layer. */
 INLINE void look(const struct insert *insert) {
     const struct search *search = insert->search;
-    const struct image *image = insert->build->image;
-    struct progress *progress = search->progress;
-    if (progress->waiting < 0) enter_layer(insert);
-    const int32_t level = progress->level;
-    const int32_t degree = degree_of(image, level);
-    uint64_t *visited = search->visited;
-    int64_t *candidates = search->candidates;
-    int32_t *log = search->log;
-    float distances[MAX_LISTED] __attribute__((aligned(64)));
-    int64_t left = progress->left;
-    int64_t waiting = progress->waiting;
-    int64_t logged = progress->logged;
-    int64_t next = progress->next;
-    int32_t size = progress->size;
-    int over = 0;
-    while (left > 0) {
-        int32_t count = (int32_t)(logged - next);
-        if (count == 0) {
-            over = waiting == 0;
-            if (over) break;
-            int64_t nearest = pop_nearest(candidates, waiting--);
-            over = size == search->width && nearest > search->found[0];
-            if (over) break;
-            const int32_t *list = links_of(image, level, node_of(nearest));
-            int32_t *fresh = log + next;
-            for (int32_t i = 0; i < degree; i++) {
-                int32_t node = read_link(list + i);
-                if (node < 0) break;
-                uint64_t bit = 1ull << (node % 64);
-                if (visited[node / 64] & bit) continue;
-                visited[node / 64] |= bit;
-                if (count < AHEAD) prefetch_row(image, node);
-                fresh[count++] = node;
-            }
-            logged += count;
-            left -= LOOK_COST(degree);
-            if (count == 0) continue;
-        }
-        if (__builtin_expect(count > left + search->budget / 4, 0)) count = cut(count, left + search->budget / 4);
-        measure(search, log + next, count, distances);
-        left -= count;
-        for (int32_t i = 0; i < count; i++) {
-            int32_t node = log[next + i];
-            int64_t entry = key(distances[i], node);
-            if (size == search->width && entry > search->found[0]) continue;
-            push_nearest(candidates, waiting++, entry);
-            prefetch_bytes((const uint8_t *)links_of(image, level, node), degree * (int64_t)sizeof(int32_t));
-            size = keep(search, size, entry);
-        }
-        next += count;
-    }
-    progress->left = left;
-    progress->waiting = waiting;
-    progress->logged = logged;
-    progress->next = over ? 0 : next;
-    progress->size = size;
-    if (over) progress->phase = UNMARKING;
+    const int32_t level = search->progress->level;
+    const float shift = shift_of(insert);
+    const int is_over = is_pooled(search) ? walk(search, level, 1, 1, shift) : walk(search, level, 0, 1, shift);
+    if (is_over) search->progress->phase = UNMARKING;
 }
 
 INLINE void arrive(const struct insert *insert) {
     const struct image *image = insert->build->image;
     struct insertion *insertion = insert->insertion;
     struct progress *progress = &insertion->progress;
-    memcpy(insert->query, vector(image, insert->node), image->dimension * sizeof(float));
-    for (int32_t i = image->dimension; i % LANES != 0; i++) insert->query[i] = 0;
+    set_query(insert);
     insertion->top = 0;
     while (insertion->top < image->levels && insert->node < image->level_counts[insertion->top]) insertion->top++;
     if (insert->node == 0) {
@@ -383,7 +366,7 @@ INLINE void arrive(const struct insert *insert) {
     int32_t nodes[TILE] = {0};
     float distances[TILE] __attribute__((aligned(64)));
     measure(insert->search, nodes, 1, distances);
-    progress->from = progress->nearest = key(distances[0], 0);
+    progress->from = progress->nearest = key(distances[0] + shift_of(insert), 0);
     progress->level = image->levels;
     progress->next = 0;
     progress->phase = GOING_DOWN;

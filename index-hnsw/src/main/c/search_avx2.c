@@ -14,4 +14,4 @@
 
 #define INSERT insert_avx2
 #define TRIM trim_avx2
-#include "insert_body.h"
+#include "float_insert.h"

@@ -14,4 +14,4 @@
 
 #define INSERT insert_avx512
 #define TRIM trim_avx512
-#include "insert_body.h"
+#include "float_insert.h"

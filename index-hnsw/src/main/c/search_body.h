@@ -17,8 +17,8 @@
 #include "heap.h"
 #include "tile.h"
 
-/* Max neighbors of a node, plus padding to whole tiles. */
-#define MAX_NEIGHBORS (512 + TILE)
+/* Max neighbors of a node: 512, in a graph under construction a quarter more, plus a new one; and padding to whole tiles. */
+#define MAX_NEIGHBORS (512 + 512 / 4 + 1 + TILE)
 
 /* Cost of checking a node's neighbors for visited marks, in distances: some eight marks per distance. */
 #define LOOK_COST(degree) ((degree) / 8 + 1)
@@ -112,35 +112,58 @@ INLINE void descend(const struct search *search) {
         progress->next = 0;
     }
 
-    search->log[0] = node_of(progress->nearest);
-    progress->logged = 1;
-    progress->next = 1;
-    push_nearest(search->candidates, 0, progress->nearest);
-    progress->waiting = 1;
+    progress->level = 0;
+    progress->waiting = -1;
     progress->phase = SEARCHING;
 }
 
-/* Marks the entry point of layer 0 as visited, and keeps it if it is allowed. */
-INLINE void begin_layer(const struct search *search) {
-    int64_t start = search->progress->nearest;
-    int32_t first = node_of(start);
+/* The neighbors of a node in a layer. */
+INLINE const int32_t *list_of(const struct image *image, int32_t level, int64_t node) {
+    return level == 0 ? neighbors(image, node) : upper_neighbors(image, level, node);
+}
+
+/* Marks the nearest node so far, the entry point of a layer, as visited, and keeps it if it is allowed. */
+INLINE void enter_layer(const struct search *search, const int pooled) {
+    struct progress *progress = search->progress;
+    const int64_t start = progress->nearest;
+    const int32_t first = node_of(start);
     search->visited[first / 64] |= 1ull << (first % 64);
-    if (allows(search, first)) search->progress->size = keep(search, 0, start);
+    search->log[0] = first;
+    progress->logged = 1;
+    progress->next = 1;
+    progress->size = 0;
+    if (pooled) {
+        progress->size = 1;
+        progress->waiting = 0;
+        search->found[0] = in_pool(start);
+    } else {
+        search->candidates[0] = start;
+        progress->waiting = 1;
+        if (allows(search, first)) progress->size = keep(search, 0, start);
+    }
 }
 
 /*
- * Searches layer 0. The log is also the queue of nodes to measure: from `next` on it has the new neighbors of the last expanded
- * node that have not been measured yet.
+ * Searches a layer. The log is also the queue of nodes to measure: from `next` on it has the new neighbors of the last expanded
+ * node that have not been measured yet. The search of an insertion runs while other threads change lists; `shift` is added to its distances.
+ *
+ * Without a filter, what is found is a pool: sorted, and the queue of nodes to expand, all before the one at `waiting` being
+ * expanded. A filter's search, and a very wide one, needs two heaps.
  */
-INLINE void search_layer(const struct search *search) {
+INLINE int walk(const struct search *search, const int32_t level, const int pooled, const int shared,
+                const float shift) {
     const struct image *image = search->image;
     struct progress *progress = search->progress;
+    if (progress->waiting < 0) enter_layer(search, pooled);
     uint64_t *visited = search->visited;
     int64_t *candidates = search->candidates;
+    int64_t *found = search->found;
     int32_t *log = search->log;
     float distances[MAX_NEIGHBORS] __attribute__((aligned(64)));
-    const int32_t degree = image->degree;
+    const int32_t degree = level == 0 ? image->degree : image->upper_degree;
+    const int64_t list_bytes = degree * (int64_t)sizeof(int32_t);
     const uint32_t nodes = (uint32_t)image->nodes;
+    const int32_t width = search->width;
     int64_t left = progress->left;
     int64_t waiting = progress->waiting;
     int64_t logged = progress->logged;
@@ -152,30 +175,46 @@ INLINE void search_layer(const struct search *search) {
     while (left > 0) {
         int32_t count = (int32_t)(logged - next);
         if (count == 0) {
-            over = waiting == 0;
-            if (over) break;
-            int64_t nearest = pop_nearest(candidates, waiting--);
-            over = size == search->width && nearest > search->found[0];
-            if (over) break;
+            int64_t nearest;
+            if (pooled) {
+                while (waiting < size && (found[waiting] & EXPANDED)) waiting++;
+                over = waiting == size;
+                if (over) break;
+                nearest = out_of_pool(found[waiting]);
+                found[waiting++] |= EXPANDED;
+                while (waiting < size && (found[waiting] & EXPANDED)) waiting++;
+                /* Unless one of the new neighbors is nearer, the next one to be expanded. */
+                if (waiting < size) {
+                    prefetch_bytes((const uint8_t *)list_of(image, level, node_of(out_of_pool(found[waiting]))),
+                                   list_bytes);
+                }
+            } else {
+                over = waiting == 0;
+                if (over) break;
+                nearest = pop_nearest(candidates, waiting--);
+                over = size == width && nearest > found[0];
+                if (over) break;
+            }
             progress->expanded++;
 
-            const int32_t *list = neighbors(image, node_of(nearest));
+            const int32_t *list = list_of(image, level, node_of(nearest));
             int32_t *fresh = log + next;
             for (int32_t i = 0; i < degree; i++) {
-                const uint32_t node = (uint32_t)list[i];
+                const uint32_t node = (uint32_t)(shared ? __atomic_load_n(list + i, __ATOMIC_ACQUIRE) : list[i]);
                 /* As unsigned, one comparison catches both the -1 after the last neighbor and a node out of range. */
                 if (node >= nodes) {
-                    if (list[i] < 0) break;
+                    if ((int32_t)node < 0) break;
                     progress->logged = logged + count;
                     progress->phase = DAMAGED;
-                    return;
+                    return 0;
                 }
-                uint64_t bit = 1ull << (node % 64);
-                if (visited[node / 64] & bit) continue;
-                visited[node / 64] |= bit;
-                if (count < AHEAD) prefetch_row(image, node);
-                fresh[count++] = (int32_t)node;
+                /* No branch: half of the neighbors were visited, which ones cannot be predicted. */
+                const uint64_t marks = visited[node / 64];
+                visited[node / 64] = marks | 1ull << (node % 64);
+                fresh[count] = (int32_t)node;
+                count += !(marks >> (node % 64) & 1);
             }
+            for (int32_t i = 0; i < count && i < AHEAD; i++) prefetch_row(image, fresh[i]);
             logged += count;
             left -= LOOK_COST(degree);
             if (count == 0) continue;
@@ -185,13 +224,23 @@ INLINE void search_layer(const struct search *search) {
         left -= count;
 
         for (int32_t i = 0; i < count; i++) {
-            int32_t node = log[next + i];
-            int64_t entry = key(distances[i], node);
-            /* With a full heap, a farther node can neither be kept nor become a useful candidate. */
-            if (size == search->width && entry > search->found[0]) continue;
-            push_nearest(candidates, waiting++, entry);
-            prefetch_bytes((const uint8_t *)neighbors(image, node), degree * (int64_t)sizeof(int32_t));
-            if (allows(search, node)) size = keep(search, size, entry);
+            const int32_t node = log[next + i];
+            const int64_t entry = key(distances[i] + shift, node);
+            if (pooled) {
+                const int64_t added = in_pool(entry);
+                if (size == width && added > found[size - 1]) continue;
+                const int32_t at = insert_sorted(found, size, width, added);
+                size += size < width;
+                if (at > waiting) continue;
+                waiting = at;
+                prefetch_bytes((const uint8_t *)list_of(image, level, node), list_bytes);
+            } else {
+                /* With a full heap, a farther node can neither be kept nor become a useful candidate. */
+                if (size == width && entry > found[0]) continue;
+                push_nearest(candidates, waiting++, entry);
+                prefetch_bytes((const uint8_t *)list_of(image, level, node), list_bytes);
+                if (allows(search, node)) size = keep(search, size, entry);
+            }
         }
         next += count;
     }
@@ -201,15 +250,15 @@ INLINE void search_layer(const struct search *search) {
     progress->logged = logged;
     progress->next = over ? 0 : next;
     progress->size = size;
-    if (over && progress->phase == SEARCHING) progress->phase = FORGETTING;
+    return over && progress->phase != DAMAGED;
 }
 
 void SEARCH(const struct search *search) {
-    if (search->progress->phase < SEARCHING) {
-        descend(search);
-        if (search->progress->phase == SEARCHING) begin_layer(search);
-    }
-    if (search->progress->phase == SEARCHING) search_layer(search);
+    struct progress *progress = search->progress;
+    if (progress->phase < SEARCHING) descend(search);
+    if (progress->phase != SEARCHING) return;
+    const int is_over = is_pooled(search) ? walk(search, 0, 1, 0, 0) : walk(search, 0, 0, 0, 0);
+    if (is_over) progress->phase = FORGETTING;
 }
 
 #endif

@@ -14,4 +14,4 @@
 
 #define INSERT insert_neon
 #define TRIM trim_neon
-#include "insert_body.h"
+#include "float_insert.h"

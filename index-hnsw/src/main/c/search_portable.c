@@ -17,4 +17,4 @@
 
 #define INSERT insert_portable
 #define TRIM trim_portable
-#include "insert_body.h"
+#include "float_insert.h"

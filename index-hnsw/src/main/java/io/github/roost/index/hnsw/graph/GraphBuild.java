@@ -29,8 +29,8 @@ public final class GraphBuild {
     private static final double LINKED = .98;
     /** Share of the progress before the links by inner product, whose searches take a third of the time. */
     private static final double BEFORE_LINKS = .65;
-    /** As in jvector: a list that the diversity heuristic leaves partly empty is filled by the heuristic with this slack. */
-    private static final float ALPHA = 1.2f;
+    /** A list that the diversity heuristic leaves partly empty is filled by neighbors that are nearer to a chosen one by at most this factor. */
+    private static final float MAX_COVER = 1.5f;
     /**
      * Nodes inserted by one worker before all workers insert in parallel. In a smaller graph, nodes inserted concurrently would be
      * likely to be each other's nearest, and would not see each other.
@@ -117,10 +117,20 @@ public final class GraphBuild {
         int count = nodes.nodes();
         work.phase(progress(INSERTED, normsVary), 3L * count);
         try (GraphInsertion graph = new GraphInsertion(
-                vectors.dimension(), options.m(), options.efConstruction(), ALPHA, count, levels.counts())) {
+                vectors.dimension(),
+                options.m(),
+                options.efConstruction(),
+                MAX_COVER,
+                count,
+                levels.counts(),
+                options.elementType() == ElementType.INT8 && !normsVary)) {
             work.forEach(count, ALONE, node -> graph.setVector(node, vectors.of(nodes.row(node))));
             // The graph has copied the vectors into its own memory.
             rows.close();
+            work.once(() -> {
+                graph.encode(work::yieldToSearches);
+                return graph;
+            });
             int alone = Math.min(count, ALONE);
             work.run(1, 1, (from, to) -> {
                 for (int node = 0; node < alone; node++) {
@@ -130,6 +140,10 @@ public final class GraphBuild {
             });
             work.forEach(count - alone, RUN, node -> graph.insert(alone + node, work::yieldToSearches));
             work.forEach(count, ALONE, graph::trim);
+            work.once(() -> {
+                graph.linkRare(work::yieldToSearches);
+                return graph;
+            });
             work.phase(progress(WRITTEN, normsVary), count);
             int dimension = rows.dimension();
             return new ImageWriter(

@@ -548,6 +548,11 @@ public final class GraphImage {
         }
     }
 
+    /** Writes one neighbor of a node in a layer, in the place of another one or behind the last. */
+    void setNeighbor(int layer, int node, int i, int neighbor) {
+        memory.set(INT_ANYWHERE, neighborAt(layer, node, i), neighbor);
+    }
+
     /** Max neighbors of a node in a layer. */
     public int degree(int layer) {
         return layer == 0 ? shape.degree() : shape.upperDegree();

@@ -12,13 +12,13 @@ import java.lang.foreign.StructLayout;
 
 /**
  * A graph under construction, into which several threads insert nodes concurrently, in C (Malkov and Yashunin, IEEE TPAMI 42(4),
- * 2020, algorithms 1 and 4). It is an image whose neighbor lists fill up. Distances are squared L2. All vectors are written
+ * 2020, algorithms 1 and 4). It is an image whose neighbor lists fill up. Distances are squared L2, of vectors or of their codes. All vectors are written
  * first; then nodes are inserted in the order of their numbers. Node 0, the entry point, must be inserted before all others. insert.h
  * explains how threads share neighbor lists.
  *
  * <p>A full list is pruned by the heuristic: neighbors are considered nearest first, and a neighbor that is nearer to a kept
- * one than to the list's node is dropped. Remaining places are filled with dropped neighbors by a relaxed rule (as in Vamana;
- * Subramanya et al., DiskANN, NeurIPS 2019). The list remembers the neighbors that were kept by the strict rule, and all distances,
+ * one than to the list's node is dropped. Remaining places are filled with dropped neighbors, those first that are nearer to a chosen
+ * one by the smallest factor: where some rows are near very many others, the heuristic alone leaves lists nearly empty. The list remembers the neighbors that were kept by the strict rule, and all distances,
  * so the next pruning compares these neighbors only with new ones.
  */
 public final class GraphInsertion implements AutoCloseable {
@@ -29,7 +29,7 @@ public final class GraphInsertion implements AutoCloseable {
             ADDRESS.withName("chosen"),
             ADDRESS.withName("locks"),
             JAVA_INT.withName("links"),
-            JAVA_FLOAT.withName("factor"));
+            JAVA_FLOAT.withName("max_cover"));
 
     private static final int[] NO_NEIGHBORS = {};
     /** Bytes of vectors that an insertion reads between two yields: a few microseconds. */
@@ -42,6 +42,8 @@ public final class GraphInsertion implements AutoCloseable {
     private final int budget;
     final GraphImage image;
     final int width;
+    /** Max neighbors of a node in layer 0 after it is trimmed. */
+    final int links;
     /** The graph as C has it. */
     final MemorySegment build;
     /** The squared distance of each link. */
@@ -53,32 +55,43 @@ public final class GraphInsertion implements AutoCloseable {
      * @param dimension components per vector, from 1 to one more than the max of tables
      * @param m max neighbors of a node in an upper layer, and half the max in layer 0; also the max that a new node links to
      * @param width width of the searches for neighbors
-     * @param alpha factor of the relaxed rule: if there is room, a neighbor is dropped only if alpha times its squared distance to a
-     *     kept one is less than its squared distance to the list's node; at least 1
+     * @param maxCover if there is room, a neighbor is dropped only if its squared distance to the list's node is more than this many times
+     *     that to a chosen one; at least 1
      * @param nodes number of nodes
      * @param levelCounts number of nodes of each upper layer, layer 1 first
+     * @param coded whether nodes are compared by codes, see {@link #encode}
      * @throws IllegalStateException if there is no native library, see {@link #isAvailable}
      */
-    public GraphInsertion(int dimension, int m, int width, float alpha, int nodes, int[] levelCounts) {
-        this(GraphSearchers.preferred(), dimension, m, width, alpha, nodes, levelCounts);
+    public GraphInsertion(
+            int dimension, int m, int width, float maxCover, int nodes, int[] levelCounts, boolean coded) {
+        this(GraphSearchers.preferred(), dimension, m, width, maxCover, nodes, levelCounts, coded);
     }
 
     /** With the instruction set of the given search. */
-    GraphInsertion(GraphSearcher searcher, int dimension, int m, int width, float alpha, int nodes, int[] levelCounts) {
+    GraphInsertion(
+            GraphSearcher searcher,
+            int dimension,
+            int m,
+            int width,
+            float maxCover,
+            int nodes,
+            int[] levelCounts,
+            boolean coded) {
         if (!(searcher instanceof NativeSearch nativeSearch)) {
             throw new IllegalStateException(
                     "nodes are inserted by a native library, got the search in " + searcher.name());
         }
         this.insertion = nativeSearch;
         this.width = width;
-        this.budget = Math.clamp(BYTES_PER_PIECE / ((long) dimension * Float.BYTES), GraphSearcher.TILE, MAX_PER_PIECE)
-                / GraphSearcher.TILE
-                * GraphSearcher.TILE;
+        this.links = 2 * m;
         GraphImage.Shape shape = new GraphImage.Shape(
-                Metric.SQUARED_L2, false, dimension, room(2 * m), room(m), nodes, nodes, 0, 0, levelCounts);
+                Metric.SQUARED_L2, coded, dimension, room(2 * m), room(m), nodes, nodes, 0, 0, levelCounts);
         boolean done = false;
         try {
             this.image = GraphImage.allocate(shape, memory.arena());
+            this.budget = Math.clamp(BYTES_PER_PIECE / image.searchedBytes(), GraphSearcher.TILE, MAX_PER_PIECE)
+                    / GraphSearcher.TILE
+                    * GraphSearcher.TILE;
             long upper = shape.upperLists();
             this.lengths = memory.allocate(((long) nodes * room(2 * m) + upper * room(m)) * Float.BYTES);
             this.build = memory.arena().allocate(LAYOUT);
@@ -87,7 +100,7 @@ public final class GraphInsertion implements AutoCloseable {
             set("chosen", memory.allocate((nodes + upper) * Short.BYTES));
             set("locks", memory.allocate(nodes));
             LAYOUT.varHandle(groupElement("links")).set(build, 0L, 2 * m);
-            LAYOUT.varHandle(groupElement("factor")).set(build, 0L, alpha);
+            LAYOUT.varHandle(groupElement("max_cover")).set(build, 0L, maxCover);
             done = true;
         } finally {
             if (!done) {
@@ -117,6 +130,15 @@ public final class GraphInsertion implements AutoCloseable {
         for (int level = 1; level <= image.levels() && node < image.nodes(level); level++) {
             image.setNeighbors(level, node, NO_NEIGHBORS, 0);
         }
+    }
+
+    /**
+     * Computes the codes of all vectors, if nodes are compared by codes, before the first insertion.
+     *
+     * @param betweenNodes called before each node
+     */
+    public void encode(Runnable betweenNodes) {
+        image.encode(betweenNodes);
     }
 
     /**
@@ -154,6 +176,15 @@ public final class GraphInsertion implements AutoCloseable {
     /** Prunes a node's lists to their final max length, after all nodes are inserted. Threads may trim different nodes concurrently. */
     public void trim(int node) {
         insertion.trim(this, node);
+    }
+
+    /**
+     * Lets nodes of layer 0 that hardly any list has be in more lists, see {@link RareNodes}; after all nodes are trimmed. Called by one thread.
+     *
+     * @param betweenNodes called before each node
+     */
+    public void linkRare(Runnable betweenNodes) {
+        new RareNodes(this).link(betweenNodes);
     }
 
     /** Layers above layer 0. */
@@ -195,6 +226,12 @@ public final class GraphInsertion implements AutoCloseable {
     /** The stored squared distance of a link. */
     float length(int level, int node, int i) {
         return lengths.getAtIndex(JAVA_FLOAT, firstLength(level, node) + i);
+    }
+
+    /** Writes a link in the place of another one or behind the last. */
+    void setLink(int level, int node, int i, int neighbor, float length) {
+        image.setNeighbor(level, node, i, neighbor);
+        lengths.setAtIndex(JAVA_FLOAT, firstLength(level, node) + i, length);
     }
 
     private long firstLength(int level, int node) {

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
@@ -14,18 +16,22 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Insertion by one thread against the one in Java, and by several against what must hold of every graph. */
 class GraphInsertionTest {
-    /** Components so small that all sums are exact, in whatever order. */
-    private static final int MAX = 300;
+    /** Components so small that all sums are exact, in whatever order, and so are codes. */
+    private static final int MAX = 100;
 
-    static List<GraphSearcher> natives() {
+    /** Every native search, with vectors and with codes. */
+    static List<Arguments> natives() {
         return GraphSearchers.available().stream()
                 .filter(searcher -> searcher instanceof NativeSearch)
+                .flatMap(searcher -> Stream.of(Arguments.of(searcher, false), Arguments.of(searcher, true)))
                 .toList();
     }
 
@@ -44,12 +50,14 @@ class GraphInsertionTest {
                 .toArray();
     }
 
-    private static GraphInsertion begun(GraphSearcher searcher, float[][] rows, int m, int width, float alpha) {
-        GraphInsertion graph =
-                new GraphInsertion(searcher, rows[0].length, m, width, alpha, rows.length, levelCounts(rows.length, m));
+    private static GraphInsertion begun(
+            GraphSearcher searcher, boolean coded, float[][] rows, int m, int width, float maxCover) {
+        GraphInsertion graph = new GraphInsertion(
+                searcher, rows[0].length, m, width, maxCover, rows.length, levelCounts(rows.length, m), coded);
         for (int node = 0; node < rows.length; node++) {
             graph.setVector(node, rows[node]);
         }
+        graph.encode(() -> {});
         return graph;
     }
 
@@ -67,15 +75,15 @@ class GraphInsertionTest {
 
     @ParameterizedTest
     @MethodSource("natives")
-    void oneThreadMakesTheGraphOfTheInsertionInJava(GraphSearcher searcher) {
+    void oneThreadMakesTheGraphOfTheInsertionInJava(GraphSearcher searcher, boolean coded) {
         Random random = new Random(1);
         for (int trial = 0; trial < 12; trial++) {
             float[][] rows = rows(1 + random.nextInt(500), 1 + random.nextInt(24), random);
             int m = 2 + random.nextInt(9);
-            int width = 1 + random.nextInt(60);
-            float alpha = trial % 3 == 0 ? 1.2f : 1;
-            JavaInsertion oracle = new JavaInsertion(rows, levelCounts(rows.length, m), m, width, alpha);
-            try (GraphInsertion graph = begun(searcher, rows, m, width, alpha)) {
+            int width = 1 + random.nextInt(200);
+            float maxCover = trial % 3 == 0 ? 1 : 1.5f;
+            JavaInsertion oracle = new JavaInsertion(rows, levelCounts(rows.length, m), m, width, maxCover);
+            try (GraphInsertion graph = begun(searcher, coded, rows, m, width, maxCover)) {
                 for (int node = 0; node < rows.length; node++) {
                     graph.insert(node, () -> {});
                     oracle.insert(node);
@@ -90,11 +98,12 @@ class GraphInsertionTest {
 
     @ParameterizedTest
     @MethodSource("natives")
-    void whatSeveralThreadsInsertTogetherIsLinkedByTrueDistancesAndFound(GraphSearcher searcher) throws Exception {
+    void whatSeveralThreadsInsertTogetherIsLinkedByTrueDistancesAndFound(GraphSearcher searcher, boolean coded)
+            throws Exception {
         float[][] rows = rows(4_000, 16, new Random(2));
         int m = 4;
         int threads = 4;
-        try (GraphInsertion graph = begun(searcher, rows, m, 40, 1.2f);
+        try (GraphInsertion graph = begun(searcher, coded, rows, m, 40, 1.2f);
                 ExecutorService pool = Executors.newFixedThreadPool(threads)) {
             AtomicInteger next = new AtomicInteger();
             for (; next.get() < 64; next.getAndIncrement()) {
@@ -151,12 +160,12 @@ class GraphInsertionTest {
         return (double) found / rows.length;
     }
 
-    @Test
-    void anInsertionThatIsCutIsTheSame() {
+    @ParameterizedTest
+    @MethodSource("natives")
+    void anInsertionThatIsCutIsTheSame(GraphSearcher searcher, boolean coded) {
         float[][] rows = rows(300, 600, new Random(3));
-        GraphSearcher searcher = natives().getFirst();
-        try (GraphInsertion graph = begun(searcher, rows, 8, 50, 1);
-                GraphInsertion other = begun(searcher, rows, 8, 50, 1)) {
+        try (GraphInsertion graph = begun(searcher, coded, rows, 8, 50, 1);
+                GraphInsertion other = begun(searcher, coded, rows, 8, 50, 1)) {
             AtomicInteger pieces = new AtomicInteger();
             SearchScratch between = SearchScratch.take();
             for (int node = 0; node < rows.length; node++) {
@@ -175,17 +184,17 @@ class GraphInsertionTest {
         }
     }
 
-    @Test
-    void anInsertionThatIsCancelledLeavesNoMarkForTheNextSearch() {
+    @ParameterizedTest
+    @MethodSource("natives")
+    void anInsertionThatIsCancelledLeavesNoMarkForTheNextSearch(GraphSearcher searcher, boolean coded) {
         float[][] rows = rows(300, 600, new Random(4));
-        GraphSearcher searcher = natives().getFirst();
-        try (GraphInsertion graph = begun(searcher, rows, 8, 50, 1);
-                GraphInsertion next = begun(searcher, rows, 8, 50, 1);
-                GraphInsertion expected = begun(searcher, rows, 8, 50, 1)) {
+        try (GraphInsertion graph = begun(searcher, coded, rows, 8, 50, 1);
+                GraphInsertion next = begun(searcher, coded, rows, 8, 50, 1);
+                GraphInsertion expected = begun(searcher, coded, rows, 8, 50, 1)) {
             for (int node = 0; node < 200; node++) {
                 graph.insert(node, () -> {});
             }
-            for (int cancelledAfter = 0; cancelledAfter < 20; cancelledAfter++) {
+            for (int cancelledAfter = 0; cancelledAfter < (coded ? 5 : 20); cancelledAfter++) {
                 AtomicInteger left = new AtomicInteger(cancelledAfter);
                 assertThatThrownBy(() -> graph.insert(200, () -> {
                             if (left.getAndDecrement() == 0) {
@@ -202,9 +211,41 @@ class GraphInsertionTest {
         }
     }
 
+    /** Rows of which one is near to all others, and covers them. */
+    @ParameterizedTest
+    @MethodSource("natives")
+    void everyNodeIsInSomeListThoughOneIsNearAllOthers(GraphSearcher searcher, boolean coded) {
+        float[][] rows = rows(3_000, 24, new Random(4));
+        rows[0] = new float[24];
+        try (GraphInsertion graph = begun(searcher, coded, rows, 4, 60, 1)) {
+            for (int node = 0; node < rows.length; node++) {
+                graph.insert(node, () -> {});
+            }
+            IntStream.range(0, rows.length).forEach(graph::trim);
+            assertThat(inLists(graph)).hasSizeLessThan(rows.length - 1);
+
+            graph.linkRare(() -> {});
+
+            requireWhole(graph, rows);
+            assertThat(inLists(graph)).hasSizeGreaterThanOrEqualTo(rows.length - 1);
+            assertThat(lists(graph)).allMatch(list -> list.size() <= 8);
+        }
+    }
+
+    private static Set<Integer> inLists(GraphInsertion graph) {
+        Set<Integer> all = new HashSet<>();
+        int[] into = new int[graph.image.degree(0)];
+        for (int node = 0; node < graph.image.shape().nodes(); node++) {
+            int count = graph.neighbors(0, node, into);
+            Arrays.stream(into, 0, count).forEach(all::add);
+        }
+        return all;
+    }
+
     @Test
     void theSearchInJavaInsertsNothing() {
-        assertThatThrownBy(() -> new GraphInsertion(GraphSearchers.available().getLast(), 3, 4, 5, 1, 6, new int[0]))
+        assertThatThrownBy(() ->
+                        new GraphInsertion(GraphSearchers.available().getLast(), 3, 4, 5, 1, 6, new int[0], false))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessage("nodes are inserted by a native library, got the search in java");
     }

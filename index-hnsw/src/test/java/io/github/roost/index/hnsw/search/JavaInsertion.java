@@ -15,20 +15,23 @@ final class JavaInsertion {
                 Comparator.comparingDouble(Near::distance).thenComparingInt(Near::node);
     }
 
+    /** As in insert_body.h. */
+    private static final int MAX_FILLING = 128;
+
     private final float[][] rows;
     private final int[] levelCounts;
     private final int m;
     private final int width;
-    private final float factor;
+    private final float maxCover;
     /** By layer and node. */
     private final List<List<List<Near>>> links = new ArrayList<>();
 
-    JavaInsertion(float[][] rows, int[] levelCounts, int m, int width, float factor) {
+    JavaInsertion(float[][] rows, int[] levelCounts, int m, int width, float maxCover) {
         this.rows = rows;
         this.levelCounts = levelCounts;
         this.m = m;
         this.width = width;
-        this.factor = factor;
+        this.maxCover = maxCover;
         for (int level = 0; level <= levelCounts.length; level++) {
             int nodes = level == 0 ? rows.length : levelCounts[level - 1];
             links.add(IntStream.range(0, nodes)
@@ -61,7 +64,7 @@ final class JavaInsertion {
         List<List<Near>> picked = new ArrayList<>();
         for (int level = top; level >= 0; level--) {
             List<Near> found = search(node, entry, level, width);
-            picked.addFirst(choose(found, level == 0 ? 2 * m : m));
+            picked.addFirst(choose(found, level == 0 ? 2 * m : m, MAX_FILLING));
             entry = found.getFirst();
         }
         for (int level = 0; level <= top; level++) {
@@ -87,7 +90,7 @@ final class JavaInsertion {
     private void chooseAgain(List<Near> list, int kept) {
         List<Near> sorted = list.stream().sorted(Near.NEAREST_FIRST).toList();
         list.clear();
-        list.addAll(choose(sorted, kept));
+        list.addAll(choose(sorted, kept, sorted.size()));
     }
 
     private List<Near> search(int node, Near entry, int level, int max) {
@@ -112,22 +115,39 @@ final class JavaInsertion {
         return found.stream().sorted(Near.NEAREST_FIRST).toList();
     }
 
-    private List<Near> choose(List<Near> nearestFirst, int max) {
+    /** By the heuristic; then those of the nearest {@code filling} that are covered least, one after the other. */
+    private List<Near> choose(List<Near> nearestFirst, int max, int filling) {
         List<Near> chosen = new ArrayList<>();
-        choose(nearestFirst, max, 1, chosen);
-        choose(nearestFirst.stream().filter(near -> !chosen.contains(near)).toList(), max, factor, chosen);
-        return chosen;
-    }
-
-    private void choose(List<Near> nearestFirst, int max, float by, List<Near> chosen) {
         for (Near candidate : nearestFirst) {
             if (chosen.size() < max
                     && chosen.stream()
                             .noneMatch(other ->
-                                    distance(rows[other.node()], rows[candidate.node()]) * by < candidate.distance())) {
+                                    near(other.node(), candidate.node()).distance() < candidate.distance())) {
                 chosen.add(candidate);
             }
         }
+        List<Near> left = new ArrayList<>(nearestFirst.subList(0, Math.min(filling, nearestFirst.size())));
+        left.removeAll(chosen);
+        while (chosen.size() < max && !left.isEmpty()) {
+            Near least = left.stream()
+                    .min(Comparator.comparingDouble(candidate -> cover(candidate, chosen)))
+                    .orElseThrow();
+            if (cover(least, chosen) > maxCover) {
+                break;
+            }
+            left.remove(least);
+            chosen.add(least);
+        }
+        return chosen;
+    }
+
+    /** How much nearer a candidate is to a chosen node than to the one whose neighbors are chosen. */
+    private float cover(Near candidate, List<Near> chosen) {
+        float nearest = (float) chosen.stream()
+                .mapToDouble(other -> near(other.node(), candidate.node()).distance())
+                .min()
+                .orElseThrow();
+        return nearest > 0 ? candidate.distance() / nearest : Float.POSITIVE_INFINITY;
     }
 
     /** Neighbors nearest first, layer by layer. */
