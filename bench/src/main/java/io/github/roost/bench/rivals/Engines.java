@@ -55,11 +55,19 @@ final class Engines implements AutoCloseable {
         String engine();
     }
 
-    /** A graph whose rows are fixed. */
-    record Graph(GraphLayout layout) implements Table {
+    /**
+     * A graph whose rows are fixed.
+     *
+     * @param efConstruction null for that of all engines
+     */
+    record Graph(GraphLayout layout, @Nullable Integer efConstruction) implements Table {
+        Graph(GraphLayout layout) {
+            this(layout, null);
+        }
+
         @Override
         public String engine() {
-            return HnswEngine.name(layout);
+            return HnswEngine.name(layout, efConstruction);
         }
     }
 
@@ -115,7 +123,7 @@ final class Engines implements AutoCloseable {
             Path in = in(kept, table.engine());
             engines.add(
                     switch (table) {
-                        case Graph graph -> new HnswEngine(workload, topology, graph.layout(), settings, in);
+                        case Graph graph -> new HnswEngine(workload, topology, graph, settings, in);
                         case Live _ -> HnswEngine.live(workload, topology, settings);
                         case Lists lists -> new IvfEngine(workload, topology, lists, settings, in);
                     });

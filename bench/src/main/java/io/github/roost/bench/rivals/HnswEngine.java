@@ -43,7 +43,7 @@ final class HnswEngine implements Engine {
     private final SearchThreads threads;
 
     HnswEngine(Workload workload, Topology topology, GraphLayout layout, EngineSettings settings) throws IOException {
-        this(workload, topology, layout, settings, null);
+        this(workload, topology, new Engines.Graph(layout), settings, null);
     }
 
     /**
@@ -51,10 +51,10 @@ final class HnswEngine implements Engine {
      *
      * @param kept file from which the table is loaded if it exists, and to which it is saved otherwise; null for none
      */
-    HnswEngine(Workload workload, Topology topology, GraphLayout layout, EngineSettings settings, @Nullable Path kept)
+    HnswEngine(Workload workload, Topology topology, Engines.Graph graph, EngineSettings settings, @Nullable Path kept)
             throws IOException {
         this(
-                name(layout),
+                graph.engine(),
                 workload,
                 topology,
                 settings,
@@ -63,9 +63,12 @@ final class HnswEngine implements Engine {
                         file -> HnswTable.load(orchestrator, "hnsw", file),
                         () -> HnswTable.builder()
                                 .metric(workload.metric())
-                                .layout(layout)
+                                .layout(graph.layout())
                                 .m(settings.m())
-                                .efConstruction(settings.efConstruction())
+                                .efConstruction(
+                                        graph.efConstruction() == null
+                                                ? settings.efConstruction()
+                                                : graph.efConstruction())
                                 .build(orchestrator, workload.rows())));
     }
 
@@ -123,10 +126,11 @@ final class HnswEngine implements Engine {
         }
     }
 
-    static String name(GraphLayout layout) {
-        return layout == GraphLayout.FLOAT32
+    static String name(GraphLayout layout, @Nullable Integer efConstruction) {
+        String name = layout == GraphLayout.FLOAT32
                 ? "roost"
                 : "roost " + layout.name().toLowerCase(Locale.ROOT);
+        return efConstruction == null ? name : name + " ef " + efConstruction;
     }
 
     @Override
