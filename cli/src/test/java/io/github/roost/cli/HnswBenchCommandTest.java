@@ -32,7 +32,7 @@ class HnswBenchCommandTest {
 
     @Test
     void jsonHoldsEveryFigure() throws Exception {
-        CommandRun run = small("--k", "3,6", "--ef", "4,20", "--json");
+        CommandRun run = small("--k", "3,6", "--ef", "3,20", "--json");
         assertThat(run.status()).isZero();
         JsonNode root = new ObjectMapper().readTree(run.out());
         assertThat(root.at("/tables/0/bytes").asLong()).isPositive();
