@@ -28,10 +28,6 @@ static int forget(const struct search *search) {
     progress->next = end;
     if (end < progress->logged) return 0;
     progress->next = progress->size;
-    if (is_pooled(search)) {
-        for (int32_t i = 0; i < progress->size; i++) search->found[i] = out_of_pool(search->found[i]);
-        progress->next = 0;
-    }
     return 1;
 }
 

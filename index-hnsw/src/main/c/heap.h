@@ -1,13 +1,8 @@
-/* Entries, binary heaps and sorted pools of them. The order of entries is total, so the order of pops does not depend on a heap's layout. */
+/* Binary heaps of entries. The order of entries is total, so the order of pops does not depend on the heap's layout. */
 #ifndef ROOST_HEAP_H
 #define ROOST_HEAP_H
 
-#include <string.h>
-
 #include "float_order.h"
-
-/* In an entry of a pool: the node has been expanded. */
-#define EXPANDED 1ll
 
 /* Packs a distance and a node into one number: its signed comparison compares the distances, then the nodes. */
 static inline int64_t key(float distance, int32_t node) {
@@ -67,31 +62,6 @@ static inline void replace_farthest(int64_t *heap, int64_t size, int64_t entry) 
         at = child;
     }
     heap[at] = entry;
-}
-
-/* An entry as a pool has it: its node, which is less than 2^31, is in the higher bits of its word, and the order is the same. */
-static inline int64_t in_pool(int64_t entry) {
-    return (int64_t)(((uint64_t)entry & ~0xFFFFFFFFull) | (uint32_t)entry << 1);
-}
-
-static inline int64_t out_of_pool(int64_t entry) {
-    return (int64_t)(((uint64_t)entry & ~0xFFFFFFFFull) | (uint32_t)entry >> 1);
-}
-
-/* Inserts an entry into a sorted array of `size` entries, and drops the last one if there are `max`, which must not be nearer. Returns the
- * entry's index. */
-static inline int32_t insert_sorted(int64_t *entries, int32_t size, int32_t max, int64_t entry) {
-    int32_t at = 0;
-    /* No branch, as none could be predicted. */
-    for (int32_t rest = size; rest > 0;) {
-        const int32_t half = (rest + 1) / 2;
-        at = entries[at + half - 1] < entry ? at + half : at;
-        rest -= half;
-    }
-    const int32_t kept = size < max ? size : max - 1;
-    memmove(entries + at + 1, entries + at, (kept - at) * sizeof(int64_t));
-    entries[at] = entry;
-    return at;
 }
 
 /* One step of a heapsort: moves the root of a max-heap of `size` entries behind the others; returns the new size. */

@@ -73,40 +73,31 @@ INLINE void take_lock(uint8_t *lock) {
 INLINE void leave_lock(uint8_t *lock) { __atomic_store_n(lock, 0, __ATOMIC_RELEASE); }
 
 /*
- * Whether `factor` times the squared distance of a node to one of `count` others is less than `length`. The list has room up to a
- * multiple of TILE.
+ * The least squared distance of a node to `count` others, INFINITY if there are none; one that is less than `enough` will do. The list
+ * has room up to a multiple of TILE.
  */
-INLINE int is_covered(const struct search *search, int64_t node, int32_t *nodes, int32_t count, float factor,
-                      float length) {
-    if (count == 0) return 0;
-    struct origin origin;
-    set_origin(search->image, node, &origin);
-    for (int32_t i = count; i % TILE != 0; i++) nodes[i] = nodes[count - 1];
-    for (int32_t i = 0; i < count; i += TILE) {
-        float distances[TILE] __attribute__((aligned(16)));
-        measure_from(search->image, &origin, nodes + i, distances);
-        search->progress->left--;
-        for (int j = 0; j < TILE; j++) {
-            if (distances[j] * factor < length) return 1;
-        }
-    }
-    return 0;
-}
-
-/* How much nearer a node is to one of `count` others than `length`: the largest ratio of the squared distances. */
-INLINE float cover_of(const struct search *search, int64_t node, int32_t *nodes, int32_t count, float length) {
-    struct origin origin;
+INLINE float nearest_of(const struct search *search, int64_t node, int32_t *nodes, int32_t count, float enough) {
     float nearest = INFINITY;
+    if (count == 0) return nearest;
+    struct origin origin;
     set_origin(search->image, node, &origin);
     for (int32_t i = count; i % TILE != 0; i++) nodes[i] = nodes[count - 1];
-    for (int32_t i = 0; i < count; i += TILE) {
+    for (int32_t i = 0; i < count && nearest >= enough; i += TILE) {
         float distances[TILE] __attribute__((aligned(16)));
         measure_from(search->image, &origin, nodes + i, distances);
         search->progress->left--;
         for (int j = 0; j < TILE; j++) nearest = distances[j] < nearest ? distances[j] : nearest;
     }
-    return nearest > 0 ? length / nearest : INFINITY;
+    return nearest;
 }
+
+/* Whether a node is nearer to one of `count` others than `length`. */
+INLINE int is_covered(const struct search *search, int64_t node, int32_t *nodes, int32_t count, float length) {
+    return nearest_of(search, node, nodes, count, length) < length;
+}
+
+/* How much nearer a node is than `length`, as a ratio; INFINITY if it is not apart. */
+INLINE float cover_by(float distance, float length) { return distance > 0 ? length / distance : INFINITY; }
 
 /*
  * The entry among `count` that is covered least, if at most by the build's max cover; -1 if there is none. Chosen entries have a cover of
@@ -135,7 +126,7 @@ INLINE int32_t take_least_covered(const struct build *build, const struct search
         measure_from(search->image, &origin, nodes, distances);
         search->progress->left--;
         for (int32_t j = 0; j < taken; j++) {
-            const float cover = distances[j] > 0 ? distance_of(entries[at[j]]) / distances[j] : INFINITY;
+            const float cover = cover_by(distances[j], distance_of(entries[at[j]]));
             covers[at[j]] = cover > covers[at[j]] ? cover : covers[at[j]];
         }
     }
@@ -145,8 +136,8 @@ INLINE int32_t take_least_covered(const struct build *build, const struct search
 /*
  * Prunes a list, with one additional neighbor if `added` is not negative. Neighbors are considered nearest first. The strict rule
  * drops a neighbor that is nearer to a kept one than to the list's node; the remaining places are filled with
- * the dropped neighbors that are least covered: nearer to a kept one by the least ratio, at most by the build's max cover. Two neighbors that an earlier pruning chose by the strict
- * rule need not be compared again, so only pairs with a new neighbor are.
+ * the dropped neighbors that are least covered: nearer to a kept one by the least ratio, at most by the build's max cover. Two
+ * neighbors that an earlier pruning chose by the strict rule need not be compared again, so only pairs with a new neighbor are.
  */
 static void __attribute__((noinline)) choose_again(const struct build *build, const struct search *search,
                                                    int32_t level, int64_t node, int32_t listed, int64_t added) {
@@ -176,7 +167,7 @@ static void __attribute__((noinline)) choose_again(const struct build *build, co
         const float length = distance_of(entries[i]);
         const int is_fresh = (entries[i] & FRESH) != 0;
         const int32_t compared = is_fresh ? count : fresh;
-        if (is_covered(search, candidate, is_fresh ? kept : kept_fresh, compared, 1, length)) {
+        if (is_covered(search, candidate, is_fresh ? kept : kept_fresh, compared, length)) {
             left_out[out++] = entries[i];
             continue;
         }
@@ -188,7 +179,8 @@ static void __attribute__((noinline)) choose_again(const struct build *build, co
     *chosen = (uint16_t)count;
     float covers[MAX_NEIGHBORS];
     for (int32_t i = 0; i < out && count < max; i++) {
-        covers[i] = cover_of(search, node_of(left_out[i] & ~FRESH), kept, count, distance_of(left_out[i]));
+        const float nearest = nearest_of(search, node_of(left_out[i] & ~FRESH), kept, count, -INFINITY);
+        covers[i] = cover_by(nearest, distance_of(left_out[i]));
     }
     while (count < max) {
         const int32_t least = take_least_covered(build, search, left_out, covers, out);
@@ -275,15 +267,16 @@ INLINE void pick(const struct insert *insert) {
             insertion->considered = 0;
         } else if (insertion->rule == STRICT) {
             insertion->considered++;
-            if (is_covered(search, node_of(found[i]), nodes, count, 1, distance_of(found[i]))) continue;
+            if (is_covered(search, node_of(found[i]), nodes, count, distance_of(found[i]))) continue;
             nodes[count++] = node_of(found[i]);
             picked[count] = found[i];
             /* Marks a picked entry. */
             found[i] |= FRESH;
         } else if (insertion->rule == COVERS && i < filling && count < max) {
             insertion->considered++;
-            covers[i] =
-                found[i] & FRESH ? INFINITY : cover_of(search, node_of(found[i]), nodes, count, distance_of(found[i]));
+            covers[i] = INFINITY;
+            if (found[i] & FRESH) continue;
+            covers[i] = cover_by(nearest_of(search, node_of(found[i]), nodes, count, -INFINITY), distance_of(found[i]));
         } else {
             insertion->rule = LEAST_COVERED;
             const int32_t least = count < max ? take_least_covered(build, search, found, covers, filling) : -1;
@@ -294,7 +287,7 @@ INLINE void pick(const struct insert *insert) {
     }
     picked[0] = count;
     if (progress->left <= 0) return;
-    progress->nearest = picked[1] & ~FRESH;
+    progress->nearest = picked[1];
     if (progress->level > 0) {
         progress->level--;
         progress->phase = LOOKING;
@@ -346,10 +339,7 @@ INLINE void go_down(const struct insert *insert) {
 /* Looks for the nearest nodes of a layer. */
 INLINE void look(const struct insert *insert) {
     const struct search *search = insert->search;
-    const int32_t level = search->progress->level;
-    const float shift = shift_of(insert);
-    const int is_over = is_pooled(search) ? walk(search, level, 1, 1, shift) : walk(search, level, 0, 1, shift);
-    if (is_over) search->progress->phase = UNMARKING;
+    if (walk(search, search->progress->level, 1, shift_of(insert))) search->progress->phase = UNMARKING;
 }
 
 INLINE void arrive(const struct insert *insert) {

@@ -145,13 +145,7 @@ struct search {
     const struct image *image;
 };
 
-/* Insertions into a longer sorted array take longer than those into heaps. */
-#define MAX_POOL 1024
-
-/* Whether `found` is a pool during a graph search, and needs no sort. */
-static inline int is_pooled(const struct search *search) { return search->allowed == 0 && search->width <= MAX_POOL; }
-
-/* Continues the graph search until FORGETTING or until the budget is used; `found` is a heap then, or a pool. */
+/* Continues the graph search until FORGETTING or until the budget is used; `found` is a heap then. */
 void search_avx512(const struct search *search);
 void search_avx2(const struct search *search);
 void search_neon(const struct search *search);

@@ -123,47 +123,34 @@ INLINE const int32_t *list_of(const struct image *image, int32_t level, int64_t 
 }
 
 /* Marks the nearest node so far, the entry point of a layer, as visited, and keeps it if it is allowed. */
-INLINE void enter_layer(const struct search *search, const int pooled) {
+INLINE void enter_layer(const struct search *search) {
     struct progress *progress = search->progress;
     const int64_t start = progress->nearest;
     const int32_t first = node_of(start);
     search->visited[first / 64] |= 1ull << (first % 64);
     search->log[0] = first;
+    search->candidates[0] = start;
     progress->logged = 1;
     progress->next = 1;
-    progress->size = 0;
-    if (pooled) {
-        progress->size = 1;
-        progress->waiting = 0;
-        search->found[0] = in_pool(start);
-    } else {
-        search->candidates[0] = start;
-        progress->waiting = 1;
-        if (allows(search, first)) progress->size = keep(search, 0, start);
-    }
+    progress->waiting = 1;
+    progress->size = allows(search, first) ? keep(search, 0, start) : 0;
 }
 
 /*
- * Searches a layer. The log is also the queue of nodes to measure: from `next` on it has the new neighbors of the last expanded
- * node that have not been measured yet. The search of an insertion runs while other threads change lists; `shift` is added to its distances.
- *
- * Without a filter, what is found is a pool: sorted, and the queue of nodes to expand, all before the one at `waiting` being
- * expanded. A filter's search, and a very wide one, needs two heaps.
+ * Searches a layer; returns whether it is through. The log is also the queue of nodes to measure: from `next` on it has the new
+ * neighbors of the last expanded node that have not been measured yet. `waiting` is negative before the first call. The search of
+ * an insertion shares the lists with threads that change them, and adds `shift` to its distances.
  */
-INLINE int walk(const struct search *search, const int32_t level, const int pooled, const int shared,
-                const float shift) {
+INLINE int walk(const struct search *search, const int32_t level, const int shared, const float shift) {
     const struct image *image = search->image;
     struct progress *progress = search->progress;
-    if (progress->waiting < 0) enter_layer(search, pooled);
+    if (progress->waiting < 0) enter_layer(search);
     uint64_t *visited = search->visited;
     int64_t *candidates = search->candidates;
-    int64_t *found = search->found;
     int32_t *log = search->log;
     float distances[MAX_NEIGHBORS] __attribute__((aligned(64)));
     const int32_t degree = level == 0 ? image->degree : image->upper_degree;
-    const int64_t list_bytes = degree * (int64_t)sizeof(int32_t);
     const uint32_t nodes = (uint32_t)image->nodes;
-    const int32_t width = search->width;
     int64_t left = progress->left;
     int64_t waiting = progress->waiting;
     int64_t logged = progress->logged;
@@ -175,26 +162,11 @@ INLINE int walk(const struct search *search, const int32_t level, const int pool
     while (left > 0) {
         int32_t count = (int32_t)(logged - next);
         if (count == 0) {
-            int64_t nearest;
-            if (pooled) {
-                while (waiting < size && (found[waiting] & EXPANDED)) waiting++;
-                over = waiting == size;
-                if (over) break;
-                nearest = out_of_pool(found[waiting]);
-                found[waiting++] |= EXPANDED;
-                while (waiting < size && (found[waiting] & EXPANDED)) waiting++;
-                /* Unless one of the new neighbors is nearer, the next one to be expanded. */
-                if (waiting < size) {
-                    prefetch_bytes((const uint8_t *)list_of(image, level, node_of(out_of_pool(found[waiting]))),
-                                   list_bytes);
-                }
-            } else {
-                over = waiting == 0;
-                if (over) break;
-                nearest = pop_nearest(candidates, waiting--);
-                over = size == width && nearest > found[0];
-                if (over) break;
-            }
+            over = waiting == 0;
+            if (over) break;
+            int64_t nearest = pop_nearest(candidates, waiting--);
+            over = size == search->width && nearest > search->found[0];
+            if (over) break;
             progress->expanded++;
 
             const int32_t *list = list_of(image, level, node_of(nearest));
@@ -208,13 +180,12 @@ INLINE int walk(const struct search *search, const int32_t level, const int pool
                     progress->phase = DAMAGED;
                     return 0;
                 }
-                /* No branch: half of the neighbors were visited, which ones cannot be predicted. */
-                const uint64_t marks = visited[node / 64];
-                visited[node / 64] = marks | 1ull << (node % 64);
-                fresh[count] = (int32_t)node;
-                count += !(marks >> (node % 64) & 1);
+                uint64_t bit = 1ull << (node % 64);
+                if (visited[node / 64] & bit) continue;
+                visited[node / 64] |= bit;
+                if (count < AHEAD) prefetch_row(image, node);
+                fresh[count++] = (int32_t)node;
             }
-            for (int32_t i = 0; i < count && i < AHEAD; i++) prefetch_row(image, fresh[i]);
             logged += count;
             left -= LOOK_COST(degree);
             if (count == 0) continue;
@@ -224,23 +195,13 @@ INLINE int walk(const struct search *search, const int32_t level, const int pool
         left -= count;
 
         for (int32_t i = 0; i < count; i++) {
-            const int32_t node = log[next + i];
-            const int64_t entry = key(distances[i] + shift, node);
-            if (pooled) {
-                const int64_t added = in_pool(entry);
-                if (size == width && added > found[size - 1]) continue;
-                const int32_t at = insert_sorted(found, size, width, added);
-                size += size < width;
-                if (at > waiting) continue;
-                waiting = at;
-                prefetch_bytes((const uint8_t *)list_of(image, level, node), list_bytes);
-            } else {
-                /* With a full heap, a farther node can neither be kept nor become a useful candidate. */
-                if (size == width && entry > found[0]) continue;
-                push_nearest(candidates, waiting++, entry);
-                prefetch_bytes((const uint8_t *)list_of(image, level, node), list_bytes);
-                if (allows(search, node)) size = keep(search, size, entry);
-            }
+            int32_t node = log[next + i];
+            int64_t entry = key(distances[i] + shift, node);
+            /* With a full heap, a farther node can neither be kept nor become a useful candidate. */
+            if (size == search->width && entry > search->found[0]) continue;
+            push_nearest(candidates, waiting++, entry);
+            prefetch_bytes((const uint8_t *)list_of(image, level, node), degree * (int64_t)sizeof(int32_t));
+            if (allows(search, node)) size = keep(search, size, entry);
         }
         next += count;
     }
@@ -256,9 +217,7 @@ INLINE int walk(const struct search *search, const int32_t level, const int pool
 void SEARCH(const struct search *search) {
     struct progress *progress = search->progress;
     if (progress->phase < SEARCHING) descend(search);
-    if (progress->phase != SEARCHING) return;
-    const int is_over = is_pooled(search) ? walk(search, 0, 1, 0, 0) : walk(search, 0, 0, 0, 0);
-    if (is_over) progress->phase = FORGETTING;
+    if (progress->phase == SEARCHING && walk(search, 0, 0, 0)) progress->phase = FORGETTING;
 }
 
 #endif
