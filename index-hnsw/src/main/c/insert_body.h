@@ -1,12 +1,12 @@
 /*
- * The insertion of a node (Malkov and Yashunin, algorithms 1, 2 and 4), generic over the distances of float_body.h or code_body.h, which must be
- * included first, and which also defines
+ * The insertion of a node (Malkov and Yashunin, algorithms 1, 2 and 4), generic over the distances of float_body.h or code_body.h,
+ * which must be included first. The includer, float_insert.h or code_insert.h, defines
  *   struct origin                                     a node that others are compared with
  *   set_origin(image, node, origin)
  *   measure_from(image, origin, nodes, distances)     squared distances of a tile of nodes from the origin
  *   set_query(insert)                                 makes the inserted node the query of its searches
  *   shift_of(insert)                                  what the squared distances from that node are larger than those of measure()
- * The including source defines INSERT and TRIM, the names of the functions to define.
+ * The source defines INSERT and TRIM, the names of the functions to define.
  */
 #include <math.h>
 #include <sched.h>

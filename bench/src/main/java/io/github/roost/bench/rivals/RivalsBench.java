@@ -129,8 +129,7 @@ public final class RivalsBench implements Callable<Integer> {
     @Option(
             names = "--quick-build",
             paramLabel = "N",
-            description =
-                    "Also Roost's graphs with this efConstruction: the time of a build of no lower recall than others'.")
+            description = "Also Roost's graphs with this efConstruction, for the times of builds at equal recall.")
     private @Nullable Integer quickBuild;
 
     private final @Mixin RoundOptions rounds = new RoundOptions(3, 60);
