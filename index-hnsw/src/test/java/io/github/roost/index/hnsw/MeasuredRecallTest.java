@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Timeout;
 class MeasuredRecallTest {
     private static final int K = 10;
     private static final int DIMENSION = 24;
-    /** Nearly the target recall of .9. */
-    private static final double NEARLY = .87;
+    /** Nearer to the target recall of .9 than what the sample of rows leads to. */
+    private static final double NEARLY = .85;
 
     private final Orchestrator orchestrator = Orchestrator.builder()
             .topology(TopologyReader.synthetic("pack:1 l3:1 core:2 pu:1").read())
@@ -51,10 +51,12 @@ class MeasuredRecallTest {
 
     private void search(SearchRequest options, Predicate<Registration.@Nullable Recall> until)
             throws InterruptedException {
-        for (int i = 0; !until.test(table.stats().recall()); i++) {
-            var _ = table.search(with(options, queries[i % queries.length])).join();
-            Thread.sleep(1);
-        }
+        do {
+            for (float[] query : queries) {
+                var _ = table.search(with(options, query)).join();
+                Thread.sleep(1);
+            }
+        } while (!until.test(table.stats().recall()));
     }
 
     private static SearchRequest with(SearchRequest options, float[] query) {
@@ -86,7 +88,7 @@ class MeasuredRecallTest {
     void queriesUnlikeTheRowsReachTheirTargetRecallAfterAWhile() throws InterruptedException {
         SearchRequest target = SearchRequest.of(queries[0], K).targetRecall(.9);
         double before = recall(target);
-        assertThat(before).isLessThan(NEARLY);
+        assertThat(before).isLessThan(.82);
         search(target, measured -> recall(target) > NEARLY);
     }
 }

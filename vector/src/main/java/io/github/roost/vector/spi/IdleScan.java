@@ -9,8 +9,8 @@ import java.util.function.LongSupplier;
 final class IdleScan {
     /** Times that searches may take of the scan's own time. */
     private static final int AWAY_PER_OWN = 2;
-    /** A burst of searches that lasts no longer does not end the scan. */
-    private static final long BURST_NANOS = 5_000_000;
+    /** A burst of searches that lasts no longer does not end the scan, nor do several time slices of CPU-bound threads of others. */
+    private static final long BURST_NANOS = 50_000_000;
 
     private final LongSupplier clock;
     private final Runnable yield;
