@@ -1,21 +1,18 @@
 package io.github.roost.rows;
 
 import io.github.roost.vector.FileFormatException;
+import io.github.roost.vector.file.HeldFile;
 import io.github.roost.vector.file.WholeFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,39 +29,35 @@ final class RowsFolder implements AutoCloseable {
     private static final int MAX_CONTENT = 64;
 
     private final Path folder;
-    private final FileChannel lockFile;
+    private final HeldFile held;
 
-    private RowsFolder(Path folder, FileChannel lockFile) {
+    private RowsFolder(Path folder, HeldFile held) {
         this.folder = folder;
-        this.lockFile = lockFile;
+        this.held = held;
     }
 
     /** Creates the folder if it does not exist, locks it, and deletes temporary files that a killed process left. */
     static RowsFolder open(Path folder) throws IOException {
         Files.createDirectories(folder);
-        FileChannel lockFile =
-                FileChannel.open(folder.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-        boolean done = false;
-        try {
-            if (tryLock(lockFile) == null) {
-                throw new IOException(folder + " is the folder of an open table");
-            }
-            RowsFolder opened = new RowsFolder(folder, lockFile);
-            opened.removeDrafts();
-            done = true;
-            return opened;
-        } finally {
-            if (!done) {
-                lockFile.close();
+        Path lock = folder.resolve("lock");
+        if (!Files.exists(lock)) {
+            try {
+                Files.createFile(lock);
+            } catch (FileAlreadyExistsException anotherWasFirst) {
+                LOG.debug("another opener has created {}", lock);
             }
         }
-    }
-
-    private static @Nullable FileLock tryLock(FileChannel lockFile) throws IOException {
+        HeldFile held = HeldFile.toChange(lock);
+        if (held == null) {
+            throw new IOException(folder + " is the folder of an open table");
+        }
         try {
-            return lockFile.tryLock();
-        } catch (OverlappingFileLockException openHere) {
-            return null;
+            RowsFolder opened = new RowsFolder(folder, held);
+            opened.removeDrafts();
+            return opened;
+        } catch (Throwable failed) {
+            held.close();
+            throw failed;
         }
     }
 
@@ -136,7 +129,7 @@ final class RowsFolder implements AutoCloseable {
 
     /** Unlocks the folder. */
     @Override
-    public void close() throws IOException {
-        lockFile.close();
+    public void close() {
+        held.close();
     }
 }

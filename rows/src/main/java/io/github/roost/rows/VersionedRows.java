@@ -607,11 +607,7 @@ public final class VersionedRows implements AutoCloseable {
             if (valueMemory != null) {
                 valueMemory.registration().close();
             }
-            try {
-                folder.close();
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
+            folder.close();
         }
     }
 

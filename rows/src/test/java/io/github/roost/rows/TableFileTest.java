@@ -82,6 +82,21 @@ class TableFileTest {
         }
     }
 
+    @Test
+    void aFolderIsOpenOnceAndARefusedOpeningGivesItToNobody() throws IOException {
+        Path link = Files.createSymbolicLink(folder.resolveSibling("link-" + folder.getFileName()), folder);
+        try (VersionedRows table = VersionedRows.open(folder)) {
+            for (Path name : List.of(folder, link, folder)) {
+                String message = assertThrows(IOException.class, () -> VersionedRows.open(name))
+                        .getMessage();
+                assertEquals(name + " is the folder of an open table", message);
+            }
+            assertWhole(table, 1, ROWS);
+        }
+        VersionedRows.open(link).close();
+        Files.delete(link);
+    }
+
     @Tag("stress")
     @Test
     void everyFlippedByteIsFoundAndTheOldVersionStays() throws IOException {

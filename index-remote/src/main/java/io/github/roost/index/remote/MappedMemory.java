@@ -1,5 +1,6 @@
 package io.github.roost.index.remote;
 
+import io.github.roost.vector.file.HeldFile;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -38,15 +39,21 @@ final class MappedMemory implements RemoteMemory {
         boolean writable = Files.isWritable(file);
         RandomAccessFile opened = new RandomAccessFile(file.toFile(), writable ? "rw" : "r");
         Arena arena = Arena.ofShared();
+        HeldFile held = null;
         try {
+            // A region that is replaced would be two: what one process writes others would not see.
+            held = HeldFile.toUse(file);
             MemorySegment mapped = opened.getChannel()
                     .map(
                             writable ? FileChannel.MapMode.READ_WRITE : FileChannel.MapMode.READ_ONLY,
                             0,
                             opened.length(),
                             arena);
-            return new Mapped(file.toString(), opened, arena, mapped, writable);
+            return new Mapped(file.toString(), opened, held, arena, mapped, writable);
         } catch (Throwable failed) {
+            if (held != null) {
+                held.close();
+            }
             arena.close();
             opened.close();
             throw failed;
@@ -69,13 +76,16 @@ final class MappedMemory implements RemoteMemory {
         /** For its length, which an interrupted thread can read too; an interrupt would close a channel. */
         private final RandomAccessFile file;
 
+        private final HeldFile held;
+
         private final Arena arena;
         private final MemorySegment memory;
         private final boolean writable;
 
-        Mapped(String name, RandomAccessFile file, Arena arena, MemorySegment memory, boolean writable) {
+        Mapped(String name, RandomAccessFile file, HeldFile held, Arena arena, MemorySegment memory, boolean writable) {
             this.name = name;
             this.file = file;
+            this.held = held;
             this.arena = arena;
             this.memory = memory;
             this.writable = writable;
@@ -182,6 +192,7 @@ final class MappedMemory implements RemoteMemory {
             if (memory.scope().isAlive()) {
                 arena.close();
             }
+            held.close();
             try {
                 file.close();
             } catch (IOException failed) {

@@ -4,14 +4,11 @@ import static io.github.roost.index.remote.format.Bytes.LONG;
 
 import io.github.roost.index.remote.format.PoolHead;
 import io.github.roost.vector.Vectors;
+import io.github.roost.vector.file.HeldFile;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -33,18 +30,15 @@ public final class MemoryNode implements AutoCloseable {
     private static final long MIN_TERM_MILLIS = 20;
     private static final long MAX_TERM_MILLIS = 3_600_000;
 
-    private final FileChannel channel;
-    private final FileLock lock;
+    private final HeldFile held;
     private final RemoteMemory.Region region;
     private final long partitions;
     private final long beatMillis;
     private final Thread beating;
     private final CountDownLatch closing = new CountDownLatch(1);
 
-    private MemoryNode(FileChannel channel, FileLock lock, RemoteMemory.Region region, int partitions, long termMillis)
-            throws RemoteMemoryException {
-        this.channel = channel;
-        this.lock = lock;
+    private MemoryNode(HeldFile held, RemoteMemory.Region region, int partitions, long termMillis) {
+        this.held = held;
         this.region = region;
         this.partitions = partitions;
         this.beatMillis = termMillis / BEATS_PER_TERM;
@@ -76,14 +70,16 @@ public final class MemoryNode implements AutoCloseable {
     static MemoryNode serve(Path pool, Duration term, RemoteMemory memory) throws IOException {
         Vectors.requireRange("term in milliseconds", term.toMillis(), MIN_TERM_MILLIS, MAX_TERM_MILLIS);
         Path file = pool.toAbsolutePath();
-        FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        HeldFile held = HeldFile.toChange(file);
+        if (held == null) {
+            throw new RemoteMemoryException(file.toString(), "is served by another node");
+        }
         boolean serving = false;
         try {
-            FileLock lock = lock(channel, file);
             RemoteMemory.Region region = memory.open(file.getFileName().toString());
             try {
                 PoolHead head = head(region);
-                MemoryNode node = new MemoryNode(channel, lock, region, head.partitions(), term.toMillis());
+                MemoryNode node = new MemoryNode(held, region, head.partitions(), term.toMillis());
                 node.beating.start();
                 serving = true;
                 return node;
@@ -94,22 +90,9 @@ public final class MemoryNode implements AutoCloseable {
             }
         } finally {
             if (!serving) {
-                channel.close();
+                held.close();
             }
         }
-    }
-
-    private static FileLock lock(FileChannel channel, Path file) throws IOException {
-        FileLock lock;
-        try {
-            lock = channel.tryLock();
-        } catch (OverlappingFileLockException held) {
-            throw new RemoteMemoryException(file.toString(), "is served by another node", held);
-        }
-        if (lock == null) {
-            throw new RemoteMemoryException(file.toString(), "is served by another node");
-        }
-        return lock;
     }
 
     private static PoolHead head(RemoteMemory.Region region) throws RemoteMemoryException {
@@ -148,7 +131,7 @@ public final class MemoryNode implements AutoCloseable {
         }
     }
 
-    /** Not atomic: only the node with the file's lock increments, in one thread at a time. */
+    /** Not atomic: only the node that holds the file increments, in one thread at a time. */
     private void beat() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment word = arena.allocate(Long.BYTES, 8);
@@ -185,7 +168,7 @@ public final class MemoryNode implements AutoCloseable {
     /** Stops the heartbeat: tables consider the node lost within its term. A second call does nothing. */
     @Override
     public void close() throws IOException {
-        if (!channel.isOpen()) {
+        if (closing.getCount() == 0) {
             return;
         }
         closing.countDown();
@@ -200,7 +183,6 @@ public final class MemoryNode implements AutoCloseable {
         } else {
             region.close();
         }
-        lock.release();
-        channel.close();
+        held.close();
     }
 }

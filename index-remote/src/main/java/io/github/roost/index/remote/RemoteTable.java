@@ -21,7 +21,6 @@ import io.github.roost.vector.file.WholeFile;
 import io.github.roost.vector.spi.AbstractVectorTable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -201,17 +200,12 @@ public sealed class RemoteTable extends AbstractVectorTable permits MutableRemot
      * {@inheritDoc} Copies the state of the pool at one moment into a file that can be served and opened. This and other tables may change the
      * pool meanwhile.
      *
-     * @throws IllegalArgumentException if the file is the pool's own: later changes would be lost
+     * @throws IOException if the file cannot be written, or is a pool that is in use on this host: its later changes would be lost
      */
     @Override
     public void save(Path file) throws IOException {
         Objects.requireNonNull(file, "file must not be null");
         try (var _ = use()) {
-            Path own = Path.of(pool.region().name());
-            if (Files.exists(file) && Files.exists(own) && Files.isSameFile(file, own)) {
-                throw new IllegalArgumentException(
-                        "table " + name() + " must be saved to a file of its own, got " + file + ", which it uses");
-            }
             WholeFile.replace(file, new PoolCopy(pool, writer(), hold)::write);
         }
     }

@@ -169,6 +169,8 @@ class MemoryNodeTest {
         Files.copy(folder.resolve("served.pool"), file);
         try (MemoryNode node = MemoryNode.serve(file, TERM)) {
             assertThat(node.bytes()).isEqualTo(Files.size(file));
+            // A table of the node's process comes and goes.
+            RemoteMemory.mapped(folder).open("one.pool").close();
             assertThatThrownBy(() -> MemoryNode.serve(file, TERM))
                     .isInstanceOf(RemoteMemoryException.class)
                     .hasMessageContaining("is served by another node");

@@ -49,15 +49,18 @@ class MutableRemoteTableContractTest extends VectorTableContract<MutableRemoteTa
     }
 
     @Test
-    void aTableIsNotSavedOverItsOwnPool() throws IOException {
+    void noTableIsSavedOverAPoolInUse() throws IOException {
         Path file = folder.resolve("own");
         try (MutableRemoteTable table = build(orchestrator, Metric.SQUARED_L2)) {
             table.save(file);
         }
-        try (MutableRemoteTable table = open(orchestrator, file)) {
-            assertThatThrownBy(() -> table.save(file))
-                    .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessage("table opened must be saved to a file of its own, got " + file + ", which it uses");
+        try (MutableRemoteTable table = open(orchestrator, file);
+                MutableRemoteTable other = build(orchestrator, Metric.SQUARED_L2)) {
+            for (MutableRemoteTable saved : List.of(table, other)) {
+                assertThatThrownBy(() -> saved.save(file))
+                        .isInstanceOf(IOException.class)
+                        .hasMessage(file + " is in use by an open table, so it cannot be replaced");
+            }
             assertThat(table.remove(17)).isTrue();
         }
         try (MutableRemoteTable table = open(orchestrator, file)) {

@@ -39,7 +39,8 @@ public final class WholeFile {
      * process's umask determines its permissions. A process that is killed may leave the temporary file behind. A symbolic link stays:
      * the file that it points to is replaced.
      *
-     * @param file the file to write or replace; not a folder, a device, or a link to nothing
+     * @param file the file to write or replace; not a folder, a device, a link to nothing, or a file that a table has open for updates or
+     *     shares with other processes
      * @param content writes the content of the file
      * @throws IOException if the file cannot be written, with its name, not the temporary one's; the old file is unchanged, unless only
      *     the last sync failed
@@ -55,7 +56,8 @@ public final class WholeFile {
             throw new IOException(file + " is not a regular file");
         }
         // Opened first, so that a failure leaves the old file in place.
-        try (FileChannel entries = FileChannel.open(folder, StandardOpenOption.READ)) {
+        try (HeldFile _ = Files.exists(place) ? HeldFile.toReplace(place) : null;
+                FileChannel entries = FileChannel.open(folder, StandardOpenOption.READ)) {
             Path draft = folder.resolve("." + place.getFileName() + "-" + UUID.randomUUID() + ".part");
             FileChannel created = create(draft, place);
             try {

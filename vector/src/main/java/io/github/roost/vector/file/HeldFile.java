@@ -1,0 +1,155 @@
+package io.github.roost.vector.file;
+
+import io.github.roost.vector.kernel.DescriptorLock;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A file that is in use, whatever it is called: it is locked itself, not a name. So an opener under another name, by a symbolic or hard link, a
+ * bind mount or after a renaming, meets the same lock, in this process and in others. The system takes the lock back when the process
+ * ends in any way. Thread-safe.
+ *
+ * <p>Two bytes far behind the content are locked. One opener may change a file, many may use it, and {@link WholeFile} replaces it only
+ * if there is neither. Where the system has no locks of descriptors (all but Linux), the process's locks are taken, which exclude other updaters alone.
+ */
+public final class HeldFile implements AutoCloseable {
+    private static final long CHANGES_AT = 1L << 62;
+    private static final long USES_AT = CHANGES_AT + 1;
+    private static final int MAX_TRIES = 100;
+
+    private final Path path;
+    private final AutoCloseable lock;
+
+    private HeldFile(Path path, AutoCloseable lock) {
+        this.path = path;
+        this.lock = lock;
+    }
+
+    /**
+     * Takes the right to change a file.
+     *
+     * @param file an existing file that may be written
+     * @return to be closed; null if another opener has that right
+     * @throws IOException if the file cannot be opened or locked
+     */
+    public static @Nullable HeldFile toChange(Path file) throws IOException {
+        Path real = file.toRealPath();
+        if (!DescriptorLock.isSupported()) {
+            return ofProcess(real);
+        }
+        return locked(real, lock -> {
+            if (!lock.isWritable()) {
+                throw new AccessDeniedException(real.toString());
+            }
+            return lock.tryLock(CHANGES_AT, 1, true) && lock.tryLock(USES_AT, 1, false);
+        });
+    }
+
+    /**
+     * Keeps a file from being replaced.
+     *
+     * @param file an existing file
+     * @return to be closed
+     * @throws IOException if the file cannot be opened, or is being replaced
+     */
+    public static HeldFile toUse(Path file) throws IOException {
+        Path real = file.toRealPath();
+        HeldFile held = DescriptorLock.isSupported()
+                ? locked(real, lock -> lock.tryLock(USES_AT, 1, false))
+                : new HeldFile(real, () -> {});
+        if (held == null) {
+            throw new IOException(file + " is being replaced");
+        }
+        return held;
+    }
+
+    /**
+     * Takes the right to put another file in a file's place.
+     *
+     * @param file an existing file
+     * @return to be closed
+     * @throws IOException if the file is in use
+     */
+    static HeldFile toReplace(Path file) throws IOException {
+        Path real = file.toRealPath();
+        if (!DescriptorLock.isSupported()) {
+            return new HeldFile(real, () -> {});
+        }
+        HeldFile held;
+        try {
+            // A file that may not be written can be replaced: then the lock shows only whether it is being changed.
+            held = locked(real, lock -> lock.tryLock(CHANGES_AT, 2, lock.isWritable()));
+        } catch (IOException noLocks) {
+            // Then nobody can have opened it for changes; what else is wrong shows when it is replaced.
+            return new HeldFile(real, () -> {});
+        }
+        if (held == null) {
+            throw new IOException(file + " is in use by an open table, so it cannot be replaced");
+        }
+        return held;
+    }
+
+    /** Locks an open file. */
+    @FunctionalInterface
+    private interface Locking {
+        boolean lock(DescriptorLock file) throws IOException;
+    }
+
+    private static @Nullable HeldFile locked(Path real, Locking locking) throws IOException {
+        for (int i = 0; i < MAX_TRIES; i++) {
+            DescriptorLock opened = DescriptorLock.open(real);
+            boolean isHeld = false;
+            try {
+                if (!locking.lock(opened)) {
+                    return null;
+                }
+                // Another file may have come into its place before it was locked.
+                isHeld = !opened.isReplaced();
+                if (isHeld) {
+                    return new HeldFile(real, opened);
+                }
+            } finally {
+                if (!isHeld) {
+                    opened.close();
+                }
+            }
+        }
+        throw new IOException(real + " is replaced all the time");
+    }
+
+    private static @Nullable HeldFile ofProcess(Path real) throws IOException {
+        FileChannel channel = FileChannel.open(real, StandardOpenOption.WRITE);
+        FileLock lock = null;
+        try {
+            lock = channel.tryLock(CHANGES_AT, 1, false);
+        } catch (OverlappingFileLockException heldHere) {
+            // As if another process had it.
+        } finally {
+            if (lock == null) {
+                channel.close();
+            }
+        }
+        return lock == null ? null : new HeldFile(real, channel);
+    }
+
+    /** {@return the file without links} */
+    public Path path() {
+        return path;
+    }
+
+    /** Gives the file back; idempotent. */
+    @Override
+    public void close() {
+        try {
+            lock.close();
+        } catch (Exception failed) {
+            throw new IllegalStateException(path + " could not be closed", failed);
+        }
+    }
+}
