@@ -156,7 +156,7 @@ public final class BlockFile implements AutoCloseable {
      * Makes all completed writes durable; blocks the caller until they are.
      *
      * @throws IOException if the device fails. Linux drops data that it could not write, so a later successful sync would prove nothing:
-     *     the file then refuses writes and syncs
+     *     the file then refuses writes and syncs until {@link #writeAgain}
      */
     public void sync() throws IOException {
         requireSynced();
@@ -170,6 +170,19 @@ public final class BlockFile implements AutoCloseable {
         } finally {
             release();
         }
+    }
+
+    /** {@return whether a sync has failed, so that writes are refused} */
+    public boolean hasFailedSync() {
+        return syncFailure != null;
+    }
+
+    /**
+     * Takes writes again after a failed sync. The caller must write again, before the next sync, all blocks that count and that no successful sync
+     * followed: only what is written again does the system try again.
+     */
+    public void writeAgain() {
+        syncFailure = null;
     }
 
     private void requireSynced() throws IOException {

@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A disk in memory that fails as disks do. It keeps apart what is durable from what was written since the last sync, so that
- * {@link #afterPowerLoss} can leave an arbitrary part of the latter: any subset of the writes, in any order, torn between sectors.
+ * {@link #afterPowerLoss} can leave an arbitrary part of the latter: any subset of the writes, in any order, torn between sectors. A failed
+ * sync forgets what it should have written, as Linux does, and the system of a killed process keeps what it wrote.
  * Reads may be short, come late and out of order, or fail; writes fail when the disk is full, and power goes at a chosen one.
  */
 public final class FaultDevice implements BlockDevice {
@@ -47,6 +48,11 @@ public final class FaultDevice implements BlockDevice {
     private final Map<Path, byte[]> current = new HashMap<>();
 
     private final List<Write> unsynced = new ArrayList<>();
+    /**
+     * Writes whose sync failed, by blocks: reads see them, and as on Linux no later sync writes them unless their block is written again; what a power
+     * loss leaves of them is open.
+     */
+    private final List<Write> forgotten = new ArrayList<>();
     private final PriorityQueue<Due> due = new PriorityQueue<>();
     private final Thread thread;
     private int changes;
@@ -182,13 +188,13 @@ public final class FaultDevice implements BlockDevice {
         return current.values().stream().mapToLong(bytes -> bytes.length).sum();
     }
 
-    /** The disk as it is found when the process has died and the system has not: with all writes. */
+    /** The disk as it is found when the process has died and the system has not: with all writes, durable or not. */
     public synchronized FaultDevice afterCrash() {
         FaultDevice found = new FaultDevice(random.nextLong());
-        current.forEach((file, bytes) -> {
-            found.durable.put(file, bytes.clone());
-            found.current.put(file, bytes.clone());
-        });
+        durable.forEach((file, bytes) -> found.durable.put(file, bytes.clone()));
+        current.forEach((file, bytes) -> found.current.put(file, bytes.clone()));
+        found.unsynced.addAll(unsynced);
+        found.forgotten.addAll(forgotten);
         return found;
     }
 
@@ -196,7 +202,8 @@ public final class FaultDevice implements BlockDevice {
     public synchronized FaultDevice afterPowerLoss(long seed) {
         FaultDevice found = new FaultDevice(seed);
         durable.forEach((file, bytes) -> found.durable.put(file, bytes.clone()));
-        List<Write> left = new ArrayList<>(unsynced);
+        List<Write> left = new ArrayList<>(forgotten);
+        left.addAll(unsynced);
         Collections.shuffle(left, found.random);
         for (Write write : left) {
             switch (found.random.nextInt(3)) {
@@ -213,6 +220,30 @@ public final class FaultDevice implements BlockDevice {
         }
         found.durable.forEach((file, bytes) -> found.current.put(file, bytes.clone()));
         return found;
+    }
+
+    private void forget(Write write) {
+        int end = write.offset + write.bytes.length;
+        for (int at = write.offset; at < end; ) {
+            int next = Math.min(end, (at / BlockIo.BLOCK_BYTES + 1) * BlockIo.BLOCK_BYTES);
+            forgotten.add(new Write(
+                    write.file, at, Arrays.copyOfRange(write.bytes, at - write.offset, next - write.offset)));
+            at = next;
+        }
+    }
+
+    /** The next sync writes whole blocks, with what an earlier one has forgotten of them. */
+    private void remember(Write write) {
+        int first = write.offset / BlockIo.BLOCK_BYTES;
+        int last = (write.offset + write.bytes.length - 1) / BlockIo.BLOCK_BYTES;
+        forgotten.removeIf(old -> {
+            int block = old.offset / BlockIo.BLOCK_BYTES;
+            boolean isOf = old.file.equals(write.file) && first <= block && block <= last;
+            if (isOf) {
+                unsynced.add(old);
+            }
+            return isOf;
+        });
     }
 
     private void keep(Write write, int from, int length) {
@@ -336,6 +367,7 @@ public final class FaultDevice implements BlockDevice {
                 if (used() + grows > capacity) {
                     throw new IOException(Errno.name(Errno.ENOSPC));
                 }
+                remember(write);
                 unsynced.add(write);
                 put(current, file, (int) offset, bytes);
                 return (int) length;
@@ -349,13 +381,15 @@ public final class FaultDevice implements BlockDevice {
                 if (powerGoes()) {
                     throw new PowerLossException();
                 }
+                List<Write> these = unsynced.stream()
+                        .filter(write -> write.file.equals(file))
+                        .toList();
+                unsynced.removeIf(write -> write.file.equals(file));
                 if (syncFails) {
+                    these.forEach(write -> forget(write));
                     throw new IOException(Errno.name(Errno.EIO));
                 }
-                unsynced.stream()
-                        .filter(write -> write.file.equals(file))
-                        .forEach(write -> put(durable, file, write.offset, write.bytes));
-                unsynced.removeIf(write -> write.file.equals(file));
+                these.forEach(write -> put(durable, file, write.offset, write.bytes));
             }
         }
 

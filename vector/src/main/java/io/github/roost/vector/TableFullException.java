@@ -1,5 +1,7 @@
 package io.github.roost.vector;
 
+import org.jspecify.annotations.Nullable;
+
 /** Thrown when a table has no room for rows or a build, for example at its memory limit. The table is unchanged; searches go on. */
 public final class TableFullException extends IllegalStateException {
     private static final long serialVersionUID = 1;
@@ -20,9 +22,9 @@ public final class TableFullException extends IllegalStateException {
      *
      * @param table name of the table
      * @param why the end of the message, after "table NAME is full: ": the limit, and what can be done
-     * @param cause the error that reported the limit
+     * @param cause the error that reported the limit, or null
      */
-    public TableFullException(String table, String why, Throwable cause) {
+    public TableFullException(String table, String why, @Nullable Throwable cause) {
         super("table %s is full: %s".formatted(table, why), cause);
     }
 }

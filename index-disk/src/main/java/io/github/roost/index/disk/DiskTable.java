@@ -18,7 +18,6 @@ import io.github.roost.index.disk.search.DiskSearch;
 import io.github.roost.index.disk.search.PageReads;
 import io.github.roost.index.disk.search.SearchCounts;
 import io.github.roost.index.disk.update.DiskUpdates;
-import io.github.roost.index.disk.update.UpdateLock;
 import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
 import io.github.roost.neighborhash.spi.RowMap;
@@ -30,6 +29,7 @@ import io.github.roost.vector.TableFormat;
 import io.github.roost.vector.TableStats;
 import io.github.roost.vector.Vectors;
 import io.github.roost.vector.file.FileChecks;
+import io.github.roost.vector.file.HeldFile;
 import io.github.roost.vector.spi.AbstractVectorTable;
 import io.github.roost.vector.spi.RecallSample;
 import java.io.IOException;
@@ -45,8 +45,6 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A table larger than memory: a graph whose nodes, each a vector and its edges, lie on checksummed pages of a file, and codes of the
@@ -69,7 +67,6 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
     /** The format of tables on disk. */
     public static final TableFormat FORMAT = DiskFormats.TABLE;
 
-    private static final Logger LOG = LoggerFactory.getLogger(DiskTable.class);
     /** Max concurrent page reads of one search. */
     public static final int MAX_READS = PageReads.MAX;
 
@@ -82,7 +79,7 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
     private final RowMap nodes;
     private final @Nullable DiskUpdates updates;
     /** Null if the table was opened read-only, or its file is not in the file system. */
-    private final @Nullable UpdateLock lock;
+    private final @Nullable HeldFile held;
 
     /** Set when closing begins; the registration stays open until accepted updates are done, as they need it. */
     private final AtomicBoolean isClosing = new AtomicBoolean();
@@ -95,7 +92,7 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
             boolean isMutable,
             int maxChangedPages,
             int maxLogBlocks,
-            @Nullable UpdateLock lock)
+            @Nullable HeldFile held)
             throws IOException {
         super(
                 orchestrator,
@@ -103,7 +100,7 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
                 graph.metric(),
                 ElementType.FLOAT32,
                 graph.layout().dimension());
-        this.lock = lock;
+        this.held = held;
         this.file = graph.file();
         this.graph = graph;
         this.nodes = graph.codes().nodesById();
@@ -135,9 +132,9 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
     /**
      * Opens a table for searches and updates: reads and checks its codes and ids, which stay in memory, and replays the updates
      * since its last checkpoint. Pages are checked when they are read. The table has two logs next to its file, with the
-     * suffixes {@code .log0} and {@code .log1}, without which it is incomplete, and a file with the suffix {@code .lock}, which is
-     * locked until the table is closed. {@link #openReadOnly} ignores the lock: a table that it opened reports pages as damaged once this one's
-     * checkpoints have reused them.
+     * suffixes {@code .log0} and {@code .log1}, without which it is incomplete until it is closed. Its file is locked until then, by whatever name it
+     * was opened. {@link #openReadOnly} ignores the lock: a table that it opened reports pages as damaged once this one's checkpoints have reused
+     * them.
      *
      * @param orchestrator places the table
      * @param io block I/O of that orchestrator, closed after the table
@@ -161,18 +158,18 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
         try (BlockFile file = io.open(place)) {
             DiskGraph.requireTable(file);
         }
-        UpdateLock lock = UpdateLock.take(place);
+        HeldFile held = hold(place);
         try {
             return opened(
                     io.openForUpdate(place),
-                    graph -> new MutableDiskTable(orchestrator, io, name, graph, maxChangedPages, maxLogBlocks, lock));
+                    graph -> new MutableDiskTable(orchestrator, io, name, graph, maxChangedPages, maxLogBlocks, held));
         } catch (Throwable failed) {
-            close(lock, place);
+            close(held);
             throw failed;
         }
     }
 
-    /** Checks the arguments; returns the file without links, since the logs and the lock are next to it. */
+    /** Checks the arguments; returns the file without links, since the logs are next to it. */
     private static Path place(Orchestrator orchestrator, BlockIo io, String name, Path path) throws IOException {
         Objects.requireNonNull(orchestrator, "orchestrator must not be null");
         Objects.requireNonNull(io, "io must not be null");
@@ -219,13 +216,21 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
         return opened(io.open(place), graph -> new DiskTable(orchestrator, io, name, graph, false, 0, 0, null));
     }
 
-    private static void close(@Nullable UpdateLock lock, Path path) {
-        if (lock != null) {
-            try {
-                lock.close();
-            } catch (IOException failed) {
-                LOG.warn("the lock of {} was closed with an error: {}", path, failed.getMessage());
-            }
+    /** Takes the right to change a table; null if its file is not in the file system, as with a test's simulated device. */
+    static @Nullable HeldFile hold(Path file) throws IOException {
+        if (!Files.exists(file)) {
+            return null;
+        }
+        HeldFile held = HeldFile.toChange(file);
+        if (held == null) {
+            throw new IOException(file + " is being built or open for updates already, in this process or another");
+        }
+        return held;
+    }
+
+    private static void close(@Nullable HeldFile held) {
+        if (held != null) {
+            held.close();
         }
     }
 
@@ -366,7 +371,8 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
     /**
      * {@inheritDoc} This table keeps its file; the copy is a table of its own, with the updates that were durable at the call.
      *
-     * @throws IllegalArgumentException if the copy is this table's own file, one of its logs or its lock: later updates would be lost
+     * @throws IOException if the copy cannot be written, or is the file or a log of a table that is open for updates, this one included: later
+     *     updates would be lost
      * @throws io.github.roost.core.OrchestratorClosedException if the table is open for updates, whose checkpoint workers write, and the
      *     orchestrator is closed
      */
@@ -374,21 +380,11 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
     public void save(Path copy) throws IOException {
         Objects.requireNonNull(copy, "file must not be null");
         try (var _ = use()) {
-            requireOther(copy);
             if (updates == null) {
                 TableCopy.write(file, graph.root(), copy);
             } else {
                 requireOpen("the checkpoint of a save");
                 updates.save(copy);
-            }
-        }
-    }
-
-    private void requireOther(Path copy) throws IOException {
-        for (Path own : DiskUpdates.filesOf(file.path())) {
-            if (Files.exists(copy) && Files.exists(own) && Files.isSameFile(copy, own)) {
-                throw new IllegalArgumentException(
-                        "table " + name() + " must be saved to a file of its own, got " + copy + ", which it uses");
             }
         }
     }
@@ -490,7 +486,7 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
                 updates.close();
             }
         } finally {
-            close(lock, file.path());
+            close(held);
             super.close();
         }
     }

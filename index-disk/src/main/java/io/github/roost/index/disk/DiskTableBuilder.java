@@ -4,13 +4,14 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.index.disk.build.DiskBuild;
 import io.github.roost.index.disk.format.DiskLayout;
 import io.github.roost.index.disk.format.Folders;
-import io.github.roost.index.disk.update.UpdateLock;
+import io.github.roost.index.disk.format.Superblock;
 import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableBuild;
 import io.github.roost.vector.VectorSource;
 import io.github.roost.vector.Vectors;
+import io.github.roost.vector.file.HeldFile;
 import io.github.roost.vector.kernel.VectorModule;
 import io.github.roost.vector.spi.BuildWork;
 import java.io.IOException;
@@ -185,6 +186,7 @@ public final class DiskTableBuilder {
     private DiskLayout layout(long[] ids, VectorSource rows) {
         VectorModule.requireArguments();
         BuildWork.requireRows(ids, rows);
+        Vectors.requireRange("rows of a table on disk", rows.size(), 1, Superblock.MAX_NODES);
         return layout(rows.dimension());
     }
 
@@ -196,8 +198,7 @@ public final class DiskTableBuilder {
                 throw new IOException(path + " is not a regular file");
             }
             try (BlockFile file = io.openForUpdate(path);
-                    // No two builds of this process write the same file, and a build leaves nothing beside it.
-                    UpdateLock _ = UpdateLock.takeHere(path)) {
+                    HeldFile _ = DiskTable.hold(path)) {
                 if (file.blocks() > 0) {
                     throw new IOException(path + " is not empty: a table needs a new or an empty file");
                 }

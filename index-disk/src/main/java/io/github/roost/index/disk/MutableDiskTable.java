@@ -3,13 +3,15 @@ package io.github.roost.index.disk;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.disk.format.DiskGraph;
 import io.github.roost.index.disk.format.Space;
+import io.github.roost.index.disk.format.Superblock;
 import io.github.roost.index.disk.update.DiskUpdates;
 import io.github.roost.index.disk.update.Update;
-import io.github.roost.index.disk.update.UpdateLock;
 import io.github.roost.index.disk.update.UpdateThread;
 import io.github.roost.io.BlockIo;
 import io.github.roost.vector.MemoryLimited;
 import io.github.roost.vector.MutableVectorTable;
+import io.github.roost.vector.TableFullException;
+import io.github.roost.vector.file.HeldFile;
 import io.github.roost.vector.memory.MemoryLimit;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -35,9 +37,9 @@ public final class MutableDiskTable extends DiskTable implements MutableVectorTa
             DiskGraph graph,
             int maxChangedPages,
             int maxLogBlocks,
-            @Nullable UpdateLock lock)
+            @Nullable HeldFile held)
             throws IOException {
-        super(orchestrator, io, name, graph, true, maxChangedPages, maxLogBlocks, lock);
+        super(orchestrator, io, name, graph, true, maxChangedPages, maxLogBlocks, held);
     }
 
     /**
@@ -68,7 +70,7 @@ public final class MutableDiskTable extends DiskTable implements MutableVectorTa
      * @param vector of the table's dimension, finite, not zero for cosine; copied
      * @return completes when the update is durable and visible to searches that begin afterwards, with whether there was no row of
      *     this id; or with an {@link UncheckedIOException}, as {@link #put} throws it
-     * @throws io.github.roost.vector.TableFullException if codes and ids exceed the memory limit; nothing has changed
+     * @throws TableFullException if codes and ids exceed the memory limit, or the table has almost 10^9 rows; nothing has changed
      */
     public CompletableFuture<Boolean> putLater(long id, float[] vector) {
         requireQuery("vector", vector);
@@ -92,9 +94,21 @@ public final class MutableDiskTable extends DiskTable implements MutableVectorTa
         changeBegins();
         if (update.vector() != null) {
             limit.admit(name(), this::memoryBytesWithMore);
+            requireRoom(graph().codes().nodes());
         }
         log().add(update);
         return update.done();
+    }
+
+    /** Before an insert is logged, as long as those under way fit in. */
+    void requireRoom(int nodes) {
+        if (nodes > Superblock.MAX_NODES - DiskUpdates.MAX_UNDER_WAY) {
+            throw new TableFullException(
+                    name(),
+                    "it has " + nodes + " nodes, and a table on disk holds " + Superblock.MAX_NODES
+                            + "; divide its rows between tables",
+                    null);
+        }
     }
 
     private DiskUpdates log() {

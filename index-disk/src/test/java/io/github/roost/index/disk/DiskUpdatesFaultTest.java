@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Updates of a table on a disk that fails: what was acknowledged is there, and nothing else but what was under way. */
 @Tag("stress")
-@Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 300, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @SuppressWarnings("NullAway") // what is made before all tests is there
 class DiskUpdatesFaultTest {
     private static final Path FILE = Path.of("/no/such/folder/table");
@@ -357,7 +357,7 @@ class DiskUpdatesFaultTest {
     }
 
     @Test
-    void aSyncThatFailsEndsUpdatesAndWhatWasAcknowledgedStays() throws Exception {
+    void aSyncThatFailsIsFollowedByACheckpointAndAnotherLog() throws Exception {
         FaultDevice device = built(3);
         Oracle oracle = new Oracle();
         try (BlockIo io = io(device)) {
@@ -370,29 +370,172 @@ class DiskUpdatesFaultTest {
                         .isInstanceOf(UncheckedIOException.class)
                         .hasMessageContaining("EIO");
                 device.syncFails(false);
-                assertThatThrownBy(() -> table.put(Rows.id(102), ROWS.vectors()[102]))
-                        .hasMessageContaining("takes no more writes");
-                assertThat(table.search(ROWS.query(1), 10).get().size()).isEqualTo(10);
+                for (int round = 0; round < 4; round++) {
+                    putUntilItIsTaken(table, 102, oracle);
+                    assertThat(table.search(ROWS.query(1), 10).get().size()).isEqualTo(10);
+                    table.checkpoint().join();
+                    putUntilItIsTaken(table, 103 + round, oracle);
+                }
             }
         }
         check(device.afterPowerLoss(1), oracle, "after a sync that failed");
     }
 
+    /** As a user would who wants a row to be there; what fails begins a new log. */
+    private static void putUntilItIsTaken(MutableDiskTable table, int row, Oracle oracle) {
+        boolean isTaken = false;
+        while (!isTaken) {
+            try {
+                table.put(Rows.id(row), ROWS.vectors()[row]);
+                isTaken = true;
+            } catch (UncheckedIOException failed) {
+                assertThat(failed).hasMessageContaining("takes no more writes");
+            }
+        }
+        oracle.acknowledges(Rows.id(row), ROWS.vectors()[row]);
+    }
+
+    @Test
+    void whatARestartedProcessFindsOutlivesAPowerLoss() throws Exception {
+        FaultDevice device = built(3);
+        MutableDiskTable killed = DiskTable.open(orchestrator, io(device), "killed", FILE);
+        killed.put(Rows.id(100), ROWS.vectors()[100]);
+        device.syncFails(true);
+        assertThatThrownBy(() -> killed.put(Rows.id(101), ROWS.vectors()[101])).hasMessageContaining("EIO");
+        FaultDevice restarted = device.afterCrash();
+        killed.close();
+        Oracle oracle = new Oracle();
+        oracle.acknowledges(Rows.id(100), ROWS.vectors()[100]);
+        try (BlockIo io = io(restarted);
+                MutableDiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+            assertThat(table.vector(Rows.id(101)))
+                    .as("in the log that the system has")
+                    .isNotNull();
+            oracle.acknowledges(Rows.id(101), ROWS.vectors()[101]);
+            check(restarted.afterPowerLoss(1), oracle, "at once");
+            table.put(Rows.id(102), ROWS.vectors()[102]);
+            oracle.acknowledges(Rows.id(102), ROWS.vectors()[102]);
+            for (int seed = 0; seed < 20; seed++) {
+                check(restarted.afterPowerLoss(seed), oracle, "power loss " + seed);
+            }
+        }
+    }
+
+    /** A random life of a table: updates, checkpoints, failed syncs, full disks, closings, kills and power losses. */
+    private static void live(FaultDevice first, long seed) throws Exception {
+        Random random = new Random(seed);
+        FaultDevice device = first;
+        Oracle oracle = new Oracle();
+        for (int life = 0; life < 3; life++) {
+            String when = "seed " + seed + ", life " + life;
+            FaultDevice left;
+            try (BlockIo io = io(device)) {
+                if (random.nextInt(3) == 0) {
+                    device.powerLossAt(random.nextInt(60));
+                }
+                left = live(device, io, oracle, random, when);
+            }
+            device = left;
+        }
+        device.powerLossAt(Integer.MAX_VALUE / 2);
+        check(device, oracle, "seed " + seed);
+    }
+
+    /** Returns what is left. */
+    private static FaultDevice live(FaultDevice device, BlockIo io, Oracle oracle, Random random, String when)
+            throws Exception {
+        MutableDiskTable table;
+        try {
+            table = DiskTable.open(orchestrator, io, "table", FILE);
+        } catch (IOException | UncheckedIOException off) {
+            assertThat(device.isOff()).as(when + ": " + off).isTrue();
+            return device.afterPowerLoss(random.nextLong());
+        }
+        try (table) {
+            // What it has at its opening is durable.
+            try {
+                Map<Long, float[]> there = oracle.checkRows(table, when);
+                oracle.underWay.clear();
+                oracle.acknowledged.clear();
+                oracle.acknowledged.putAll(there);
+            } catch (AssertionError wrong) {
+                // A read fails when the power is off.
+                if (!device.isOff()) {
+                    throw wrong;
+                }
+                return device.afterPowerLoss(random.nextLong());
+            }
+            int steps = 2 + random.nextInt(12);
+            for (int step = 0; step < steps; step++) {
+                switch (random.nextInt(12)) {
+                    case 0 -> device.syncFails(true);
+                    case 1, 2 -> device.syncFails(false);
+                    case 3 -> device.capacity(device.used() + 4_096L * random.nextInt(3));
+                    case 4 -> device.capacity(Long.MAX_VALUE);
+                    case 5 -> ignoringFailures(() -> table.checkpoint().join());
+                    default -> {
+                        int row = random.nextInt(ROWS.vectors().length);
+                        float[] vector = random.nextInt(3) == 0 ? null : ROWS.vectors()[row];
+                        oracle.asks(Rows.id(row), vector);
+                        ignoringFailures(() -> {
+                            var _ = vector == null ? table.remove(Rows.id(row)) : table.put(Rows.id(row), vector);
+                            oracle.acknowledges(Rows.id(row), vector);
+                        });
+                    }
+                }
+            }
+            switch (random.nextInt(4)) {
+                case 0 -> {
+                    device.syncFails(false).capacity(Long.MAX_VALUE);
+                    table.close();
+                    return device.isOff() ? device.afterPowerLoss(random.nextLong()) : device.afterCrash();
+                }
+                case 1 -> {
+                    return device.isOff() ? device.afterPowerLoss(random.nextLong()) : device.afterCrash();
+                }
+                case 2 -> {
+                    FaultDevice restarted =
+                            device.isOff() ? device.afterPowerLoss(random.nextLong()) : device.afterCrash();
+                    return restarted.powerLossAt(random.nextInt(6));
+                }
+                default -> {
+                    return device.afterPowerLoss(random.nextLong());
+                }
+            }
+        }
+    }
+
+    private static void ignoringFailures(Runnable action) {
+        try {
+            action.run();
+        } catch (UncheckedIOException | CompletionException failed) {
+            // Then it may be done or not.
+        }
+    }
+
+    @Test
+    void randomLivesLoseNothing() throws Exception {
+        FaultDevice built = built(7);
+        for (int seed = 0; seed < Effort.times(300); seed++) {
+            live(built.afterCrash(), seed);
+        }
+    }
+
     @Test
     void aDamagedLogOrSuperblockIsRefusedAndNotTakenForAnOlderTable() throws Exception {
         FaultDevice device = built(4);
-        Path log1 = DiskUpdates.logPath(FILE, 1);
+        Path log = DiskUpdates.logPath(FILE, 0);
         try (BlockIo io = io(device);
                 MutableDiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
             for (int row = 100; row < 104; row++) {
                 table.put(Rows.id(row), ROWS.vectors()[row]);
             }
-            device.flip(log1, 4_096 + 60, 1);
+            device.flip(log, 4_096 + 60, 1);
             FaultDevice inTheMidst = device.afterCrash();
             assertThatThrownBy(() -> check(inTheMidst, new Oracle(), ""))
                     .isInstanceOf(FileFormatException.class)
                     .hasMessageContaining("has a damaged block between acknowledged updates");
-            device.flip(log1, 4_096 + 60, 1);
+            device.flip(log, 4_096 + 60, 1);
         }
         FaultDevice reopened = device.afterCrash();
         try (BlockIo io = io(reopened);
@@ -402,7 +545,7 @@ class DiskUpdatesFaultTest {
             table.remove(Rows.id(101));
             table.checkpoint().join();
             FaultDevice newest = reopened.afterCrash();
-            newest.flip(FILE, 4_096L * Superblock.blockOf(4) + 20, 1);
+            newest.flip(FILE, 4_096L * Superblock.blockOf(6) + 20, 1);
             // Its checkpoint is gone, but the one before and both logs are there.
             try (BlockIo other = io(newest);
                     MutableDiskTable same = DiskTable.open(orchestrator, other, "same", FILE)) {
@@ -428,21 +571,21 @@ class DiskUpdatesFaultTest {
             table.checkpoint().join();
             table.remove(Rows.id(100));
             // As before that checkpoint was durable: the one before and both logs are the table.
-            device.flip(FILE, 4_096L * Superblock.blockOf(2) + 20, 1);
+            device.flip(FILE, 4_096L * Superblock.blockOf(3) + 20, 1);
             assertThat(sizeOf(device.afterCrash())).isEqualTo(BUILT + 3);
-            for (int block = 0; block < 4; block++) {
+            for (int block = 0; block < 5; block++) {
                 FaultDevice first = device.afterCrash();
-                first.flip(DiskUpdates.logPath(FILE, 1), 4_096L * block + 60, 1);
+                first.flip(DiskUpdates.logPath(FILE, 0), 4_096L * block + 60, 1);
                 assertThatThrownBy(() -> sizeOf(first))
                         .isInstanceOf(FileFormatException.class)
                         .hasMessageStartingWith(
-                                DiskUpdates.logPath(FILE, 1) + " has a damaged block between acknowledged updates");
+                                DiskUpdates.logPath(FILE, 0) + " has a damaged block between acknowledged updates");
             }
             FaultDevice second = device.afterCrash();
-            second.flip(DiskUpdates.logPath(FILE, 0), 60, 1);
+            second.flip(DiskUpdates.logPath(FILE, 1), 60, 1);
             assertThatThrownBy(() -> sizeOf(second))
                     .isInstanceOf(FileFormatException.class)
-                    .hasMessageStartingWith(DiskUpdates.logPath(FILE, 0) + " has a damaged block");
+                    .hasMessageStartingWith(DiskUpdates.logPath(FILE, 1) + " has a damaged block");
         }
     }
 
@@ -466,7 +609,7 @@ class DiskUpdatesFaultTest {
             // Begins the log that follows.
             table.checkpoint().join();
             table.put(Rows.id(102), ROWS.vectors()[102]);
-            device.flip(FILE, 4_096L * Superblock.blockOf(2) + 20, 1);
+            device.flip(FILE, 4_096L * Superblock.blockOf(3) + 20, 1);
             FaultDevice crashed = device.afterCrash();
             try (BlockIo other = io(crashed);
                     MutableDiskTable same = DiskTable.open(orchestrator, other, "same", FILE)) {

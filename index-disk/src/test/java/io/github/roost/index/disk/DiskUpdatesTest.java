@@ -11,6 +11,7 @@ import io.github.roost.index.disk.update.DiskUpdates;
 import io.github.roost.index.disk.update.UpdateThread;
 import io.github.roost.io.BlockIo;
 import io.github.roost.testkit.Await;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
@@ -34,6 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("stress")
 @Timeout(value = 300, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class DiskUpdatesTest {
+    private static final String OPEN = " is being built or open for updates already, in this process or another";
     private static final int K = 10;
     private static final int COUNT = 3_000;
     private static final int AT_ONCE = 100;
@@ -71,12 +73,14 @@ class DiskUpdatesTest {
     void aTableIsOpenedForUpdatesOnceAtATimeAndForSearchesBesides() throws Exception {
         build(100);
         try (MutableDiskTable table = open()) {
-            assertThatThrownBy(this::open)
-                    .isInstanceOf(IOException.class)
-                    .hasMessage(file + " is open for updates already, in this process");
-            Path other = Files.createSymbolicLink(folder.resolve("other"), file);
-            assertThatThrownBy(() -> DiskTable.open(orchestrator, io, "table", other))
-                    .hasMessageContaining("is open for updates already");
+            for (Path name : List.of(
+                    file,
+                    Files.createSymbolicLink(folder.resolve("symbolic"), file),
+                    Files.createLink(folder.resolve("hard"), file))) {
+                assertThatThrownBy(() -> DiskTable.open(orchestrator, io, "table", name))
+                        .isInstanceOf(IOException.class)
+                        .hasMessage(name.equals(folder.resolve("symbolic")) ? file + OPEN : name + OPEN);
+            }
             try (DiskTable searched = DiskTable.openReadOnly(orchestrator, io, "searched", file)) {
                 assertThat(searched.size()).isEqualTo(100);
             }
@@ -104,19 +108,60 @@ class DiskUpdatesTest {
     }
 
     @Test
-    void aTableIsNotSavedOverItsOwnFiles() throws Exception {
+    void noTableIsSavedOverFilesOfAnOpenTable() throws Exception {
         build(100);
+        Path otherFile = Files.copy(file, folder.resolve("other"));
         Path link = Files.createSymbolicLink(folder.resolve("link"), file);
-        try (MutableDiskTable table = open()) {
+        try (MutableDiskTable table = open();
+                MutableDiskTable other = DiskTable.open(orchestrator, io, "other", otherFile)) {
             assertThat(table.remove(ROWS.ids()[0])).isTrue();
-            for (Path own : List.of(file, link, DiskUpdates.logPath(file, 0), DiskUpdates.logPath(file, 1))) {
-                assertThatThrownBy(() -> table.save(own))
-                        .isInstanceOf(IllegalArgumentException.class)
-                        .hasMessage("table table must be saved to a file of its own, got " + own + ", which it uses");
+            Path hard = Files.createLink(folder.resolve("hard"), file);
+            for (Path own : List.of(file, link, hard, DiskUpdates.logPath(file, 0), DiskUpdates.logPath(file, 1))) {
+                for (DiskTable saved : List.of(table, other)) {
+                    assertThatThrownBy(() -> saved.save(own))
+                            .isInstanceOf(IOException.class)
+                            .hasMessageEndingWith(" is in use by an open table, so it cannot be replaced");
+                }
             }
             assertThat(table.remove(ROWS.ids()[1])).isTrue();
         }
         try (MutableDiskTable table = open()) {
+            assertThat(table.size()).isEqualTo(98);
+        }
+    }
+
+    @Test
+    void aTableThatWasNotClosedIsNotOpenedWithoutItsLogs() throws Exception {
+        build(100);
+        Path killed = Files.createDirectory(folder.resolve("killed"));
+        Path hard = Files.createLink(folder.resolve("hard"), file);
+        try (MutableDiskTable table = open()) {
+            assertThat(table.remove(ROWS.ids()[0])).isTrue();
+            Files.copy(file, killed.resolve("table"));
+            assertThatThrownBy(() -> DiskTable.open(orchestrator, io, "copy", killed.resolve("table")))
+                    .isInstanceOf(FileFormatException.class)
+                    .hasMessageContaining(
+                            "was not closed, so updates are in its logs, and " + killed.resolve("table.log"));
+            assertThat(killed).isDirectoryNotContaining("glob:**.log*");
+            for (int log = 0; log < 2; log++) {
+                Files.copy(DiskUpdates.logPath(file, log), DiskUpdates.logPath(killed.resolve("table"), log));
+            }
+        }
+        try (MutableDiskTable table = DiskTable.open(orchestrator, io, "copy", killed.resolve("table"))) {
+            assertThat(table.size()).isEqualTo(99);
+        }
+        // Closed, it is whole in its file; then either name may be used, one at a time.
+        try (MutableDiskTable table = DiskTable.open(orchestrator, io, "table", hard)) {
+            assertThat(table.remove(ROWS.ids()[1])).isTrue();
+            Files.copy(file, folder.resolve("copy"));
+        }
+        assertThatThrownBy(() -> DiskTable.open(orchestrator, io, "copy", folder.resolve("copy")))
+                .hasMessageContaining("was not closed");
+        try (MutableDiskTable table = open()) {
+            assertThat(table.size()).isEqualTo(98);
+        }
+        Files.move(file, folder.resolve("moved"));
+        try (MutableDiskTable table = DiskTable.open(orchestrator, io, "table", folder.resolve("moved"))) {
             assertThat(table.size()).isEqualTo(98);
         }
     }

@@ -8,7 +8,6 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.index.disk.format.DiskLayout;
 import io.github.roost.index.disk.format.Superblock;
 import io.github.roost.index.disk.update.DiskUpdates;
-import io.github.roost.index.disk.update.UpdateLock;
 import io.github.roost.io.BlockIo;
 import io.github.roost.testkit.Damage;
 import io.github.roost.topology.TopologyReader;
@@ -135,7 +134,7 @@ class FuzzedTableTest {
     static void close() throws IOException {
         io.close();
         orchestrator.close();
-        for (Path one : List.of(file, log(0), log(1), UpdateLock.pathOf(file))) {
+        for (Path one : List.of(file, log(0), log(1))) {
             Files.deleteIfExists(one);
         }
         Files.delete(folder);

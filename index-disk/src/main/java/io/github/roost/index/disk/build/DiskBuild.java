@@ -130,6 +130,7 @@ public final class DiskBuild {
             file.sync();
             new Superblock(
                             1,
+                            true,
                             new SecureRandom().nextLong(),
                             layout,
                             metric,

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * each, and the newer valid one counts, so that one can be written while the other stays intact.
  *
  * @param sequence number of the checkpoint, from 1
+ * @param isWhole whether the table is in this file alone: its logs have no updates that are not in it, and none can come before a later checkpoint
  * @param tableId unique to this table; distinguishes its logs from logs of another table of the same name
  * @param layout layout of the blocks
  * @param metric distance function
@@ -27,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record Superblock(
         long sequence,
+        boolean isWhole,
         long tableId,
         DiskLayout layout,
         Metric metric,
@@ -39,11 +41,11 @@ public record Superblock(
         CodeErrors errors) {
     private static final long MAGIC = DiskFormats.TABLE.magic();
 
-    private static final int VERSION = 2;
+    private static final int VERSION = 3;
     private static final int CHECKSUM = PAGE_BYTES - Integer.BYTES;
     private static final int MAX_CODE_BYTES = 4_000;
-    /** Its map would exceed any memory; keeps sums within their range. */
-    private static final int MAX_NODES = 1_000_000_000;
+    /** A larger map would exceed any memory; keeps sums within their range. */
+    public static final int MAX_NODES = 1_000_000_000;
 
     /** The block, of the two, that a checkpoint is written to. */
     public static int blockOf(long sequence) {
@@ -54,6 +56,7 @@ public record Superblock(
         block.fill((byte) 0);
         block.set(LONG, 0, MAGIC);
         block.set(INT, 8, VERSION);
+        block.set(INT, 12, isWhole ? 1 : 0);
         block.set(LONG, 16, sequence);
         block.set(LONG, 24, tableId);
         block.set(INT, 32, layout.dimension());
@@ -71,6 +74,23 @@ public record Superblock(
         block.set(LONG, 80, Double.doubleToLongBits(errors.mean()));
         block.set(LONG, 88, Double.doubleToLongBits(errors.sum()));
         block.set(INT, CHECKSUM, Checksum.of(block.asSlice(0, CHECKSUM)));
+    }
+
+    /** A later checkpoint of the same content, of which the logs are a part. */
+    public Superblock followed() {
+        return new Superblock(
+                sequence + 1,
+                false,
+                tableId,
+                layout,
+                metric,
+                nodes,
+                entry,
+                mapBlock,
+                mapChecksum,
+                centroidBlock,
+                centroidChecksum,
+                errors);
     }
 
     /** Writes both blocks of a file without another checkpoint, so that the file begins with its format's magic number. */
@@ -91,8 +111,7 @@ public record Superblock(
         int metric = block.get(INT, 44);
         int nodes = block.get(INT, 48);
         int entry = block.get(INT, 52);
-        // Tables of earlier builds say neither: their centroids are behind the superblocks.
-        int centroidBlock = block.get(INT, 68) == 0 ? DiskLayout.SUPERBLOCKS : block.get(INT, 68);
+        int centroidBlock = block.get(INT, 68);
         CodeErrors errors = new CodeErrors(
                 block.get(INT, 72),
                 Double.longBitsToDouble(block.get(LONG, 80)),
@@ -120,6 +139,7 @@ public record Superblock(
         return sound
                 ? new Superblock(
                         block.get(LONG, 16),
+                        block.get(INT, 12) == 1,
                         block.get(LONG, 24),
                         layout,
                         Metric.values()[metric],

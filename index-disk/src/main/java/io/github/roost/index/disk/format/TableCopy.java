@@ -20,6 +20,7 @@ public final class TableCopy {
     public static void write(BlockFile file, Superblock root, Path copy) throws IOException {
         Superblock first = new Superblock(
                 1,
+                true,
                 new SecureRandom().nextLong(),
                 root.layout(),
                 root.metric(),

@@ -41,6 +41,7 @@ final class Checkpoint {
 
     private final Map<Integer, byte[]> rowBlocks = new HashMap<>();
     private final BitSet changedRows;
+    private final boolean isLast;
     private final Map<Integer, Integer> pagesAt = new TreeMap<>();
     private final Map<Integer, Integer> rowBlocksAt = new TreeMap<>();
     private final CodeErrors errors;
@@ -56,8 +57,9 @@ final class Checkpoint {
      *
      * @param before the previous checkpoint
      * @param hasNewCodes whether codes have been learned since
+     * @param isLast whether no update follows before the table is closed
      */
-    Checkpoint(Superblock before, DiskGraph graph, BitSet changedRows, boolean hasNewCodes) {
+    Checkpoint(Superblock before, DiskGraph graph, BitSet changedRows, boolean hasNewCodes, boolean isLast) {
         this.before = before;
         this.codes = graph.codes();
         this.errors = codes.errors();
@@ -66,6 +68,7 @@ final class Checkpoint {
         this.entry = graph.entry();
         this.pages = new ArrayList<>(graph.changed().values());
         this.changedRows = changedRows;
+        this.isLast = isLast;
         changedRows.stream().forEach(block -> rowBlocks.put(block, graph.codes().sealed(block)));
     }
 
@@ -117,6 +120,7 @@ final class Checkpoint {
             file.sync();
             return new Superblock(
                     before.sequence() + 1,
+                    isLast,
                     before.tableId(),
                     layout,
                     before.metric(),

@@ -15,10 +15,14 @@ import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
 import io.github.roost.neighborhash.spi.RowMap;
 import io.github.roost.vector.FileFormatException;
+import io.github.roost.vector.file.HeldFile;
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -88,6 +92,7 @@ public final class DiskUpdates {
         void fail(Throwable cause);
     }
 
+    private static final int MAX_ROOT_TRIES = 3;
     private static final Command STOP = new Command.Stop();
 
     private final Indexing indexing;
@@ -95,6 +100,9 @@ public final class DiskUpdates {
     private final DiskGraph graph;
     private final BlockFile file;
     private final BlockFile[] logFiles;
+    /** Keep other tables from being saved in the logs' places. */
+    private final List<HeldFile> heldLogs = new ArrayList<>();
+
     private final int maxChangedPages;
     private final int maxLogBlocks;
     private final DiskWriter writer;
@@ -106,6 +114,8 @@ public final class DiskUpdates {
     private final ReentrantReadWriteLock open = new ReentrantReadWriteLock();
 
     private boolean closed;
+    /** Whether the next checkpoint is the last: no update follows it. */
+    private volatile boolean isLast;
     /** Number of changed pages at which the next checkpoint begins: larger after a failed one. */
     private volatile int checkpointAt;
     /** The same for blocks of the log. */
@@ -158,10 +168,18 @@ public final class DiskUpdates {
         this.maxLogBlocks = maxLogBlocks;
         this.checkpointAtBlocks = maxLogBlocks;
         this.writer = new DiskWriter(graph, rows, io, counts, new WriterOwner());
-        this.logFiles = open(io, file.path());
+        this.logFiles = open(io, file.path(), newest);
         try {
+            for (BlockFile one : logFiles) {
+                hold(one.path());
+            }
             this.log = logAfter(newest.sequence(), 0);
             List<Update> updates = recover();
+            if (!newest.isWhole()) {
+                writeRoot(newest);
+            } else if (!updates.isEmpty()) {
+                beginLogs();
+            }
             BitSet used = graph.map()
                     .used(graph.layout().pages(newest.nodes()), graph.layout().rowBlocks(newest.nodes()));
             used.set(0, graph.layout().firstFreeBlock());
@@ -184,8 +202,11 @@ public final class DiskUpdates {
                 graph.layout().pages(root.nodes()), graph.layout().rowBlocks(root.nodes()));
     }
 
-    private static BlockFile[] open(BlockIo io, Path path) throws IOException {
+    private static BlockFile[] open(BlockIo io, Path path, Superblock newest) throws IOException {
         BlockFile[] logs = new BlockFile[2];
+        if (!newest.isWhole()) {
+            requireLog(io, path, newest);
+        }
         try {
             for (int i = 0; i < logs.length; i++) {
                 logs[i] = io.openForUpdate(logPath(path, i));
@@ -208,9 +229,36 @@ public final class DiskUpdates {
         return logs;
     }
 
-    /** The files of a table that is open for updates. */
-    public static List<Path> filesOf(Path table) {
-        return List.of(table, logPath(table, 0), logPath(table, 1), UpdateLock.pathOf(table));
+    /** Before a log is created: a table without the log of its checkpoint has lost updates. */
+    private static void requireLog(BlockIo io, Path path, Superblock newest) throws IOException {
+        Path log = logPath(path, (int) (newest.sequence() % 2));
+        try (BlockFile existing = io.open(log)) {
+            if (existing.blocks() > 0) {
+                return;
+            }
+        } catch (NoSuchFileException | FileNotFoundException missing) {
+            throw withoutLog(path, log, newest);
+        }
+        throw withoutLog(path, log, newest);
+    }
+
+    private static FileFormatException withoutLog(Path path, Path log, Superblock newest) {
+        return new FileFormatException(
+                path,
+                0,
+                "was not closed, so updates are in its logs, and " + log + " holds no log of checkpoint "
+                        + newest.sequence()
+                        + ": a table that is moved or opened by another name needs its logs beside it");
+    }
+
+    private void hold(Path log) throws IOException {
+        if (Files.exists(log)) {
+            HeldFile held = HeldFile.toChange(log);
+            if (held == null) {
+                throw new IOException(log + " is in use by an open table");
+            }
+            heldLogs.add(held);
+        }
     }
 
     public static Path logPath(Path table, int index) {
@@ -235,23 +283,53 @@ public final class DiskUpdates {
                 throw new FileFormatException(
                         file.path(),
                         (long) Superblock.blockOf(sequence + 1) * BlockIo.BLOCK_BYTES,
-                        "has a damaged superblock: its logs follow a later one than " + sequence);
+                        "has a damaged superblock, or is an older copy: its logs follow a later checkpoint than "
+                                + sequence);
             }
         }
         BlockFile following = logFile(sequence + 1);
         UpdateLog.Begin begin = UpdateLog.begin(following, newest.tableId());
         boolean isFollowed = begin.generation() == sequence + 1;
-        List<Update> updates = new ArrayList<>(isFollowed ? log.replayAtLeastTo(begin.before()) : log.replay());
-        if (sequence > 1 && log.blocks() == 0) {
-            throw new FileFormatException(log.file().path(), 0, "holds no log of checkpoint " + sequence);
+        List<Update> updates = new ArrayList<>();
+        if (!newest.isWhole()) {
+            updates.addAll(isFollowed ? log.replayAtLeastTo(begin.before()) : log.replay());
+            if (log.blocks() == 0) {
+                throw withoutLog(file.path(), log.file().path(), newest);
+            }
+            log.rewriteLast();
         }
         if (isFollowed) {
             log = logAfter(sequence + 1, log.end());
             updates.addAll(log.replay());
+            log.rewriteLast();
         } else {
             UpdateLog.requireNoRest(following, newest.tableId(), sequence + 1);
         }
         return updates;
+    }
+
+    /** Before the first update or checkpoint of a table that is whole in its file: from now on its logs are a part of it. */
+    private void beginLogs() throws IOException {
+        if (!newest.isWhole()) {
+            return;
+        }
+        // Its process may have been killed before it had synced it; the log before it is overwritten now.
+        writeRoot(newest);
+        if (log.generation() == newest.sequence()) {
+            log = beginLog(newest.sequence() + 1, log.end());
+        }
+        Superblock followed = newest.followed();
+        writeRoot(followed);
+        newest = followed;
+    }
+
+    /** Begins a log, over the last but one. */
+    private UpdateLog beginLog(long generation, int before) throws IOException {
+        UpdateLog next = logAfter(generation, before);
+        // Nothing counts that it has held.
+        next.file().writeAgain();
+        next.append(List.of());
+        return next;
     }
 
     private void redo(List<Update> updates) throws IOException {
@@ -487,24 +565,28 @@ public final class DiskUpdates {
             if (cause != null) {
                 throw refused(cause);
             }
+            beginLogs();
             log.append(group);
             group.forEach(update -> writer.add(new DiskWriter.Work.Change(update)));
         } catch (IOException failed) {
             UncheckedIOException named = new UncheckedIOException(new IOException(
                     "an update of table " + table.name() + " was not written: " + failed.getMessage(), failed));
             group.forEach(update -> update.done().completeExceptionally(named));
+            if (log.file().hasFailedSync()) {
+                // The next log begins with a checkpoint.
+                var _ = beginCheckpoint();
+            }
         }
         group.clear();
     }
 
     /** Begins the next log, unless a failed checkpoint has begun it, and has the writer capture the table after the committed updates. */
     private void cut(CompletableFuture<Checkpoint> taken) {
-        Superblock before = newest;
         try {
+            beginLogs();
+            Superblock before = newest;
             if (log.generation() == before.sequence()) {
-                UpdateLog next = logAfter(before.sequence() + 1, log.end());
-                next.append(List.of());
-                log = next;
+                log = beginLog(before.sequence() + 1, log.end());
             }
             writer.add(new DiskWriter.Work.Run(() -> capture(before, taken), true, taken::completeExceptionally));
         } catch (Throwable failed) {
@@ -521,7 +603,7 @@ public final class DiskUpdates {
         }
         BitSet rows = writer.takeChangedRows();
         try {
-            taken.complete(new Checkpoint(before, graph, rows, graph.codes() != written));
+            taken.complete(new Checkpoint(before, graph, rows, graph.codes() != written, isLast));
         } catch (Throwable failed) {
             writer.rowsStillChanged(rows);
             throw failed;
@@ -589,6 +671,10 @@ public final class DiskUpdates {
         checkpoint.set(null);
         if (failed == null) {
             begun.complete(null);
+            if (log.file().hasFailedSync()) {
+                // It was the log of this checkpoint, so no new one was begun.
+                var _ = beginCheckpoint();
+            }
         } else {
             begun.completeExceptionally(failed);
         }
@@ -613,6 +699,8 @@ public final class DiskUpdates {
     private void write(Checkpoint next) throws IOException {
         Superblock root;
         try {
+            // All blocks of a checkpoint that was not written count no more.
+            file.writeAgain();
             root = next.write(file, graph, free);
         } catch (Throwable failed) {
             next.takeBack(free);
@@ -638,12 +726,23 @@ public final class DiskUpdates {
         checkpoints.incrementAndGet();
     }
 
+    /** Writes a superblock, all that it refers to being durable; several times if its sync fails. */
     private void writeRoot(Superblock root) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment block = arena.allocate(BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES);
             root.write(block);
-            file.write(Superblock.blockOf(root.sequence()), block);
-            file.sync();
+            for (int tries = 1; ; tries++) {
+                file.writeAgain();
+                file.write(Superblock.blockOf(root.sequence()), block);
+                try {
+                    file.sync();
+                    return;
+                } catch (IOException failed) {
+                    if (tries == MAX_ROOT_TRIES) {
+                        throw failed;
+                    }
+                }
+            }
         }
     }
 
@@ -698,13 +797,7 @@ public final class DiskUpdates {
         }
     }
 
-    /** Whether the logs have updates that are in no checkpoint. */
-    private boolean hasLogged() {
-        // A log that follows a checkpoint begins with an empty block.
-        return log.generation() != newest.sequence() || log.blocks() > (log.generation() > 1 ? 1 : 0);
-    }
-
-    /** Waits for all accepted updates, writes a checkpoint, and closes the logs; later updates are refused. */
+    /** Waits for all accepted updates, writes a checkpoint that needs no logs, and closes them; later updates are refused. */
     public void close() {
         open.writeLock().lock();
         try {
@@ -721,13 +814,16 @@ public final class DiskUpdates {
         } catch (CompletionException aborted) {
             LOG.debug("the writer has stopped by itself", aborted);
         }
-        awaitCheckpoint();
-        if (failure == null && (!graph.changed().isEmpty() || hasLogged())) {
-            try {
+        isLast = true;
+        try {
+            boolean isDue = !newest.isWhole() || !graph.changed().isEmpty();
+            while (failure == null && isDue) {
                 beginCheckpoint().join();
-            } catch (CompletionException failed) {
-                LOG.warn("{} is closed without a checkpoint; its log holds the missing updates", file.path());
+                // One that was under way may have begun too early to be the last.
+                isDue = !newest.isWhole();
             }
+        } catch (CompletionException failed) {
+            LOG.warn("{} is closed without a checkpoint; its log holds the missing updates", file.path());
         }
         stop();
     }
@@ -766,5 +862,6 @@ public final class DiskUpdates {
         for (BlockFile one : logFiles) {
             one.close();
         }
+        heldLogs.forEach(HeldFile::close);
     }
 }

@@ -52,6 +52,8 @@ final class UpdateLog {
     private int next;
 
     private int previous;
+    /** First block of the last group. */
+    private int last;
 
     /**
      * A log at its beginning: the content of the file is obsolete, or read next by {@link #replay}.
@@ -176,8 +178,25 @@ final class UpdateLog {
             file.write(next, blocks);
             file.sync();
         }
+        last = next;
         next += count;
         previous = chain;
+    }
+
+    /**
+     * Makes what {@link #replay} has read durable. The last group may be in the system's cache alone: its process was killed before it had
+     * synced it, or the sync failed, after which Linux writes it no more. The groups before it were synced before it was written.
+     */
+    void rewriteLast() throws IOException {
+        if (next == 0) {
+            return;
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment group = arena.allocate((long) (next - last) * BLOCK_BYTES, BLOCK_BYTES);
+            file.read(last, group);
+            file.write(last, group);
+            file.sync();
+        }
     }
 
     /** Reads all complete groups from the beginning, and positions the log after them. */
@@ -247,6 +266,7 @@ final class UpdateLog {
             MemorySegment.copy(block, ValueLayout.JAVA_BYTE, HEADER, bytes, length, used);
             chain = block.get(INT, CHECKSUM);
         }
+        last = start;
         next = start + count;
         previous = chain;
         return bytes;
