@@ -146,7 +146,7 @@ public abstract class VectorTableContract<T extends VectorTable> extends SearchC
     }
 
     @Test
-    @Timeout(value = 60, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    @Timeout(value = 180, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void whatIsNoTableIsRefusedByItsNameAndNothingIsLeftBesideIt() throws Exception {
         Path pipe = folder.resolve("pipe");
         assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())

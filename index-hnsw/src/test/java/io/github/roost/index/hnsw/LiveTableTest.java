@@ -167,7 +167,7 @@ class LiveTableTest {
     }
 
     @Test
-    @Timeout(120)
+    @Timeout(300)
     void aMergeThatIsCancelledEndsAndTheRowsAreSearchedAsBefore() {
         try (Orchestrator orchestrator =
                         Orchestrator.builder().topology(Fixtures.twoDomains()).build();
@@ -187,7 +187,7 @@ class LiveTableTest {
     }
 
     @Test
-    @Timeout(120)
+    @Timeout(300)
     void closingATableEndsTheMergeUnderWay() {
         try (Orchestrator orchestrator =
                 Orchestrator.builder().topology(Fixtures.twoDomains()).build()) {
