@@ -57,6 +57,12 @@ final class RegistryOptions {
         return System.getenv("ROOST_TABLE_TOKEN");
     }
 
+    /** Of coordinators, which may do more than clients. */
+    @Nullable
+    String ordersToken() {
+        return System.getenv("ROOST_TABLE_ORDERS_TOKEN");
+    }
+
     /** Parses the address of an option, such as {@code 127.0.0.1:0} or {@code [::1]:0}. */
     static InetSocketAddress address(String option, String given) {
         int colon = given.lastIndexOf(':');

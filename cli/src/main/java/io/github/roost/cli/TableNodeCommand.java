@@ -21,8 +21,8 @@ import picocli.CommandLine.Option;
         name = "node",
         description = {
             "Serves a table of generated rows to clients and coordinators of any process, until SIGTERM or Ctrl-C.",
-            "Any address but a loopback one needs --certificate, --key and the environment variable"
-                    + " ROOST_TABLE_TOKEN."
+            "Any address but a loopback one needs --certificate, --key and the environment variables"
+                    + " ROOST_TABLE_TOKEN, for clients, and ROOST_TABLE_ORDERS_TOKEN, for coordinators."
         })
 final class TableNodeCommand implements Callable<Integer> {
     private static final int MAX_ROWS = 10_000_000;
@@ -93,6 +93,7 @@ final class TableNodeCommand implements Callable<Integer> {
                 new RowsServer.Seat(group, ordinal, of),
                 data,
                 options,
+                registry.ordersToken(),
                 advertise == null ? null : RegistryOptions.address("--advertise", advertise));
         CountDownLatch ended = new CountDownLatch(1);
         CountDownLatch closed = new CountDownLatch(1);

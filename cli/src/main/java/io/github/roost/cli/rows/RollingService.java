@@ -161,6 +161,7 @@ public final class RollingService implements AutoCloseable {
                                 RowsServer.Seat.whole(i),
                                 folder.resolve(name),
                                 RowsServer.Options.onLoopback(0),
+                                null,
                                 null),
                         started,
                         new DemoRows(settings.rows));

@@ -33,6 +33,7 @@ public final class ServiceNode implements AutoCloseable {
      * @param seat the replica, and the part of it, that the server has
      * @param data folder of its data
      * @param options of the network server
+     * @param ordersToken the token of coordinators, or null for none
      * @param advertised the address for clients, or null for the one it listens on
      */
     public record Settings(
@@ -41,6 +42,7 @@ public final class ServiceNode implements AutoCloseable {
             RowsServer.Seat seat,
             Path data,
             RowsServer.Options options,
+            @Nullable String ordersToken,
             @Nullable InetSocketAddress advertised) {}
 
     /**
@@ -57,7 +59,8 @@ public final class ServiceNode implements AutoCloseable {
             server = RowsServer.start(
                     Map.of(settings.table, tables),
                     settings.options,
-                    new RowsServer.Orders(registry, settings.seat, Map.of(settings.table, source)));
+                    new RowsServer.Orders(
+                            registry, settings.seat, Map.of(settings.table, source), settings.ordersToken));
             InetSocketAddress address = settings.advertised == null
                     ? server.address()
                     : new InetSocketAddress(

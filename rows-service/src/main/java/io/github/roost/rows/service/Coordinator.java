@@ -69,7 +69,7 @@ public final class Coordinator implements AutoCloseable {
      * @param grace for how long it must have been complete there; longer than the deadline of any client's batch
      * @param loadDeadline the deadline of a server's load of a version
      * @param trusted PEM file of the trusted root certificates, or null for no TLS
-     * @param token the token that servers require, or null for none; without TLS it is sent to loopback addresses only
+     * @param token the token that servers require of orders, or null for none; without TLS it is sent to loopback addresses only
      * @param observer receives the coordinator's observations and actions, on its thread
      */
     public record Options(

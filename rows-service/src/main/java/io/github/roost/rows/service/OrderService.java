@@ -15,9 +15,10 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Executes a coordinator's orders. Looks are answered on the thread that reads them; a separate thread executes loads and unloads one after the
+ * Executes a coordinator's orders. Looks of a known term are answered on the thread that reads them; a separate thread executes loads and unloads one after the
  * other, so that a long load blocks nothing else. Thread-safe.
  */
 final class OrderService implements AutoCloseable {
@@ -46,6 +47,11 @@ final class OrderService implements AutoCloseable {
         this.options = options;
     }
 
+    @Nullable
+    String token() {
+        return options.token();
+    }
+
     ServerServiceDefinition definition() {
         return ServerServiceDefinition.builder(OrderWire.SERVICE)
                 .addMethod(OrderWire.ORDER, ServerCalls.asyncUnaryCall(this::order))
@@ -54,7 +60,12 @@ final class OrderService implements AutoCloseable {
 
     private void order(Order order, StreamObserver<Report> to) {
         if (order.kind() == OrderWire.Kind.LOOK) {
-            answer(order, to);
+            if (isNews(order)) {
+                // The registry is asked, which blocks; not behind a long load.
+                Thread.startVirtualThread(() -> answer(order, to));
+            } else {
+                answer(order, to);
+            }
             return;
         }
         try {
@@ -103,7 +114,7 @@ final class OrderService implements AutoCloseable {
                     .withDescription("there is no table " + order.table())
                     .asRuntimeException();
         }
-        long highest = table.hear(order.term());
+        long highest = hear(table, order);
         switch (order.kind()) {
             case LOOK -> {}
             case LOAD -> {
@@ -120,6 +131,23 @@ final class OrderService implements AutoCloseable {
             }
         }
         return new Report(table.view(), options.seat(), highest, table.bytes());
+    }
+
+    /** Whether an order is of a higher term than the table knows. */
+    private boolean isNews(Order order) {
+        RowsNode table = tables.get(order.table());
+        return table != null && order.term() > table.highestTerm();
+    }
+
+    /** Only the registry gives terms: a made-up one would make the table refuse all coordinators. */
+    private long hear(RowsNode table, Order order) {
+        if (isNews(order)) {
+            long inCharge = options.registry().termInCharge(order.table());
+            if (order.term() > inCharge) {
+                throw RowsNode.notInCharge(inCharge, order.term());
+            }
+        }
+        return table.hear(order.term());
     }
 
     private void requireInCharge(Order order) {

@@ -25,7 +25,18 @@ final class OrderWire {
     /** The maximum memory of a version at a server, 1 PiB: the sum over a group's servers is a long. */
     private static final long MAX_BYTES = 1L << 50;
 
+    /** Far below the largest number, so that there is always a higher term. */
+    private static final long MAX_TERM = 1L << 62;
+
     private OrderWire() {}
+
+    private static long readTerm(DataInputStream in) throws IOException {
+        long term = in.readLong();
+        if (term < 0 || term > MAX_TERM) {
+            throw new IOException("term must be between 0 and " + MAX_TERM + ", got " + term);
+        }
+        return term;
+    }
 
     /** The kind of an order. The ordinals are part of the protocol. */
     enum Kind {
@@ -78,7 +89,7 @@ final class OrderWire {
                 DataInputStream in = new DataInputStream(stream);
                 Wire.requireProtocol(in);
                 Kind kind = Kind.of(in.readUnsignedByte());
-                return new Order(kind, Wire.readName(in), in.readLong(), in.readLong(), Wire.readServed(in));
+                return new Order(kind, Wire.readName(in), readTerm(in), in.readLong(), Wire.readServed(in));
             } catch (IOException | IllegalArgumentException e) {
                 throw Wire.refused(SERVICE, e);
             }
@@ -109,7 +120,7 @@ final class OrderWire {
                 Wire.requireProtocol(in);
                 ServerView view = Wire.readView(in);
                 RowsServer.Seat seat = new RowsServer.Seat(in.readInt(), in.readInt(), in.readInt());
-                long term = in.readLong();
+                long term = readTerm(in);
                 int count = Wire.count("versions", in.readUnsignedShort(), Wire.MAX_VERSIONS);
                 Map<Long, Long> bytes = new HashMap<>();
                 for (int i = 0; i < count; i++) {

@@ -415,6 +415,12 @@ public final class RowsNode implements AutoCloseable {
         }
     }
 
+    long highestTerm() {
+        synchronized (showing) {
+            return term;
+        }
+    }
+
     private void requireTerm(long fromTerm) {
         long highest = hear(fromTerm);
         if (highest > fromTerm) {

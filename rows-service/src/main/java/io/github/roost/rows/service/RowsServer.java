@@ -12,6 +12,7 @@ import io.grpc.Server;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
+import io.grpc.ServerInterceptors;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
@@ -44,23 +45,26 @@ public final class RowsServer implements AutoCloseable {
     /** The minimum interval between a client's keep-alive pings. */
     private static final long KEEP_ALIVE_SECONDS = 5;
 
+    private static final int MIN_TOKEN = 16;
+
     private final Map<String, RowsNode> tables;
     private final @Nullable OrderService orders;
     private final int maxReplyBytes;
     private final Server server;
 
     private RowsServer(
-            Map<String, RowsNode> tables, NettyServerBuilder builder, int maxReplyBytes, @Nullable OrderService orders)
+            Map<String, RowsNode> tables, NettyServerBuilder builder, Options options, @Nullable OrderService orders)
             throws IOException {
         this.tables = tables;
-        this.maxReplyBytes = maxReplyBytes;
+        this.maxReplyBytes = options.maxReplyBytes();
         this.orders = orders;
         if (orders != null) {
-            builder.addService(orders.definition());
+            builder.addService(guarded(orders.definition(), orders.token()));
         }
-        this.server = builder.addService(ServerServiceDefinition.builder(Wire.SERVICE)
-                        .addMethod(Wire.FETCH, ServerCalls.asyncUnaryCall(this::fetch))
-                        .build())
+        ServerServiceDefinition fetches = ServerServiceDefinition.builder(Wire.SERVICE)
+                .addMethod(Wire.FETCH, ServerCalls.asyncUnaryCall(this::fetch))
+                .build();
+        this.server = builder.addService(guarded(fetches, options.token()))
                 // A fetch that may block runs on a thread of its own; others on the thread that reads their request,
                 // without another queue.
                 .directExecutor()
@@ -81,16 +85,24 @@ public final class RowsServer implements AutoCloseable {
     }
 
     /**
-     * Starts a server whose tables are loaded by a {@link Coordinator}, which may be in another process. Any client that is authorised to fetch may
-     * also give orders.
+     * Starts a server whose tables are loaded by a {@link Coordinator}, which may be in another process.
      *
      * @param tables the tables by name; the caller closes them after the server
      * @param options the network options
      * @param orders the options of orders: registry, seat and sources of rows
      * @return the server; the caller closes it
      * @throws IOException if it cannot listen on the address, or the certificate or key cannot be read
+     * @throws IllegalArgumentException if only one of fetches and orders needs a token, or both need the same: who may read may not give orders
      */
     public static RowsServer start(Map<String, RowsNode> tables, Options options, Orders orders) throws IOException {
+        boolean isOpen = options.token() == null && orders.token() == null;
+        if (!isOpen
+                && (options.token() == null
+                        || orders.token() == null
+                        || options.token().equals(orders.token()))) {
+            throw new IllegalArgumentException(
+                    "fetches and orders must have a token each, and not the same, or neither");
+        }
         Map<String, RowsNode> copy = Map.copyOf(tables);
         return start(copy, options, new OrderService(copy, orders));
     }
@@ -106,10 +118,11 @@ public final class RowsServer implements AutoCloseable {
             builder.useTransportSecurity(
                     options.certificate().toFile(), options.key().toFile());
         }
-        if (options.token() != null) {
-            builder.intercept(new TokenCheck(options.token()));
-        }
-        return new RowsServer(tables, builder, options.maxReplyBytes(), orders);
+        return new RowsServer(tables, builder, options, orders);
+    }
+
+    private static ServerServiceDefinition guarded(ServerServiceDefinition service, @Nullable String token) {
+        return token == null ? service : ServerInterceptors.intercept(service, new TokenCheck(token));
     }
 
     /** Compresses answers to clients that accept gzip; gRPC sends all other answers as they are. */
@@ -138,6 +151,13 @@ public final class RowsServer implements AutoCloseable {
             }
             call.close(Status.UNAUTHENTICATED.withDescription("the token is missing or wrong"), new Metadata());
             return new ServerCall.Listener<>() {};
+        }
+    }
+
+    private static void requireToken(@Nullable String token) {
+        if (token != null && token.length() < MIN_TOKEN) {
+            throw new IllegalArgumentException(
+                    "token must have " + MIN_TOKEN + " characters or more, got " + token.length());
         }
     }
 
@@ -254,8 +274,6 @@ public final class RowsServer implements AutoCloseable {
         static final int USUAL_REPLY_BYTES = 256 << 20;
 
         private static final int USUAL_MESSAGE_BYTES = 1 << 20;
-        private static final int MIN_TOKEN = 16;
-
         /**
          * Checks the arguments.
          *
@@ -268,10 +286,7 @@ public final class RowsServer implements AutoCloseable {
             if ((certificate == null) != (key == null)) {
                 throw new IllegalArgumentException("certificate and key must be given together, got one of them");
             }
-            if (token != null && token.length() < MIN_TOKEN) {
-                throw new IllegalArgumentException(
-                        "token must have " + MIN_TOKEN + " characters or more, got " + token.length());
-            }
+            requireToken(token);
             if (address.getAddress() == null) {
                 throw new IllegalArgumentException("address must be known, got " + address);
             }
@@ -311,11 +326,27 @@ public final class RowsServer implements AutoCloseable {
      * @param registry is asked before each load or unload whether the order's coordinator is in charge; the caller closes it after the server
      * @param seat the replica, and the part of it, that the server holds
      * @param sources the sources of rows, by table name; each is used by one thread at a time
+     * @param token the token that orders must carry, 16 characters or more, or null for none
      */
-    public record Orders(Registry registry, Seat seat, Map<String, RowSource> sources) {
-        /** Copies the map. */
+    public record Orders(
+            Registry registry,
+            Seat seat,
+            Map<String, RowSource> sources,
+            @Nullable String token) {
+        /**
+         * Copies the map.
+         *
+         * @throws IllegalArgumentException if the token is too short
+         */
         public Orders {
             sources = Map.copyOf(sources);
+            requireToken(token);
+        }
+
+        /** Omits the token, which is a secret. */
+        @Override
+        public String toString() {
+            return "Orders[seat=" + seat + ", sources=" + sources.keySet() + ", token=" + (token != null) + "]";
         }
     }
 

@@ -101,7 +101,7 @@ class CoordinatorTest {
             server = RowsServer.start(
                     Map.of(table, node),
                     RowsServer.Options.onLoopback(0),
-                    new RowsServer.Orders(registry, seat, Map.of(table, rows)));
+                    new RowsServer.Orders(registry, seat, Map.of(table, rows), null));
             registration = registry.register(name, server.address());
             members.add(this);
         }
@@ -259,13 +259,34 @@ class CoordinatorTest {
         registry.takeCharge(ITEMS);
         try (OrderService orders = new OrderService(
                 Map.of(ITEMS, member.node),
-                new RowsServer.Orders(registry, RowsServer.Seat.whole(0), Map.of(ITEMS, member.rows)))) {
+                new RowsServer.Orders(registry, RowsServer.Seat.whole(0), Map.of(ITEMS, member.rows), null))) {
             assertThatThrownBy(() -> orders.obey(new OrderWire.Order(
                             OrderWire.Kind.LOAD, ITEMS, former, 1, RollingUpdate.shardsAt(1, 0, 3))))
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessage("a coordinator of term 2 is in charge, not one of term 1");
         }
         assertThat(member.node.view().versions()).isEmpty();
+    }
+
+    @Test
+    void aTermThatTheRegistryHasNotGivenStopsNobody() throws Exception {
+        Member member = new Member("a", RowsServer.Seat.whole(0));
+        try (Coordinator coordinator = coordinator()) {
+            coordinator.roll(1, 3);
+            try (OrderService orders = new OrderService(
+                    Map.of(ITEMS, member.node),
+                    new RowsServer.Orders(registry, RowsServer.Seat.whole(0), Map.of(ITEMS, member.rows), null))) {
+                for (long term : new long[] {2, 1L << 40, 1L << 62}) {
+                    assertThatThrownBy(() -> orders.obey(
+                                    new OrderWire.Order(OrderWire.Kind.LOOK, ITEMS, term, 0, new Served(1, Set.of()))))
+                            .isInstanceOf(IllegalStateException.class)
+                            .hasMessage("a coordinator of term 1 is in charge, not one of term " + term);
+                }
+            }
+            coordinator.roll(2, 3);
+        }
+        assertHas(member, 2, all(3));
+        assertThat(registry.termInCharge(ITEMS)).isEqualTo(2);
     }
 
     @Test
@@ -396,10 +417,7 @@ class CoordinatorTest {
         InetSocketAddress anywhere = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         RowsServer.Options ofStrangers =
                 new RowsServer.Options(anywhere, null, null, "another token of 16", 1 << 20, 1 << 20);
-        try (RowsServer refusing = RowsServer.start(
-                        Map.of(ITEMS, second.node),
-                        ofStrangers,
-                        new RowsServer.Orders(registry, RowsServer.Seat.whole(1), Map.of(ITEMS, second.rows)));
+        try (RowsServer refusing = RowsServer.start(Map.of(ITEMS, second.node), ofStrangers);
                 Registry.Registration _ = registry.register("b", refusing.address());
                 RowsClient client = new RowsClient(registry)) {
             for (int i = 0; i < 100; i++) {

@@ -34,6 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
 class TlsTest {
     private static final String ITEMS = "items";
     private static final String TOKEN = "0123456789abcdef";
+    private static final String ORDERS_TOKEN = "orders-0123456789";
     private static final Duration LONG = Duration.ofSeconds(30);
     private static final Duration SHORT = Duration.ofSeconds(3);
 
@@ -71,7 +72,7 @@ class TlsTest {
         server = RowsServer.start(
                 Map.of(ITEMS, node),
                 options,
-                new RowsServer.Orders(registry, RowsServer.Seat.whole(0), Map.of(ITEMS, rows)));
+                new RowsServer.Orders(registry, RowsServer.Seat.whole(0), Map.of(ITEMS, rows), ORDERS_TOKEN));
         registry.register("a", server.address());
     }
 
@@ -97,7 +98,7 @@ class TlsTest {
 
     @Test
     void whoTrustsTheServerAndHasTheTokenGivesOrdersAndIsAnswered() throws Exception {
-        try (Coordinator coordinator = coordinator(own.certificate(), TOKEN)) {
+        try (Coordinator coordinator = coordinator(own.certificate(), ORDERS_TOKEN)) {
             coordinator.roll(1, 1);
         }
         RowsClient.FetchedRows rows = fetch(own.certificate(), TOKEN, LONG);
@@ -107,13 +108,15 @@ class TlsTest {
 
     @Test
     void aWrongTokenIsRefusedAndNamedAsSuch() {
-        for (String token : new String[] {"0123456789abcdeg", null}) {
+        for (String token : new String[] {"0123456789abcdeg", null, ORDERS_TOKEN}) {
             assertThatThrownBy(() -> fetch(own.certificate(), token, LONG))
                     .cause()
                     .isInstanceOfSatisfying(StatusRuntimeException.class, e -> {
                         assertThat(e.getStatus().getCode()).isEqualTo(Status.Code.UNAUTHENTICATED);
                         assertThat(e.getStatus().getDescription()).isEqualTo("the token is missing or wrong");
                     });
+        }
+        for (String token : new String[] {"0123456789abcdeg", null, TOKEN}) {
             try (Coordinator coordinator = coordinator(own.certificate(), token)) {
                 assertThatThrownBy(() -> coordinator.roll(1, 1))
                         .isInstanceOf(IllegalArgumentException.class)
@@ -121,6 +124,21 @@ class TlsTest {
             }
         }
         assertThat(node.view().versions()).isEmpty();
+    }
+
+    @Test
+    void aReadersTokenIsNoCoordinators() {
+        for (String ofOrders : new String[] {null, TOKEN}) {
+            assertThatThrownBy(() -> RowsServer.start(
+                            Map.of(ITEMS, node),
+                            new RowsServer.Options(
+                                    server.address(), own.certificate(), own.key(), TOKEN, 1 << 20, 1 << 20),
+                            new RowsServer.Orders(registry, RowsServer.Seat.whole(0), Map.of(), ofOrders)))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("fetches and orders must have a token each, and not the same, or neither");
+        }
+        assertThatThrownBy(() -> new RowsServer.Orders(registry, RowsServer.Seat.whole(0), Map.of(), "short"))
+                .hasMessage("token must have 16 characters or more, got 5");
     }
 
     @Test

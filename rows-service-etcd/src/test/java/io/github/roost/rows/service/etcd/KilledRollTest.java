@@ -114,7 +114,7 @@ class KilledRollTest {
                             new RowsServer.Orders(
                                     registry,
                                     RowsServer.Seat.whole(Integer.parseInt(arguments[1])),
-                                    Map.of(ITEMS, new Rows())));
+                                    Map.of(ITEMS, new Rows()), null));
                     Registry.Registration there = registry.register(name, server.address())) {
                 System.out.println("ready");
                 Thread.currentThread().join();
