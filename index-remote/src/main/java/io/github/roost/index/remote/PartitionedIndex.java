@@ -273,7 +273,7 @@ public final class PartitionedIndex {
      * @param orchestrator runs the build
      * @param ids one external id per row, all distinct
      * @param rows at least one, of 1 to 4,096 dimensions, finite, not zero for cosine; read several times
-     * @param file to write or replace, atomically: at any time either the old file or the new one is there, complete
+     * @param file to write or replace; not a pool that a table of this host has open, atomically: at any time either the old file or the new one is there, complete
      * @return the properties of the pool
      * @throws IOException if the file cannot be written
      * @throws IllegalArgumentException if a row, an id or an option is invalid
@@ -292,7 +292,7 @@ public final class PartitionedIndex {
      * @param name name of the table in reports
      * @param ids one external id per row, all distinct; must not change during the build
      * @param rows at least one, of 1 to 4,096 dimensions; a row that is not finite, or zero for cosine, fails the build
-     * @param file to write or replace
+     * @param file to write or replace; not a pool that a table of this host has open
      * @param options of the table
      * @return the build in progress; its result must be closed
      * @throws IllegalArgumentException if ids, dimension or an option is invalid

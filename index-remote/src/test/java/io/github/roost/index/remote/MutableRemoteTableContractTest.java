@@ -11,20 +11,27 @@ import io.github.roost.vector.TableFullException;
 import io.github.roost.vector.VectorSource;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 class MutableRemoteTableContractTest extends VectorTableContract<MutableRemoteTable> {
+    private int pools;
+
     @Override
     protected TableBuild<MutableRemoteTable> start(Orchestrator places, Metric metric, long[] ids, VectorSource rows) {
-        return RemoteTableContractTest.start(
-                PartitionedIndex.builder().metric(metric), places, ids, rows, folder.resolve("pool"));
+        return RemoteTableContractTest.start(PartitionedIndex.builder().metric(metric), places, ids, rows, newPool());
     }
 
     @Override
     protected TableBuild<MutableRemoteTable> startLarge(Orchestrator places, long[] ids, VectorSource rows) {
         return RemoteTableContractTest.start(
-                PartitionedIndex.builder().m(4).efConstruction(4), places, ids, rows, folder.resolve("pool"));
+                PartitionedIndex.builder().m(4).efConstruction(4), places, ids, rows, newPool());
+    }
+
+    /** A pool is not replaced while a table has it open. */
+    private Path newPool() {
+        return folder.resolve("pool" + pools++);
     }
 
     @Override
