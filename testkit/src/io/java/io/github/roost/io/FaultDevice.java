@@ -198,6 +198,17 @@ public final class FaultDevice implements BlockDevice {
         return found;
     }
 
+    /** This disk, after files have been lost. */
+    public synchronized FaultDevice without(Path... files) {
+        for (Path file : files) {
+            current.remove(file);
+            durable.remove(file);
+            unsynced.removeIf(write -> write.file.equals(file));
+            forgotten.removeIf(write -> write.file.equals(file));
+        }
+        return this;
+    }
+
     /** The disk as it is found when the power is back. */
     public synchronized FaultDevice afterPowerLoss(long seed) {
         FaultDevice found = new FaultDevice(seed);

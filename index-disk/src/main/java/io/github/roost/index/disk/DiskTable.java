@@ -11,6 +11,7 @@ import io.github.roost.core.spi.TableUse;
 import io.github.roost.index.disk.format.DiskFormats;
 import io.github.roost.index.disk.format.DiskGraph;
 import io.github.roost.index.disk.format.DiskLayout;
+import io.github.roost.index.disk.format.Folders;
 import io.github.roost.index.disk.format.NodePage;
 import io.github.roost.index.disk.format.ProductCodes;
 import io.github.roost.index.disk.format.TableCopy;
@@ -216,9 +217,9 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
         return opened(io.open(place), graph -> new DiskTable(orchestrator, io, name, graph, false, 0, 0, null));
     }
 
-    /** Takes the right to change a table; null if its file is not in the file system, as with a test's simulated device. */
+    /** Takes the right to change a table, whose file is created if it is missing; null in no folder, as with a test's simulated device. */
     static @Nullable HeldFile hold(Path file) throws IOException {
-        if (!Files.exists(file)) {
+        if (!Folders.create(file)) {
             return null;
         }
         HeldFile held = HeldFile.toChange(file);

@@ -197,8 +197,9 @@ public final class DiskTableBuilder {
             if (Files.exists(path) && !Files.isRegularFile(path)) {
                 throw new IOException(path + " is not a regular file");
             }
-            try (BlockFile file = io.openForUpdate(path);
-                    HeldFile _ = DiskTable.hold(path)) {
+            // Held first: another build may be filling it.
+            try (HeldFile _ = DiskTable.hold(path);
+                    BlockFile file = io.openForUpdate(path)) {
                 if (file.blocks() > 0) {
                     throw new IOException(path + " is not empty: a table needs a new or an empty file");
                 }

@@ -467,12 +467,14 @@ class DiskUpdatesFaultTest {
             }
             int steps = 2 + random.nextInt(12);
             for (int step = 0; step < steps; step++) {
-                switch (random.nextInt(12)) {
+                switch (random.nextInt(16)) {
                     case 0 -> device.syncFails(true);
                     case 1, 2 -> device.syncFails(false);
                     case 3 -> device.capacity(device.used() + 4_096L * random.nextInt(3));
                     case 4 -> device.capacity(Long.MAX_VALUE);
                     case 5 -> ignoringFailures(() -> table.checkpoint().join());
+                    case 6 -> ignoringFailures(table::checkpoint);
+                    case 7 -> device.badWrites(random.nextInt(4));
                     default -> {
                         int row = random.nextInt(ROWS.vectors().length);
                         float[] vector = random.nextInt(3) == 0 ? null : ROWS.vectors()[row];
@@ -486,7 +488,7 @@ class DiskUpdatesFaultTest {
             }
             switch (random.nextInt(4)) {
                 case 0 -> {
-                    device.syncFails(false).capacity(Long.MAX_VALUE);
+                    device.syncFails(false).capacity(Long.MAX_VALUE).badWrites(0);
                     table.close();
                     return device.isOff() ? device.afterPowerLoss(random.nextLong()) : device.afterCrash();
                 }
@@ -510,6 +512,40 @@ class DiskUpdatesFaultTest {
             action.run();
         } catch (UncheckedIOException | CompletionException failed) {
             // Then it may be done or not.
+        }
+    }
+
+    @Test
+    void aTableWhoseFirstUpdateFailedIsWholeOnceClosed() throws Exception {
+        FaultDevice device = built(3);
+        try (BlockIo io = io(device)) {
+            MutableDiskTable table = DiskTable.open(orchestrator, io, "table", FILE);
+            device.syncFails(true);
+            assertThatThrownBy(() -> table.put(Rows.id(100), ROWS.vectors()[100]))
+                    .hasMessageContaining("EIO");
+            device.syncFails(false);
+            table.close();
+        }
+        FaultDevice copy = device.afterPowerLoss(1).without(DiskUpdates.logPath(FILE, 0), DiskUpdates.logPath(FILE, 1));
+        try (BlockIo io = io(copy);
+                MutableDiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+            assertThat(table.size()).isEqualTo(BUILT);
+        }
+    }
+
+    @Test
+    void aTableThatWasNotClosedNeedsBothLogs() throws Exception {
+        FaultDevice device = built(3);
+        try (BlockIo io = io(device);
+                MutableDiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
+            table.put(Rows.id(100), ROWS.vectors()[100]);
+            for (int log = 0; log < 2; log++) {
+                FaultDevice copy = device.afterCrash().without(DiskUpdates.logPath(FILE, log));
+                assertThatThrownBy(() -> sizeOf(copy))
+                        .isInstanceOf(FileFormatException.class)
+                        .hasMessageContaining("was not closed, so updates are in its logs");
+            }
+            assertThat(sizeOf(device.afterCrash())).isEqualTo(BUILT + 1);
         }
     }
 

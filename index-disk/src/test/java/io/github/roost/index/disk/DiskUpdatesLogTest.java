@@ -158,7 +158,8 @@ class DiskUpdatesLogTest {
         FaultDevice device = built();
         try (BlockIo io = io(device)) {
             try (MutableDiskTable table = open(io, DiskUpdates.MAX_LOG_BLOCKS)) {
-                device.badWrites(1);
+                // The first update writes the superblock, in as many tries.
+                device.badWrites(3);
                 assertThatThrownBy(() -> table.put(Rows.id(100), ROWS.vectors()[100]))
                         .hasMessageContaining("was not written")
                         .hasMessageContaining("EIO");

@@ -131,6 +131,22 @@ class DiskUpdatesTest {
     }
 
     @Test
+    void anotherTableOfALogsNameIsNotOverwritten() throws Exception {
+        build(100);
+        Path other = Files.copy(file, DiskUpdates.logPath(file, 0));
+        assertThatThrownBy(this::open)
+                .isInstanceOf(FileFormatException.class)
+                .hasMessageContaining(other + " is a table, and not a log of one");
+        try (MutableDiskTable table = DiskTable.open(orchestrator, io, "other", other)) {
+            assertThat(table.size()).isEqualTo(100);
+        }
+        Files.delete(other);
+        try (MutableDiskTable table = open()) {
+            assertThat(table.size()).isEqualTo(100);
+        }
+    }
+
+    @Test
     void aTableThatWasNotClosedIsNotOpenedWithoutItsLogs() throws Exception {
         build(100);
         Path killed = Files.createDirectory(folder.resolve("killed"));

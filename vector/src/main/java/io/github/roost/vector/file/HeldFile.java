@@ -74,7 +74,7 @@ public final class HeldFile implements AutoCloseable {
      *
      * @param file an existing file
      * @return to be closed
-     * @throws IOException if the file is in use
+     * @throws IOException if the file is in use, or cannot be opened to find out
      */
     static HeldFile toReplace(Path file) throws IOException {
         Path real = file.toRealPath();
@@ -85,8 +85,8 @@ public final class HeldFile implements AutoCloseable {
         try {
             // A file that may not be written can be replaced: then the lock shows only whether it is being changed.
             held = locked(real, lock -> lock.tryLock(CHANGES_AT, 2, lock.isWritable()));
-        } catch (IOException noLocks) {
-            // Then nobody can have opened it for changes; what else is wrong shows when it is replaced.
+        } catch (DescriptorLock.NoLocksException none) {
+            // Then nobody can have opened it for changes.
             return new HeldFile(real, () -> {});
         }
         if (held == null) {

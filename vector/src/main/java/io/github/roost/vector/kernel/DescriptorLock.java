@@ -35,7 +35,11 @@ public final class DescriptorLock implements AutoCloseable {
     private static final int EINTR = 4;
     private static final int EAGAIN = 11;
     private static final int EACCES = 13;
+    private static final int EINVAL = 22;
     private static final int EROFS = 30;
+    private static final int ENOLCK = 37;
+    private static final int ENOSYS = 38;
+    private static final int EOPNOTSUPP = 95;
 
     private static final int O_RDWR = 2;
     private static final int O_CLOEXEC = 0x80000;
@@ -51,6 +55,15 @@ public final class DescriptorLock implements AutoCloseable {
     private static final Linker.Option ERRNO = Linker.Option.captureCallState("errno");
     private static final VarHandle ERRNO_VALUE =
             Linker.Option.captureStateLayout().varHandle(PathElement.groupElement("errno"));
+
+    /** A file system has no such locks. */
+    public static final class NoLocksException extends FileSystemException {
+        private static final long serialVersionUID = 1;
+
+        private NoLocksException(String file, String why) {
+            super(file, null, why);
+        }
+    }
 
     /** Linked at the first use: other systems need not have these functions. */
     private static final class Calls {
@@ -146,7 +159,8 @@ public final class DescriptorLock implements AutoCloseable {
      * @param length the number of bytes
      * @param exclusive whether no other descriptor may have a lock there, or else no other an exclusive one
      * @return whether they are locked now
-     * @throws IOException if the file system has no locks
+     * @throws NoLocksException if the file system has no locks
+     * @throws IOException if the system refuses
      */
     public boolean tryLock(long at, long length, boolean exclusive) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
@@ -166,7 +180,10 @@ public final class DescriptorLock implements AutoCloseable {
             if (errno == EAGAIN || errno == EACCES) {
                 return false;
             }
-            throw new FileSystemException(file.toString(), null, "cannot be locked, errno " + errno);
+            String why = "cannot be locked, errno " + errno;
+            throw errno == EINVAL || errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP
+                    ? new NoLocksException(file.toString(), why)
+                    : new FileSystemException(file.toString(), null, why);
         } catch (IOException failed) {
             throw failed;
         } catch (Throwable failed) {

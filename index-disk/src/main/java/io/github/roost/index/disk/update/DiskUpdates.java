@@ -21,7 +21,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -93,6 +92,7 @@ public final class DiskUpdates {
     }
 
     private static final int MAX_ROOT_TRIES = 3;
+    private static final int LOGS = 2;
     private static final Command STOP = new Command.Stop();
 
     private final Indexing indexing;
@@ -114,6 +114,8 @@ public final class DiskUpdates {
     private final ReentrantReadWriteLock open = new ReentrantReadWriteLock();
 
     private boolean closed;
+    /** Whether the logs have been begun, or may have been; then a table needs a checkpoint to be whole in its file. */
+    private volatile boolean hasBegun;
     /** Whether the next checkpoint is the last: no update follows it. */
     private volatile boolean isLast;
     /** Number of changed pages at which the next checkpoint begins: larger after a failed one. */
@@ -170,9 +172,6 @@ public final class DiskUpdates {
         this.writer = new DiskWriter(graph, rows, io, counts, new WriterOwner());
         this.logFiles = open(io, file.path(), newest);
         try {
-            for (BlockFile one : logFiles) {
-                hold(one.path());
-            }
             this.log = logAfter(newest.sequence(), 0);
             List<Update> updates = recover();
             if (!newest.isWhole()) {
@@ -202,38 +201,32 @@ public final class DiskUpdates {
                 graph.layout().pages(root.nodes()), graph.layout().rowBlocks(root.nodes()));
     }
 
-    private static BlockFile[] open(BlockIo io, Path path, Superblock newest) throws IOException {
-        BlockFile[] logs = new BlockFile[2];
-        if (!newest.isWhole()) {
-            requireLog(io, path, newest);
-        }
+    private BlockFile[] open(BlockIo io, Path path, Superblock root) throws IOException {
+        List<BlockFile> logs = new ArrayList<>();
         try {
-            for (int i = 0; i < logs.length; i++) {
-                logs[i] = io.openForUpdate(logPath(path, i));
+            for (int i = 0; i < LOGS; i++) {
+                if (!root.isWhole()) {
+                    requireLog(io, path, root, i);
+                }
+                hold(logPath(path, i));
+                logs.add(io.openForUpdate(logPath(path, i)));
+                UpdateLog.requireNoTable(logs.get(i));
             }
-        } catch (Throwable failed) {
-            if (logs[0] != null) {
-                logs[0].close();
-            }
-            throw failed;
-        }
-        try {
             // The logs' directory entries must be durable before their content.
             Folders.sync(path);
+            return logs.toArray(BlockFile[]::new);
         } catch (Throwable failed) {
-            for (BlockFile log : logs) {
-                log.close();
-            }
+            logs.forEach(BlockFile::close);
+            heldLogs.forEach(HeldFile::close);
             throw failed;
         }
-        return logs;
     }
 
-    /** Before a log is created: a table without the log of its checkpoint has lost updates. */
-    private static void requireLog(BlockIo io, Path path, Superblock newest) throws IOException {
-        Path log = logPath(path, (int) (newest.sequence() % 2));
+    /** Before a log is created: a table that was not closed and lacks one of its logs has lost updates. */
+    private static void requireLog(BlockIo io, Path path, Superblock newest, int index) throws IOException {
+        Path log = logPath(path, index);
         try (BlockFile existing = io.open(log)) {
-            if (existing.blocks() > 0) {
+            if (existing.blocks() > 0 || index != newest.sequence() % LOGS) {
                 return;
             }
         } catch (NoSuchFileException | FileNotFoundException missing) {
@@ -252,7 +245,7 @@ public final class DiskUpdates {
     }
 
     private void hold(Path log) throws IOException {
-        if (Files.exists(log)) {
+        if (Folders.create(log)) {
             HeldFile held = HeldFile.toChange(log);
             if (held == null) {
                 throw new IOException(log + " is in use by an open table");
@@ -313,6 +306,7 @@ public final class DiskUpdates {
         if (!newest.isWhole()) {
             return;
         }
+        hasBegun = true;
         // Its process may have been killed before it had synced it; the log before it is overwritten now.
         writeRoot(newest);
         if (log.generation() == newest.sequence()) {
@@ -726,15 +720,15 @@ public final class DiskUpdates {
         checkpoints.incrementAndGet();
     }
 
-    /** Writes a superblock, all that it refers to being durable; several times if its sync fails. */
+    /** Writes a superblock, all that it refers to being durable; several times if that fails. */
     private void writeRoot(Superblock root) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment block = arena.allocate(BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES);
             root.write(block);
             for (int tries = 1; ; tries++) {
-                file.writeAgain();
-                file.write(Superblock.blockOf(root.sequence()), block);
                 try {
+                    file.writeAgain();
+                    file.write(Superblock.blockOf(root.sequence()), block);
                     file.sync();
                     return;
                 } catch (IOException failed) {
@@ -816,7 +810,7 @@ public final class DiskUpdates {
         }
         isLast = true;
         try {
-            boolean isDue = !newest.isWhole() || !graph.changed().isEmpty();
+            boolean isDue = !newest.isWhole() || hasBegun || !graph.changed().isEmpty();
             while (failure == null && isDue) {
                 beginCheckpoint().join();
                 // One that was under way may have begun too early to be the last.
@@ -824,6 +818,9 @@ public final class DiskUpdates {
             }
         } catch (CompletionException failed) {
             LOG.warn("{} is closed without a checkpoint; its log holds the missing updates", file.path());
+        }
+        if (failure != null) {
+            LOG.warn("{} is closed after a failure; its log holds the missing updates", file.path());
         }
         stop();
     }

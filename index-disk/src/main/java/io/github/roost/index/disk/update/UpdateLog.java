@@ -5,6 +5,7 @@ import static io.github.roost.index.disk.format.DiskLayout.INT;
 import static io.github.roost.index.disk.format.DiskLayout.LONG;
 import static io.github.roost.io.BlockIo.BLOCK_BYTES;
 
+import io.github.roost.index.disk.format.DiskFormats;
 import io.github.roost.io.BlockFile;
 import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.file.Checksum;
@@ -100,6 +101,22 @@ final class UpdateLog {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment block = new Scan(file, arena).block(0, tableId);
             return block == null ? new Begin(0, 0) : new Begin(block.get(LONG, GENERATION), block.get(INT, PREVIOUS));
+        }
+    }
+
+    /** Fails if a file of a log's name is another file, such as a table, which must not be overwritten. */
+    static void requireNoTable(BlockFile file) throws IOException {
+        if (file.blocks() == 0) {
+            return;
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment block = arena.allocate(BLOCK_BYTES, BLOCK_BYTES);
+            file.read(0, block);
+            long first = block.get(LONG, 0);
+            DiskFormats.TABLE.requireNoOther(file.path(), first);
+            if (first == DiskFormats.TABLE.magic()) {
+                throw new FileFormatException(file.path(), 0, "is a table, and not a log of one, as its name says");
+            }
         }
     }
 
