@@ -37,12 +37,12 @@ final class MappedMemory implements RemoteMemory {
             throw new RemoteMemoryException(region, "is not in " + folder);
         }
         boolean writable = Files.isWritable(file);
-        RandomAccessFile opened = new RandomAccessFile(file.toFile(), writable ? "rw" : "r");
+        // A region that is replaced would be two: what one process writes others would not see.
+        HeldFile held = HeldFile.toUse(file);
         Arena arena = Arena.ofShared();
-        HeldFile held = null;
+        RandomAccessFile opened = null;
         try {
-            // A region that is replaced would be two: what one process writes others would not see.
-            held = HeldFile.toUse(file);
+            opened = new RandomAccessFile(file.toFile(), writable ? "rw" : "r");
             MemorySegment mapped = opened.getChannel()
                     .map(
                             writable ? FileChannel.MapMode.READ_WRITE : FileChannel.MapMode.READ_ONLY,
@@ -51,11 +51,11 @@ final class MappedMemory implements RemoteMemory {
                             arena);
             return new Mapped(file.toString(), opened, held, arena, mapped, writable);
         } catch (Throwable failed) {
-            if (held != null) {
-                held.close();
-            }
             arena.close();
-            opened.close();
+            if (opened != null) {
+                opened.close();
+            }
+            held.close();
             throw failed;
         }
     }

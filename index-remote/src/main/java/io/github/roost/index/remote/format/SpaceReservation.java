@@ -22,4 +22,15 @@ public record SpaceReservation(long at, long bytes) {
     public long end() {
         return at + bytes;
     }
+
+    /** Whether the spaces overlap or are adjacent. */
+    public boolean touches(SpaceReservation other) {
+        return at <= other.end() && other.at <= end();
+    }
+
+    /** One space of two that touch. */
+    public SpaceReservation joined(SpaceReservation other) {
+        long from = Math.min(at, other.at);
+        return new SpaceReservation(from, Math.max(end(), other.end()) - from);
+    }
 }

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.openucx.jucx.ucp.UcpContext;
 import org.openucx.jucx.ucp.UcpMemMapParams;
@@ -32,6 +33,10 @@ import org.slf4j.LoggerFactory;
  */
 public final class UcxNode implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(UcxNode.class);
+    /** Each keeps a descriptor, of which a process has a thousand or more. */
+    private static final int MAX_CONNECTIONS = 512;
+
+    private static final long PAUSE_NANOS = 100_000_000;
 
     private final UcxAddress address;
     private final ServerSocket listening;
@@ -177,13 +182,19 @@ public final class UcxNode implements AutoCloseable {
         while (!closed) {
             try {
                 Socket connection = listening.accept();
+                if (connections.size() >= MAX_CONNECTIONS) {
+                    LOG.warn("{} has {} connections, and takes no more until some end", address, MAX_CONNECTIONS);
+                    connection.close();
+                    continue;
+                }
                 connections.add(connection);
                 Thread.ofVirtual().name("roost-reader-of-" + address).start(() -> greet(connection));
-            } catch (IOException broken) {
+            } catch (IOException failed) {
+                // Such as no descriptor left: there may be one again.
                 if (!closed) {
-                    LOG.warn("{} takes no more connections: {}", address, broken.getMessage());
+                    LOG.warn("{} could not take a connection: {}", address, failed.getMessage());
+                    LockSupport.parkNanos(PAUSE_NANOS);
                 }
-                return;
             }
         }
     }

@@ -100,6 +100,12 @@ final class PairPublication {
                 .abandoned();
         // Not 0 if a writer was fenced off before it wrote to its space.
         long left = pool.word(PoolHead.RESERVATION_AT);
+        if (left != 0 && lost.size() == PoolHead.MAX_LOST) {
+            throw new RemoteMemoryException(
+                    pool.region().name(),
+                    "has lost space to writers in " + PoolHead.MAX_LOST
+                            + " places, so it takes no more rebuilds: save a table of it to another file, and serve that");
+        }
         // Renewed only now: it proves that the words were read before any other writer could take over.
         lease.renew();
         replaceOnce(PoolHead.RESERVATION_AT, left, filling.word());

@@ -9,6 +9,8 @@ import io.github.roost.index.remote.format.PoolHead;
 import io.github.roost.index.remote.format.RowCount;
 import io.github.roost.index.remote.format.SpaceReservation;
 import io.github.roost.index.remote.pool.OpenPool;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The first steps of a writer that takes over the lease from a lost writer: fences it off, and gives up the space that it was filling. Used by
@@ -16,6 +18,8 @@ import io.github.roost.index.remote.pool.OpenPool;
  */
 final class WriterTakeover {
     private static final int PAIRS_PER_RENEWAL = 128;
+
+    private static final Logger LOG = LoggerFactory.getLogger(WriterTakeover.class);
 
     private final OpenPool pool;
     private final WriterLease lease;
@@ -63,18 +67,38 @@ final class WriterTakeover {
         SpaceReservation filling = SpaceReservation.of(word);
         long directoryAt = pool.root().directoryAt();
         if (directoryAt < filling.at() || directoryAt >= filling.end()) {
-            boolean noted = false;
-            for (int i = 0; i < PoolHead.MAX_LOST && !noted; i++) {
-                long found = pool.compareAndSet(lostAt(i), 0, word);
-                noted = found == 0 || found == word;
-            }
-            if (!noted) {
-                throw new RemoteMemoryException(
+            if (!joins(filling) && !isNoted(word)) {
+                // Named as being filled for ever: other changes go on, and a rebuild is refused.
+                LOG.warn(
+                        "{} has lost space to writers in {} places",
                         pool.region().name(),
-                        "has lost space to " + PoolHead.MAX_LOST + " writers: it must be built again");
+                        PoolHead.MAX_LOST);
+                return;
             }
         }
         pool.compareAndSet(PoolHead.RESERVATION_AT, word, 0);
+    }
+
+    /** Whether the space is part of lost space now that it overlaps or continues: a writer lost again and again takes one word, not one each time. */
+    private boolean joins(SpaceReservation filling) throws RemoteMemoryException {
+        for (int i = 0; i < PoolHead.MAX_LOST; i++) {
+            long lost = pool.word(lostAt(i));
+            if (lost != 0 && SpaceReservation.of(lost).touches(filling)) {
+                long joined = SpaceReservation.of(lost).joined(filling).word();
+                if (joined == lost || pool.compareAndSet(lostAt(i), lost, joined) == lost) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    private boolean isNoted(long word) throws RemoteMemoryException {
+        boolean noted = false;
+        for (int i = 0; i < PoolHead.MAX_LOST && !noted; i++) {
+            noted = pool.compareAndSet(lostAt(i), 0, word) == 0;
+        }
+        return noted;
     }
 
     private static long lostAt(int number) {

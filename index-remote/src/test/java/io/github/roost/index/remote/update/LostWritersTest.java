@@ -15,6 +15,7 @@ import io.github.roost.index.remote.format.EpochRoot;
 import io.github.roost.index.remote.format.LogSlots;
 import io.github.roost.index.remote.format.LogTails;
 import io.github.roost.index.remote.format.PoolHead;
+import io.github.roost.index.remote.format.SpaceReservation;
 import io.github.roost.index.remote.pool.OpenPool;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -138,6 +139,47 @@ class LostWritersTest {
         }
         assertThat(EpochRoot.of(twice[0]).fence()).isEqualTo(2);
         assertThat(LogTails.of(twice[1]).fence()).isEqualTo(2);
+    }
+
+    private void loseSpace(long page) throws RemoteMemoryException {
+        long at = pool.root().directoryAt() + (1_000 + page) * EpochRoot.PAGE;
+        pool.replace(PoolHead.RESERVATION_AT, word -> new SpaceReservation(at, EpochRoot.PAGE).word());
+        new WriterTakeover(pool, new WriterLease(pool, 1)).abandonReservation();
+    }
+
+    private long lostPlaces() throws RemoteMemoryException {
+        long places = 0;
+        for (int i = 0; i < PoolHead.MAX_LOST; i++) {
+            places += pool.word(PoolHead.LOST_AT + (long) i * Long.BYTES) == 0 ? 0 : 1;
+        }
+        return places;
+    }
+
+    @Test
+    void writersThatAreLostAgainAndAgainTakeOnePlaceAndAFullPoolNamesTheWayOut() throws IOException {
+        for (int page = 0; page < 100; page++) {
+            loseSpace(page);
+            loseSpace(page);
+        }
+        assertThat(lostPlaces()).isEqualTo(1);
+        assertThat(SpaceReservation.of(pool.word(PoolHead.LOST_AT)).bytes()).isEqualTo(100 * EpochRoot.PAGE);
+        for (int place = 1; place < PoolHead.MAX_LOST; place++) {
+            loseSpace(100 + 2 * place);
+        }
+        assertThat(lostPlaces()).isEqualTo(PoolHead.MAX_LOST);
+        assertThat(pool.word(PoolHead.RESERVATION_AT)).isZero();
+        loseSpace(1_000);
+        loseWriter(5);
+        MutableRemoteTable table = open();
+        assertThat(table.put(ID, in(0).getFirst())).isTrue();
+        assertThatThrownBy(() -> table.rebuild(0))
+                .hasMessageContaining("takes no more rebuilds: save a table of it to another file, and serve that");
+        table.save(folder.resolve("saved.pool"));
+        try (MutableRemoteTable saved =
+                RemoteTable.builder().open(orchestrator, "saved", RemoteMemory.mapped(folder), "saved.pool")) {
+            assertThat(saved.vector(ID)).isNotNull();
+            assertThat(saved.rebuild(0)).isTrue();
+        }
     }
 
     @Test

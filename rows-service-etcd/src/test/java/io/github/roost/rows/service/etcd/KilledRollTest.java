@@ -114,7 +114,8 @@ class KilledRollTest {
                             new RowsServer.Orders(
                                     registry,
                                     RowsServer.Seat.whole(Integer.parseInt(arguments[1])),
-                                    Map.of(ITEMS, new Rows()), null));
+                                    Map.of(ITEMS, new Rows()),
+                                    null));
                     Registry.Registration there = registry.register(name, server.address())) {
                 System.out.println("ready");
                 Thread.currentThread().join();
