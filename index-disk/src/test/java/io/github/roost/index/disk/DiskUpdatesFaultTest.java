@@ -473,7 +473,10 @@ class DiskUpdatesFaultTest {
                     case 3 -> device.capacity(device.used() + 4_096L * random.nextInt(3));
                     case 4 -> device.capacity(Long.MAX_VALUE);
                     case 5 -> ignoringFailures(() -> table.checkpoint().join());
-                    case 6 -> ignoringFailures(table::checkpoint);
+                    case 6 ->
+                        ignoringFailures(() -> {
+                            var _ = table.checkpoint();
+                        });
                     case 7 -> device.badWrites(random.nextInt(4));
                     default -> {
                         int row = random.nextInt(ROWS.vectors().length);

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -38,8 +39,7 @@ class HeldFileTest {
         Path hard = Files.createLink(folder.resolve("hard"), file);
         Path moved = folder.resolve("moved");
         try (HeldFile held = HeldFile.toChange(symbolic)) {
-            assertThat(held).isNotNull();
-            assertThat(held.path()).isEqualTo(file.toRealPath());
+            assertThat(Objects.requireNonNull(held).path()).isEqualTo(file.toRealPath());
             Files.move(file, moved);
             for (Path name : List.of(hard, moved)) {
                 assertThat(HeldFile.toChange(name)).isNull();
