@@ -116,26 +116,16 @@ abstract sealed class Batch<V> permits AnyBatch, StrongBatch {
     final List<Ask> hedge(long now, int max) {
         List<Ask> hedges = new ArrayList<>();
         for (Ask slow : List.copyOf(waiting.values())) {
-            if (hedges.size() < max) {
-                hedges.addAll(hedge(slow, now));
+            if (hedges.size() < max && slow.shard() != NO_SHARD && under(slow) == 1) {
+                KnownServers.Complete of = new KnownServers.Complete(slow.version(), slow.shards());
+                String server = known.chooseOther(of, slow.shard(), now, slow.server(), random);
+                if (server != null) {
+                    hedges.add(ask(of, server, slow.shard(), slow.positions()));
+                }
             }
         }
+        await(hedges);
         return hedges;
-    }
-
-    /** As {@link #hedge(long, int)}, for one request. */
-    final List<Ask> hedge(Ask slow, long now) {
-        if (!isWaitingFor(slow) || slow.shard() == NO_SHARD || under(slow) > 1) {
-            return List.of();
-        }
-        KnownServers.Complete of = new KnownServers.Complete(slow.version(), slow.shards());
-        String server = known.chooseOther(of, slow.shard(), now, slow.server(), random);
-        if (server == null) {
-            return List.of();
-        }
-        List<Ask> hedge = List.of(ask(of, server, slow.shard(), slow.positions()));
-        await(hedge);
-        return hedge;
     }
 
     /** The number of requests in flight for the same keys. */

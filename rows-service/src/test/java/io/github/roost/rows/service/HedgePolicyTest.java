@@ -141,7 +141,7 @@ class HedgePolicyTest {
     }
 
     /**
-     * A batch of 64 shards, one of which one replica answers never: the request is given up after 250 ms. Two thirds of the batches
+     * A batch of 64 shards, one of which one replica answers never: the request is given up after 250 ms, as a client does. Two thirds of the batches
      * ask another replica of that shard.
      */
     private static final class Of64Shards {

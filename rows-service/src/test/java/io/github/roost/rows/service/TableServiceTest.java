@@ -47,8 +47,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
@@ -473,61 +471,6 @@ class TableServiceTest {
                         .build())
                 .build()
                 .start();
-    }
-
-    /** Answers requests for rows after a while; counts them. */
-    private static Server slow(RowsNode like, AtomicInteger requests) throws IOException {
-        return NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
-                .addService(ServerServiceDefinition.builder(Wire.SERVICE)
-                        .addMethod(
-                                Wire.FETCH,
-                                ServerCalls.asyncUnaryCall((Wire.Request request, StreamObserver<Wire.Reply> to) -> {
-                                    if (request.version() == 0) {
-                                        to.onNext(new Wire.Reply(like.view(), null));
-                                    } else {
-                                        requests.incrementAndGet();
-                                        LockSupport.parkNanos(800_000_000);
-                                        like.fetch(
-                                                request.version(),
-                                                request.shards(),
-                                                request.shard(),
-                                                request.keys(),
-                                                request.columns(),
-                                                1 << 20,
-                                                DEADLINE,
-                                                rows -> {
-                                                    to.onNext(new Wire.Reply(null, rows));
-                                                    return true;
-                                                });
-                                    }
-                                    to.onCompleted();
-                                }))
-                        .build())
-                .build()
-                .start();
-    }
-
-    @Test
-    void anAnswerThatTakesLongerThanOthersIsAwaited() throws IOException {
-        start(1);
-        roll(1, 1);
-        AtomicInteger requests = new AtomicInteger();
-        Server slow = slow(members.getFirst().node, requests);
-        try (InMemoryRegistry only = new InMemoryRegistry();
-                RowsClient client = new RowsClient(only)) {
-            only.register(members.getFirst().name, (InetSocketAddress)
-                    slow.getListenSockets().getFirst());
-            long[] keys = {1};
-            assertRows(fetch(client, keys), keys);
-            assertThat(requests.get()).isEqualTo(1);
-            assertThatThrownBy(() ->
-                            client.fetch(ITEMS, keys, Duration.ofMillis(600)).join())
-                    .cause()
-                    .isInstanceOf(TimeoutException.class)
-                    .hasMessageContaining("server server0 has sent nothing for 250 ms");
-        } finally {
-            slow.shutdownNow();
-        }
     }
 
     @Test
