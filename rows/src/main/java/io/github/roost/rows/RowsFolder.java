@@ -6,7 +6,6 @@ import io.github.roost.vector.file.WholeFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -39,15 +38,7 @@ final class RowsFolder implements AutoCloseable {
     /** Creates the folder if it does not exist, locks it, and deletes temporary files that a killed process left. */
     static RowsFolder open(Path folder) throws IOException {
         Files.createDirectories(folder);
-        Path lock = folder.resolve("lock");
-        if (!Files.exists(lock)) {
-            try {
-                Files.createFile(lock);
-            } catch (FileAlreadyExistsException anotherWasFirst) {
-                LOG.debug("another opener has created {}", lock);
-            }
-        }
-        HeldFile held = HeldFile.toChange(lock);
+        HeldFile held = HeldFile.toFill(folder.resolve("lock"));
         if (held == null) {
             throw new IOException(folder + " is the folder of an open table");
         }

@@ -397,7 +397,7 @@ public final class FaultDevice implements BlockDevice {
                         .toList();
                 unsynced.removeIf(write -> write.file.equals(file));
                 if (syncFails) {
-                    these.forEach(write -> forget(write));
+                    these.forEach(FaultDevice.this::forget);
                     throw new IOException(Errno.name(Errno.EIO));
                 }
                 these.forEach(write -> put(durable, file, write.offset, write.bytes));

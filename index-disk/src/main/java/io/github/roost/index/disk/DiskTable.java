@@ -159,7 +159,7 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
         try (BlockFile file = io.open(place)) {
             DiskGraph.requireTable(file);
         }
-        HeldFile held = hold(place);
+        HeldFile held = Folders.hold(place);
         try {
             return opened(
                     io.openForUpdate(place),
@@ -215,18 +215,6 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
             throws IOException {
         Path place = place(orchestrator, io, name, path);
         return opened(io.open(place), graph -> new DiskTable(orchestrator, io, name, graph, false, 0, 0, null));
-    }
-
-    /** Takes the right to change a table, whose file is created if it is missing; null in no folder, as with a test's simulated device. */
-    static @Nullable HeldFile hold(Path file) throws IOException {
-        if (!Folders.create(file)) {
-            return null;
-        }
-        HeldFile held = HeldFile.toChange(file);
-        if (held == null) {
-            throw new IOException(file + " is being built or open for updates already, in this process or another");
-        }
-        return held;
     }
 
     private static void close(@Nullable HeldFile held) {

@@ -198,7 +198,7 @@ public final class DiskTableBuilder {
                 throw new IOException(path + " is not a regular file");
             }
             // Held first: another build may be filling it.
-            try (HeldFile _ = DiskTable.hold(path);
+            try (HeldFile _ = Folders.hold(path);
                     BlockFile file = io.openForUpdate(path)) {
                 if (file.blocks() > 0) {
                     throw new IOException(path + " is not empty: a table needs a new or an empty file");

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.disk.format.Superblock;
-import io.github.roost.index.disk.update.DiskUpdates;
+import io.github.roost.index.disk.update.LogFiles;
 import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.FaultDevice;
@@ -529,7 +529,7 @@ class DiskUpdatesFaultTest {
             device.syncFails(false);
             table.close();
         }
-        FaultDevice copy = device.afterPowerLoss(1).without(DiskUpdates.logPath(FILE, 0), DiskUpdates.logPath(FILE, 1));
+        FaultDevice copy = device.afterPowerLoss(1).without(LogFiles.pathOf(FILE, 0), LogFiles.pathOf(FILE, 1));
         try (BlockIo io = io(copy);
                 MutableDiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
             assertThat(table.size()).isEqualTo(BUILT);
@@ -543,7 +543,7 @@ class DiskUpdatesFaultTest {
                 MutableDiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
             table.put(Rows.id(100), ROWS.vectors()[100]);
             for (int log = 0; log < 2; log++) {
-                FaultDevice copy = device.afterCrash().without(DiskUpdates.logPath(FILE, log));
+                FaultDevice copy = device.afterCrash().without(LogFiles.pathOf(FILE, log));
                 assertThatThrownBy(() -> sizeOf(copy))
                         .isInstanceOf(FileFormatException.class)
                         .hasMessageContaining("was not closed, so updates are in its logs");
@@ -563,7 +563,7 @@ class DiskUpdatesFaultTest {
     @Test
     void aDamagedLogOrSuperblockIsRefusedAndNotTakenForAnOlderTable() throws Exception {
         FaultDevice device = built(4);
-        Path log = DiskUpdates.logPath(FILE, 0);
+        Path log = LogFiles.pathOf(FILE, 0);
         try (BlockIo io = io(device);
                 MutableDiskTable table = DiskTable.open(orchestrator, io, "table", FILE)) {
             for (int row = 100; row < 104; row++) {
@@ -614,17 +614,17 @@ class DiskUpdatesFaultTest {
             assertThat(sizeOf(device.afterCrash())).isEqualTo(BUILT + 3);
             for (int block = 0; block < 5; block++) {
                 FaultDevice first = device.afterCrash();
-                first.flip(DiskUpdates.logPath(FILE, 0), 4_096L * block + 60, 1);
+                first.flip(LogFiles.pathOf(FILE, 0), 4_096L * block + 60, 1);
                 assertThatThrownBy(() -> sizeOf(first))
                         .isInstanceOf(FileFormatException.class)
                         .hasMessageStartingWith(
-                                DiskUpdates.logPath(FILE, 0) + " has a damaged block between acknowledged updates");
+                                LogFiles.pathOf(FILE, 0) + " has a damaged block between acknowledged updates");
             }
             FaultDevice second = device.afterCrash();
-            second.flip(DiskUpdates.logPath(FILE, 1), 60, 1);
+            second.flip(LogFiles.pathOf(FILE, 1), 60, 1);
             assertThatThrownBy(() -> sizeOf(second))
                     .isInstanceOf(FileFormatException.class)
-                    .hasMessageStartingWith(DiskUpdates.logPath(FILE, 1) + " has a damaged block");
+                    .hasMessageStartingWith(LogFiles.pathOf(FILE, 1) + " has a damaged block");
         }
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.disk.update.DiskUpdates;
+import io.github.roost.index.disk.update.LogFiles;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.FaultDevice;
 import io.github.roost.testkit.Await;
@@ -90,7 +91,7 @@ class DiskUpdatesLogTest {
                 }
                 awaitCheckpoints(table, i);
             }
-            try (var log = io.open(DiskUpdates.logPath(FILE, 1))) {
+            try (var log = io.open(LogFiles.pathOf(FILE, 1))) {
                 assertThat(log.blocks()).isLessThan(40);
             }
         }

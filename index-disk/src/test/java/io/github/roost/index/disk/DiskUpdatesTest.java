@@ -8,6 +8,7 @@ import io.github.roost.core.OrchestratorClosedException;
 import io.github.roost.core.TableClosedException;
 import io.github.roost.index.disk.stall.StallPolicy;
 import io.github.roost.index.disk.update.DiskUpdates;
+import io.github.roost.index.disk.update.LogFiles;
 import io.github.roost.index.disk.update.UpdateThread;
 import io.github.roost.io.BlockIo;
 import io.github.roost.testkit.Await;
@@ -116,7 +117,7 @@ class DiskUpdatesTest {
                 MutableDiskTable other = DiskTable.open(orchestrator, io, "other", otherFile)) {
             assertThat(table.remove(ROWS.ids()[0])).isTrue();
             Path hard = Files.createLink(folder.resolve("hard"), file);
-            for (Path own : List.of(file, link, hard, DiskUpdates.logPath(file, 0), DiskUpdates.logPath(file, 1))) {
+            for (Path own : List.of(file, link, hard, LogFiles.pathOf(file, 0), LogFiles.pathOf(file, 1))) {
                 for (DiskTable saved : List.of(table, other)) {
                     assertThatThrownBy(() -> saved.save(own))
                             .isInstanceOf(IOException.class)
@@ -133,7 +134,7 @@ class DiskUpdatesTest {
     @Test
     void anotherTableOfALogsNameIsNotOverwritten() throws Exception {
         build(100);
-        Path other = Files.copy(file, DiskUpdates.logPath(file, 0));
+        Path other = Files.copy(file, LogFiles.pathOf(file, 0));
         assertThatThrownBy(this::open)
                 .isInstanceOf(FileFormatException.class)
                 .hasMessageContaining(other + " is a table, and not a log of one");
@@ -160,7 +161,7 @@ class DiskUpdatesTest {
                             "was not closed, so updates are in its logs, and " + killed.resolve("table.log"));
             assertThat(killed).isDirectoryNotContaining("glob:**.log*");
             for (int log = 0; log < 2; log++) {
-                Files.copy(DiskUpdates.logPath(file, log), DiskUpdates.logPath(killed.resolve("table"), log));
+                Files.copy(LogFiles.pathOf(file, log), LogFiles.pathOf(killed.resolve("table"), log));
             }
         }
         try (MutableDiskTable table = DiskTable.open(orchestrator, io, "copy", killed.resolve("table"))) {

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.disk.format.DiskLayout;
 import io.github.roost.index.disk.format.Superblock;
-import io.github.roost.index.disk.update.DiskUpdates;
+import io.github.roost.index.disk.update.LogFiles;
 import io.github.roost.io.BlockIo;
 import io.github.roost.testkit.Damage;
 import io.github.roost.topology.TopologyReader;
@@ -115,7 +115,7 @@ class FuzzedTableTest {
     }
 
     private static Path log(int index) {
-        return DiskUpdates.logPath(file, index);
+        return LogFiles.pathOf(file, index);
     }
 
     private static void update(

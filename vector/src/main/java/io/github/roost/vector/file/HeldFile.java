@@ -1,11 +1,15 @@
 package io.github.roost.vector.file;
 
 import io.github.roost.vector.kernel.DescriptorLock;
+import java.io.Closeable;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import org.jspecify.annotations.Nullable;
@@ -24,9 +28,9 @@ public final class HeldFile implements AutoCloseable {
     private static final int MAX_TRIES = 100;
 
     private final Path path;
-    private final AutoCloseable lock;
+    private final Closeable lock;
 
-    private HeldFile(Path path, AutoCloseable lock) {
+    private HeldFile(Path path, Closeable lock) {
         this.path = path;
         this.lock = lock;
     }
@@ -52,6 +56,22 @@ public final class HeldFile implements AutoCloseable {
     }
 
     /**
+     * As {@link #toChange}, for a file that is created empty if there is none.
+     *
+     * @param file a file, which may be missing, in an existing folder
+     * @return to be closed; null if another opener has that right
+     * @throws IOException if the file cannot be created, opened or locked
+     */
+    public static @Nullable HeldFile toFill(Path file) throws IOException {
+        try {
+            Files.createFile(file);
+        } catch (FileAlreadyExistsException there) {
+            // Perhaps since another opener was first.
+        }
+        return toChange(file);
+    }
+
+    /**
      * Keeps a file from being replaced.
      *
      * @param file an existing file
@@ -59,14 +79,7 @@ public final class HeldFile implements AutoCloseable {
      * @throws IOException if the file cannot be opened, or is being replaced
      */
     public static HeldFile toUse(Path file) throws IOException {
-        Path real = file.toRealPath();
-        HeldFile held = DescriptorLock.isSupported()
-                ? locked(real, lock -> lock.tryLock(USES_AT, 1, false))
-                : new HeldFile(real, () -> {});
-        if (held == null) {
-            throw new IOException(file + " is being replaced");
-        }
-        return held;
+        return locked(file, lock -> lock.tryLock(USES_AT, 1, false), " is being replaced");
     }
 
     /**
@@ -77,22 +90,27 @@ public final class HeldFile implements AutoCloseable {
      * @throws IOException if the file is in use, or cannot be opened to find out
      */
     static HeldFile toReplace(Path file) throws IOException {
+        // A file that may not be written can be replaced: then the lock shows only whether it is being changed.
+        return locked(
+                file,
+                lock -> lock.tryLock(CHANGES_AT, 2, lock.isWritable()),
+                " is in use by an open table, so it cannot be replaced");
+    }
+
+    private static HeldFile locked(Path file, Locking locking, String refusal) throws IOException {
         Path real = file.toRealPath();
-        if (!DescriptorLock.isSupported()) {
-            return new HeldFile(real, () -> {});
+        if (DescriptorLock.isSupported()) {
+            try {
+                HeldFile held = locked(real, locking);
+                if (held == null) {
+                    throw new IOException(file + refusal);
+                }
+                return held;
+            } catch (DescriptorLock.NoLocksException none) {
+                // Then nobody can have opened it for changes.
+            }
         }
-        HeldFile held;
-        try {
-            // A file that may not be written can be replaced: then the lock shows only whether it is being changed.
-            held = locked(real, lock -> lock.tryLock(CHANGES_AT, 2, lock.isWritable()));
-        } catch (DescriptorLock.NoLocksException none) {
-            // Then nobody can have opened it for changes.
-            return new HeldFile(real, () -> {});
-        }
-        if (held == null) {
-            throw new IOException(file + " is in use by an open table, so it cannot be replaced");
-        }
-        return held;
+        return new HeldFile(real, () -> {});
     }
 
     /** Locks an open file. */
@@ -138,18 +156,13 @@ public final class HeldFile implements AutoCloseable {
         return lock == null ? null : new HeldFile(real, channel);
     }
 
-    /** {@return the file without links} */
-    public Path path() {
-        return path;
-    }
-
     /** Gives the file back; idempotent. */
     @Override
     public void close() {
         try {
             lock.close();
-        } catch (Exception failed) {
-            throw new IllegalStateException(path + " could not be closed", failed);
+        } catch (IOException failed) {
+            throw new UncheckedIOException(path + " could not be closed", failed);
         }
     }
 }

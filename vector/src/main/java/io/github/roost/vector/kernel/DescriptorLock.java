@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -30,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * a time.
  */
 @SuppressWarnings({"restricted", "IllegalCatch"}) // what method handles declare
-public final class DescriptorLock implements AutoCloseable {
+public final class DescriptorLock implements Closeable {
     private static final int ENOENT = 2;
     private static final int EINTR = 4;
     private static final int EAGAIN = 11;

@@ -3,6 +3,7 @@ package io.github.roost.vector.file;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.roost.testkit.ChildJvm;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
@@ -11,7 +12,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
-import java.util.Objects;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -39,7 +39,7 @@ class HeldFileTest {
         Path hard = Files.createLink(folder.resolve("hard"), file);
         Path moved = folder.resolve("moved");
         try (HeldFile held = HeldFile.toChange(symbolic)) {
-            assertThat(Objects.requireNonNull(held).path()).isEqualTo(file.toRealPath());
+            assertThat(held).isNotNull();
             Files.move(file, moved);
             for (Path name : List.of(hard, moved)) {
                 assertThat(HeldFile.toChange(name)).isNull();
@@ -70,7 +70,7 @@ class HeldFileTest {
     void aFileThatIsInUseIsNotReplacedAndMayBeChangedByOne() throws Exception {
         try (HeldFile used = HeldFile.toUse(file);
                 HeldFile usedTwice = HeldFile.toUse(file)) {
-            assertThat(used.path()).isEqualTo(usedTwice.path());
+            assertThat(used).isNotSameAs(usedTwice);
             assertThatThrownBy(() -> replace(file))
                     .isInstanceOf(IOException.class)
                     .hasMessage(file + " is in use by an open table, so it cannot be replaced");
@@ -102,18 +102,7 @@ class HeldFileTest {
     }
 
     private static String inAnotherProcess(Path file) throws Exception {
-        Process process = new ProcessBuilder(
-                        ProcessHandle.current().info().command().orElse("java"),
-                        "--enable-native-access=ALL-UNNAMED",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        Other.class.getName(),
-                        file.toString())
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
-        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(process.waitFor()).isZero();
-        return said;
+        return String.join("\n", new ChildJvm(Other.class).run(file.toString()));
     }
 
     /** Another process, which tries to change and to replace a file. */

@@ -1,31 +1,33 @@
 package io.github.roost.index.disk.format;
 
+import io.github.roost.vector.file.HeldFile;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import org.jspecify.annotations.Nullable;
 
 /** Folders of tables. Stateless. */
 public final class Folders {
     private Folders() {}
 
-    /** Creates an empty file if there is none; false in a folder that does not exist: tests have files in no folder. */
-    public static boolean create(Path file) throws IOException {
-        if (Files.exists(file)) {
-            return true;
-        }
+    /**
+     * Takes the right to change a table's file or log, which is created empty if it is missing.
+     *
+     * @return to be closed; null in a folder that does not exist: tests have files in no folder
+     * @throws IOException if another opener has that right; the message names the file
+     */
+    public static @Nullable HeldFile hold(Path file) throws IOException {
         Path folder = file.toAbsolutePath().getParent();
         if (folder == null || !Files.isDirectory(folder)) {
-            return false;
+            return null;
         }
-        try {
-            Files.createFile(file);
-        } catch (FileAlreadyExistsException anotherWasFirst) {
-            return true;
+        HeldFile held = HeldFile.toFill(file);
+        if (held == null) {
+            throw new IOException(file + " is being built or open for updates already, in this process or another");
         }
-        return true;
+        return held;
     }
 
     /** Makes the entry of a file in its folder durable: a new file is lost with its entry, even if its content was synced. */

@@ -6,7 +6,6 @@ import io.github.roost.core.spi.Indexing;
 import io.github.roost.index.disk.format.BlockMap;
 import io.github.roost.index.disk.format.CodeErrors;
 import io.github.roost.index.disk.format.DiskGraph;
-import io.github.roost.index.disk.format.Folders;
 import io.github.roost.index.disk.format.ProductCodes;
 import io.github.roost.index.disk.format.Superblock;
 import io.github.roost.index.disk.format.TableCopy;
@@ -15,13 +14,10 @@ import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
 import io.github.roost.neighborhash.spi.RowMap;
 import io.github.roost.vector.FileFormatException;
-import io.github.roost.vector.file.HeldFile;
-import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -92,16 +88,13 @@ public final class DiskUpdates {
     }
 
     private static final int MAX_ROOT_TRIES = 3;
-    private static final int LOGS = 2;
     private static final Command STOP = new Command.Stop();
 
     private final Indexing indexing;
     private final Registration table;
     private final DiskGraph graph;
     private final BlockFile file;
-    private final BlockFile[] logFiles;
-    /** Keep other tables from being saved in the logs' places. */
-    private final List<HeldFile> heldLogs = new ArrayList<>();
+    private final LogFiles logFiles;
 
     private final int maxChangedPages;
     private final int maxLogBlocks;
@@ -114,8 +107,6 @@ public final class DiskUpdates {
     private final ReentrantReadWriteLock open = new ReentrantReadWriteLock();
 
     private boolean closed;
-    /** Whether the logs have been begun, or may have been; then a table needs a checkpoint to be whole in its file. */
-    private volatile boolean hasBegun;
     /** Whether the next checkpoint is the last: no update follows it. */
     private volatile boolean isLast;
     /** Number of changed pages at which the next checkpoint begins: larger after a failed one. */
@@ -170,7 +161,7 @@ public final class DiskUpdates {
         this.maxLogBlocks = maxLogBlocks;
         this.checkpointAtBlocks = maxLogBlocks;
         this.writer = new DiskWriter(graph, rows, io, counts, new WriterOwner());
-        this.logFiles = open(io, file.path(), newest);
+        this.logFiles = new LogFiles(io, file.path(), newest);
         try {
             this.log = logAfter(newest.sequence(), 0);
             List<Update> updates = recover();
@@ -201,77 +192,20 @@ public final class DiskUpdates {
                 graph.layout().pages(root.nodes()), graph.layout().rowBlocks(root.nodes()));
     }
 
-    private BlockFile[] open(BlockIo io, Path path, Superblock root) throws IOException {
-        List<BlockFile> logs = new ArrayList<>();
-        try {
-            for (int i = 0; i < LOGS; i++) {
-                if (!root.isWhole()) {
-                    requireLog(io, path, root, i);
-                }
-                hold(logPath(path, i));
-                logs.add(io.openForUpdate(logPath(path, i)));
-                UpdateLog.requireNoTable(logs.get(i));
-            }
-            // The logs' directory entries must be durable before their content.
-            Folders.sync(path);
-            return logs.toArray(BlockFile[]::new);
-        } catch (Throwable failed) {
-            logs.forEach(BlockFile::close);
-            heldLogs.forEach(HeldFile::close);
-            throw failed;
-        }
-    }
-
-    /** Before a log is created: a table that was not closed and lacks one of its logs has lost updates. */
-    private static void requireLog(BlockIo io, Path path, Superblock newest, int index) throws IOException {
-        Path log = logPath(path, index);
-        try (BlockFile existing = io.open(log)) {
-            if (existing.blocks() > 0 || index != newest.sequence() % LOGS) {
-                return;
-            }
-        } catch (NoSuchFileException | FileNotFoundException missing) {
-            throw withoutLog(path, log, newest);
-        }
-        throw withoutLog(path, log, newest);
-    }
-
-    private static FileFormatException withoutLog(Path path, Path log, Superblock newest) {
-        return new FileFormatException(
-                path,
-                0,
-                "was not closed, so updates are in its logs, and " + log + " holds no log of checkpoint "
-                        + newest.sequence()
-                        + ": a table that is moved or opened by another name needs its logs beside it");
-    }
-
-    private void hold(Path log) throws IOException {
-        if (Folders.create(log)) {
-            HeldFile held = HeldFile.toChange(log);
-            if (held == null) {
-                throw new IOException(log + " is in use by an open table");
-            }
-            heldLogs.add(held);
-        }
-    }
-
-    public static Path logPath(Path table, int index) {
-        return table.resolveSibling(table.getFileName() + ".log" + index);
-    }
-
-    private BlockFile logFile(long generation) {
-        return logFiles[(int) (generation % logFiles.length)];
-    }
-
     /** The log after a checkpoint of the newest table, at its beginning. */
     private UpdateLog logAfter(long sequence, int before) {
         return new UpdateLog(
-                logFile(sequence), newest.tableId(), sequence, graph.layout().dimension(), before);
+                logFiles.of(sequence),
+                newest.tableId(),
+                sequence,
+                graph.layout().dimension(),
+                before);
     }
 
     /** The updates since the newest checkpoint, in order. */
     private List<Update> recover() throws IOException {
         long sequence = newest.sequence();
-        for (BlockFile one : logFiles) {
+        for (BlockFile one : logFiles.all()) {
             if (UpdateLog.begin(one, newest.tableId()).generation() > sequence + 1) {
                 throw new FileFormatException(
                         file.path(),
@@ -280,14 +214,14 @@ public final class DiskUpdates {
                                 + sequence);
             }
         }
-        BlockFile following = logFile(sequence + 1);
+        BlockFile following = logFiles.of(sequence + 1);
         UpdateLog.Begin begin = UpdateLog.begin(following, newest.tableId());
         boolean isFollowed = begin.generation() == sequence + 1;
         List<Update> updates = new ArrayList<>();
         if (!newest.isWhole()) {
             updates.addAll(isFollowed ? log.replayAtLeastTo(begin.before()) : log.replay());
             if (log.blocks() == 0) {
-                throw withoutLog(file.path(), log.file().path(), newest);
+                throw LogFiles.missing(file.path(), log.file().path(), newest);
             }
             log.rewriteLast();
         }
@@ -306,7 +240,6 @@ public final class DiskUpdates {
         if (!newest.isWhole()) {
             return;
         }
-        hasBegun = true;
         // Its process may have been killed before it had synced it; the log before it is overwritten now.
         writeRoot(newest);
         if (log.generation() == newest.sequence()) {
@@ -315,6 +248,11 @@ public final class DiskUpdates {
         Superblock followed = newest.followed();
         writeRoot(followed);
         newest = followed;
+    }
+
+    /** Whether the table is more than its file, or may be: the superblock that says so may be there or not. */
+    private boolean areLogsBegun() {
+        return !newest.isWhole() || log.generation() != newest.sequence();
     }
 
     /** Begins a log, over the last but one. */
@@ -810,11 +748,11 @@ public final class DiskUpdates {
         }
         isLast = true;
         try {
-            boolean isDue = !newest.isWhole() || hasBegun || !graph.changed().isEmpty();
+            boolean isDue = areLogsBegun() || !graph.changed().isEmpty();
             while (failure == null && isDue) {
                 beginCheckpoint().join();
                 // One that was under way may have begun too early to be the last.
-                isDue = !newest.isWhole();
+                isDue = areLogsBegun();
             }
         } catch (CompletionException failed) {
             LOG.warn("{} is closed without a checkpoint; its log holds the missing updates", file.path());
@@ -856,9 +794,6 @@ public final class DiskUpdates {
             threads.values().forEach(WriterThread::close);
             threads.clear();
         }
-        for (BlockFile one : logFiles) {
-            one.close();
-        }
-        heldLogs.forEach(HeldFile::close);
+        logFiles.close();
     }
 }
