@@ -36,7 +36,9 @@ public final class DescriptorLock implements Closeable {
     private static final int EINTR = 4;
     private static final int EAGAIN = 11;
     private static final int EACCES = 13;
+    private static final int EISDIR = 21;
     private static final int EINVAL = 22;
+    private static final int EMFILE = 24;
     private static final int EROFS = 30;
     private static final int ENOLCK = 37;
     private static final int ENOSYS = 38;
@@ -144,6 +146,8 @@ public final class DescriptorLock implements Closeable {
         return switch (errno) {
             case ENOENT -> new NoSuchFileException(file.toString());
             case EACCES, EROFS -> new AccessDeniedException(file.toString());
+            case EISDIR -> new FileSystemException(file.toString(), null, "Is a directory");
+            case EMFILE -> new FileSystemException(file.toString(), null, "Too many open files");
             default -> new FileSystemException(file.toString(), null, "errno " + errno);
         };
     }
