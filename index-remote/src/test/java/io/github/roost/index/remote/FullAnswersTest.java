@@ -12,7 +12,9 @@ import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.VectorSource;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CancellationException;
@@ -138,6 +140,35 @@ class FullAnswersTest {
                     .isInstanceOf(CompletionException.class)
                     .hasRootCauseMessage("of the filter");
             assertThat(answers.get(1).join().size()).isEqualTo(10);
+        }
+    }
+
+    /** One partition, so they are searched for as a group; one that shares its filter with another is part of a scan. */
+    @Test
+    void ofAGroupOnlyTheSearchesWithTheFailingFilterFail() throws IOException {
+        float[][] rows = Pools.rows(400, 83);
+        try (MutableRemoteTable table = table(rows, 1)) {
+            IdFilter broken = IdFilter.of(id -> {
+                throw new IllegalStateException("of the filter");
+            });
+            SearchRequest right = SearchRequest.of(rows[0], 10).filter(IdFilter.of(id -> id % 3 == 0));
+            SearchRequest failing = right.filter(broken);
+            List<SearchRequest> alone = List.of(right, failing, right);
+            List<SearchRequest> scanned = new ArrayList<>(Collections.nCopies(60, failing));
+            scanned.addAll(Collections.nCopies(60, right));
+            for (List<SearchRequest> requests : List.of(alone, scanned)) {
+                for (int round = 0; round < 30; round++) {
+                    List<CompletableFuture<SearchResult>> answers = table.searchAll(requests);
+                    for (int i = 0; i < answers.size(); i++) {
+                        CompletableFuture<SearchResult> answer = answers.get(i);
+                        if (requests.get(i) == failing) {
+                            assertThatThrownBy(answer::join).hasRootCauseMessage("of the filter");
+                        } else {
+                            assertThat(answer.join().size()).isEqualTo(10);
+                        }
+                    }
+                }
+            }
         }
     }
 

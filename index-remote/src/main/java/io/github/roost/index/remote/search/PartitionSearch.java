@@ -227,19 +227,19 @@ final class PartitionSearch implements Indexing.GroupSearch<QueryState, Partitio
                 if (isOver(index)) {
                     continue;
                 }
-                QueryState query = group.query(index);
                 if (graph == null) {
-                    answer(index, new PartitionResult(withLog(NOTHING, log, query, context), seen));
+                    find(index, null, log, seen, context);
                     continue;
                 }
                 int[] alike = alike(index, graph);
-                GroupScan.Shape shape = new GroupScan.Shape(graph.rows(), graph.dimension(), query.ef());
+                GroupScan.Shape shape = new GroupScan.Shape(
+                        graph.rows(), graph.dimension(), group.query(index).ef());
                 if (alike.length > 0 && GroupScan.isLessWork(alike.length, shape)) {
                     int[] some = Arrays.copyOf(alike, Math.min(alike.length, GroupScan.queriesIn(left, shape)));
                     scan(some, graph, log, seen, context);
                     left -= GroupScan.nanos(some.length, shape);
                 } else {
-                    answer(index, new PartitionResult(find(graph, log, query, context), seen));
+                    find(index, graph, log, seen, context);
                     left -= GroupScan.graphSearchNanos(shape);
                 }
             }
@@ -277,11 +277,42 @@ final class PartitionSearch implements Indexing.GroupSearch<QueryState, Partitio
             List<float[]> queries = IntStream.of(indices)
                     .mapToObj(index -> group.query(index).request().query())
                     .toList();
-            List<SearchResult> results = graph.scanTogether(queries, like.k(), log.alive(), like.filter(), context);
-            for (int i = 0; i < indices.length; i++) {
+            try {
+                List<SearchResult> results = graph.scanTogether(queries, like.k(), log.alive(), like.filter(), context);
+                for (int i = 0; i < indices.length; i++) {
+                    answer(
+                            indices[i],
+                            new PartitionResult(withLog(results.get(i), log, group.query(indices[i]), context), seen));
+                }
+            } catch (RuntimeException | Error ofTheFilter) {
+                for (int index : indices) {
+                    fail(index, ofTheFilter);
+                }
+            }
+        }
+
+        /** Searches for one query. */
+        private void find(
+                int index,
+                @Nullable Graph graph,
+                PartitionLog log,
+                PartitionResult.@Nullable Seen seen,
+                SearchContext context) {
+            try {
                 answer(
-                        indices[i],
-                        new PartitionResult(withLog(results.get(i), log, group.query(indices[i]), context), seen));
+                        index,
+                        new PartitionResult(PartitionSearch.this.find(graph, log, group.query(index), context), seen));
+            } catch (RuntimeException | Error ofTheFilter) {
+                fail(index, ofTheFilter);
+            }
+        }
+
+        /** An error in the caller's code: only the queries with its filter fail, not others of the group. */
+        private void fail(int index, Throwable ofTheFilter) {
+            if (!answered[index]) {
+                answered[index] = true;
+                group.query(index).served(partition);
+                group.fail(index, ofTheFilter);
             }
         }
 
