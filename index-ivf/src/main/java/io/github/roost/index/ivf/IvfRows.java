@@ -305,6 +305,11 @@ final class IvfRows {
         return null;
     }
 
+    /** Whether the lists keep codes. */
+    boolean isCoded() {
+        return lists.layout().codes();
+    }
+
     /** Bytes of rows, ids, codes and {@link #locations}. */
     long bytes() {
         Lists now = lists;

@@ -450,6 +450,13 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
         return limit.bytes();
     }
 
+    /** {@return the type of the components that searches read: {@code FLOAT32} also if {@code INT8} was asked for but would lose near rows} */
+    @Override
+    public ElementType elementType() {
+        ElementType asked = super.elementType();
+        return asked == ElementType.INT8 && !rows.isCoded() ? ElementType.FLOAT32 : asked;
+    }
+
     @Override
     public TableStats stats() {
         long bytes = registration().isOpen() ? rows.bytes() : 0;

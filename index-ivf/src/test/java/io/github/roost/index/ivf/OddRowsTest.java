@@ -177,6 +177,7 @@ class OddRowsTest {
                 .nlist(5)
                 .nprobe(5)
                 .build(ORCHESTRATOR, rows)) {
+            assertThat(table.stats().elementType()).isEqualTo(ElementType.FLOAT32);
             long[] ids = LongStream.range(0, ROWS).toArray();
             for (int i = 0; i < 20; i++) {
                 assertThat(table.search(rows[i], K).join())
