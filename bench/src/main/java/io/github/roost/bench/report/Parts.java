@@ -7,6 +7,8 @@ public final class Parts {
     private static final String SIMULATED = "v0,v1,v2,v2-gated,roost";
     private static final String REPLAYED = "v1,v0,v2,v2-gated,roost --baseline forkjoin,fixed";
 
+    private static final String GRAPHS = "hnswlib,usearch,glass-sq8,symphonyqg";
+
     private static final List<RunPart> FULL = List.of(
             RunPart.of("calibration", 1.2, "sim --calibrate"),
             RunPart.of(
@@ -45,7 +47,21 @@ public final class Parts {
                     "sim-sensitivity",
                     .5,
                     "sim --workload hnsw --ccds 12 --policy v0,roost --searches 2000 --sample 16 --sensitivity"),
-            RunPart.of("rivals", 1.3, "bench rivals --rows 10000 --rounds 3 --slice-millis 50"),
+            RunPart.of(
+                    "rivals-glove",
+                    2,
+                    "bench rivals --data glove100 --rows 60000 --element int8 --k 10,100 --rival " + GRAPHS
+                            + " --rounds 3 --slice-millis 50"),
+            RunPart.of(
+                    "rivals-floret",
+                    2,
+                    "bench rivals --data floret300 --rows 40000 --element int8 --rival " + GRAPHS
+                            + " --rounds 3 --slice-millis 50"),
+            RunPart.of(
+                    "rivals-ivf",
+                    1,
+                    "bench rivals --index ivf --data glove100 --rows 100000 --element codes --rival faiss-ivf,scann"
+                            + " --rounds 3 --slice-millis 50"),
             RunPart.of("ivf", .8, "bench ivf --nprobe 8,32 --rounds 3 --slice-millis 300"),
             RunPart.of(
                     "ivf-mixture",

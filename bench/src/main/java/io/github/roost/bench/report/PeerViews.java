@@ -30,11 +30,15 @@ final class PeerViews {
             plots.add(curves.plot());
             tables.append("\n\n").append(atRecalls(json, curves));
         }
-        String setting = "%s; M %d, efConstruction %d, threads: %d."
+        String built = json.path("index").asText().equals("ivf")
+                ? "nlist %d".formatted(json.path("nlist").asInt())
+                : "M %d, efConstruction %d"
+                        .formatted(
+                                json.path("m").asInt(), json.path("efConstruction").asInt());
+        String setting = "%s; %s, threads: %d."
                 .formatted(
                         json.path("workload").asText(),
-                        json.path("m").asInt(),
-                        json.path("efConstruction").asInt(),
+                        built,
                         json.path("threads").asInt());
         return new Block(setting + tables, plots);
     }

@@ -315,6 +315,7 @@ public final class RivalsBench implements Callable<Integer> {
         all.put("provenance", where);
         all.put("threads", threads.value());
         all.put("alone", alone);
+        all.put("index", index.name());
         all.put("m", options.m());
         all.put("efConstruction", options.efConstruction());
         all.put("nlist", lists(workload));
