@@ -18,6 +18,7 @@ import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -35,7 +36,8 @@ import org.jspecify.annotations.Nullable;
  * separately, so one call may see some changes and not others. Changes are not durable: {@link VersionBuilder#putOthersOfCurrent}
  * copies them into the next version.
  *
- * <p>Thread-safe. Methods that publish, load, unload, change or begin versions wait for each other; readers wait for none of them.
+ * <p>Thread-safe. Methods that publish, load, unload or delete versions wait for each other. Upserts, statistics and {@link #begin} do not wait
+ * while they read a file, only while the live versions are exchanged. Readers wait for none of them.
  * After {@link #close} all methods throw an {@link IllegalStateException}.
  *
  * <p>The memory of a version is freed after a grace period, as in {@link NeighborHashMap}: the live versions are replaced, then all read
@@ -75,7 +77,9 @@ public final class VersionedRows implements AutoCloseable {
     private final @Nullable ValueMemory valueMemory;
     /** The versions that builders are open for. Guarded by this. */
     private final Set<Long> begun = new HashSet<>();
-    /** Null if the table is closed. Written under the lock of this. */
+    /** Held while a version is read, made live, unloaded or deleted; taken before the lock of this, which is free while a file is read. */
+    private final ReentrantLock loading = new ReentrantLock();
+    /** Null if the table is closed. Written with {@link #loading} and the lock of this. */
     private volatile @Nullable Live live = new Live(null, null);
 
     private VersionedRows(RowsFolder folder, Builder builder) {
@@ -304,11 +308,16 @@ public final class VersionedRows implements AutoCloseable {
      * @throws IOException if it cannot be read; nothing has changed
      * @throws OutOfMemoryError if there is no memory for it; nothing has changed
      */
-    public synchronized void load(long version) throws IOException {
-        Live now = live();
-        requireVersion(version);
-        if (now.find(version) == null) {
-            replace(new Live(now.current, read(version)));
+    public void load(long version) throws IOException {
+        loading.lock();
+        try {
+            Live now = live();
+            requireVersion(version);
+            if (now.find(version) == null) {
+                replace(new Live(now.current, read(version)));
+            }
+        } finally {
+            loading.unlock();
         }
     }
 
@@ -325,26 +334,31 @@ public final class VersionedRows implements AutoCloseable {
      * @throws IOException if it cannot be read, or the current version's name cannot be written; nothing has changed
      * @throws OutOfMemoryError if there is no memory for it; nothing has changed
      */
-    public synchronized void publish(long version) throws IOException {
-        Live now = live();
-        requireVersion(version);
-        Version found = now.find(version);
-        if (found != null && found == now.current) {
-            return;
-        }
-        Version next = found == null ? read(version) : found;
-        boolean done = false;
+    public void publish(long version) throws IOException {
+        loading.lock();
         try {
-            // Before readers see it, so that a restart does not go back to an older version than was read.
-            folder.setCurrent(version);
-            done = true;
-        } finally {
-            if (!done && next != found) {
-                next.close();
+            Live now = live();
+            requireVersion(version);
+            Version found = now.find(version);
+            if (found != null && found == now.current) {
+                return;
             }
+            Version next = found == null ? read(version) : found;
+            boolean done = false;
+            try {
+                // Before readers see it, so that a restart does not go back to an older version than was read.
+                folder.setCurrent(version);
+                done = true;
+            } finally {
+                if (!done && next != found) {
+                    next.close();
+                }
+            }
+            replace(new Live(next, now.current));
+            folder.deleteOlder(version);
+        } finally {
+            loading.unlock();
         }
-        replace(new Live(next, now.current));
-        folder.deleteOlder(version);
     }
 
     /**
@@ -353,14 +367,19 @@ public final class VersionedRows implements AutoCloseable {
      * @param version any version but the current one
      * @throws IllegalArgumentException if it is the current one
      */
-    public synchronized void unload(long version) {
-        Live now = live();
-        Version found = now.find(version);
-        if (found != null && found == now.current) {
-            throw new IllegalArgumentException("version must not be the current one, got " + version);
-        }
-        if (found != null) {
-            replace(new Live(now.current, null));
+    public void unload(long version) {
+        loading.lock();
+        try {
+            Live now = live();
+            Version found = now.find(version);
+            if (found != null && found == now.current) {
+                throw new IllegalArgumentException("version must not be the current one, got " + version);
+            }
+            if (found != null) {
+                replace(new Live(now.current, null));
+            }
+        } finally {
+            loading.unlock();
         }
     }
 
@@ -371,15 +390,20 @@ public final class VersionedRows implements AutoCloseable {
      * @throws IllegalArgumentException if it is live
      * @throws IOException if it cannot be deleted
      */
-    public synchronized void delete(long version) throws IOException {
-        if (live().find(version) != null) {
-            throw new IllegalArgumentException("version must not be live, got " + version);
+    public void delete(long version) throws IOException {
+        loading.lock();
+        try {
+            if (live().find(version) != null) {
+                throw new IllegalArgumentException("version must not be live, got " + version);
+            }
+            folder.delete(version);
+        } finally {
+            loading.unlock();
         }
-        folder.delete(version);
     }
 
     /** Replaces the live versions, waits for a grace period, and closes versions that are not live afterwards. */
-    private void replace(@Nullable Live next) {
+    private synchronized void replace(@Nullable Live next) {
         Live before = live;
         live = next;
         readers.awaitThoseInside();
@@ -601,13 +625,18 @@ public final class VersionedRows implements AutoCloseable {
 
     /** Closes the table: waits for reader calls in progress, then frees its memory. Idempotent. */
     @Override
-    public synchronized void close() {
-        if (live != null) {
-            replace(null);
-            if (valueMemory != null) {
-                valueMemory.registration().close();
+    public void close() {
+        loading.lock();
+        try {
+            if (live != null) {
+                replace(null);
+                if (valueMemory != null) {
+                    valueMemory.registration().close();
+                }
+                folder.close();
             }
-            folder.close();
+        } finally {
+            loading.unlock();
         }
     }
 
