@@ -155,9 +155,16 @@ public final class RowsServer implements AutoCloseable {
     }
 
     private static void requireToken(@Nullable String token) {
-        if (token != null && token.length() < MIN_TOKEN) {
+        if (token == null) {
+            return;
+        }
+        if (token.length() < MIN_TOKEN) {
             throw new IllegalArgumentException(
                     "token must have " + MIN_TOKEN + " characters or more, got " + token.length());
+        }
+        // gRPC sends others as question marks, so that different tokens would be the same.
+        if (token.chars().anyMatch(letter -> letter < ' ' || letter > '~')) {
+            throw new IllegalArgumentException("token must be of printable ASCII characters, got another");
         }
     }
 

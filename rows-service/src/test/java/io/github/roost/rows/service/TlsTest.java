@@ -139,6 +139,9 @@ class TlsTest {
         }
         assertThatThrownBy(() -> new RowsServer.Orders(registry, RowsServer.Seat.whole(0), Map.of(), "short"))
                 .hasMessage("token must have 16 characters or more, got 5");
+        assertThatThrownBy(() ->
+                        new RowsServer.Orders(registry, RowsServer.Seat.whole(0), Map.of(), "пароль-координатора"))
+                .hasMessage("token must be of printable ASCII characters, got another");
     }
 
     @Test
