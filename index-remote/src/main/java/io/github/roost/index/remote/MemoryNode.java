@@ -15,6 +15,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,6 +37,7 @@ public final class MemoryNode implements AutoCloseable {
     private final long beatMillis;
     private final Thread beating;
     private final CountDownLatch closing = new CountDownLatch(1);
+    private final AtomicBoolean closed = new AtomicBoolean();
 
     private MemoryNode(HeldFile held, RemoteMemory.Region region, int partitions, long termMillis) {
         this.held = held;
@@ -72,7 +74,7 @@ public final class MemoryNode implements AutoCloseable {
         Path file = pool.toAbsolutePath();
         HeldFile held = HeldFile.toChange(file);
         if (held == null) {
-            throw new RemoteMemoryException(file.toString(), "is served by another node");
+            throw new RemoteMemoryException(file.toString(), "is served by another node, or being replaced");
         }
         boolean serving = false;
         try {
@@ -168,21 +170,22 @@ public final class MemoryNode implements AutoCloseable {
     /** Stops the heartbeat: tables consider the node lost within its term. A second call does nothing. */
     @Override
     public void close() throws IOException {
-        if (closing.getCount() == 0) {
+        if (closed.getAndSet(true)) {
             return;
         }
         closing.countDown();
         boolean interrupted = false;
-        try {
-            beating.join();
-        } catch (InterruptedException e) {
-            interrupted = true;
+        while (beating.isAlive()) {
+            try {
+                beating.join();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
-        } else {
-            region.close();
         }
+        region.close();
         held.close();
     }
 }

@@ -10,7 +10,9 @@ import io.github.roost.testkit.Await;
 import io.github.roost.testkit.ChildJvm;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
+import io.github.roost.vector.file.WholeFile;
 import java.io.IOException;
+import java.nio.channels.Channels;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -176,8 +178,13 @@ class MemoryNodeTest {
                     .hasMessageContaining("is served by another node");
         }
         MemoryNode again = MemoryNode.serve(file, TERM);
+        Thread.currentThread().interrupt();
         again.close();
+        assertThat(Thread.interrupted()).isTrue();
         again.close();
+        // Nothing has it any more.
+        WholeFile.replace(
+                file, channel -> Files.copy(folder.resolve("served.pool"), Channels.newOutputStream(channel)));
         Path other = folder.resolve("other");
         Files.write(other, new byte[5_000]);
         assertThatThrownBy(() -> MemoryNode.serve(other, TERM)).hasMessageContaining("is not a pool of remote memory");

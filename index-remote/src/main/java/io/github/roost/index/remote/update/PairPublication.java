@@ -68,6 +68,9 @@ final class PairPublication {
          * @param held bytes held by readers of older epochs
          */
         record NoSpace(long bytes, long free, long held) implements Published {}
+
+        /** The pool takes no more rebuilds. Nothing was written, so the lease is given back and other changes go on. */
+        record Refused(String why) implements Published {}
     }
 
     /**
@@ -101,10 +104,8 @@ final class PairPublication {
         // Not 0 if a writer was fenced off before it wrote to its space.
         long left = pool.word(PoolHead.RESERVATION_AT);
         if (left != 0 && lost.size() == PoolHead.MAX_LOST) {
-            throw new RemoteMemoryException(
-                    pool.region().name(),
-                    "has lost space to writers in " + PoolHead.MAX_LOST
-                            + " places, so it takes no more rebuilds: save a table of it to another file, and serve that");
+            return new Published.Refused("has lost space to writers in " + PoolHead.MAX_LOST
+                    + " places, so it takes no more rebuilds: save a table of it to another file, and serve that");
         }
         // Renewed only now: it proves that the words were read before any other writer could take over.
         lease.renew();

@@ -94,6 +94,8 @@ public final class PairRebuild {
                     return false;
                 }
                 case PairPublication.Published.NoSpace none -> lacking = none;
+                case PairPublication.Published.Refused(String why) ->
+                    throw new RemoteMemoryException(pool.region().name(), why);
             }
             if (lacking.held() < lacking.bytes() && lacking.free() < lacking.bytes() - lacking.held()) {
                 // Even if all readers release their holds there is not enough room.

@@ -174,6 +174,9 @@ class LostWritersTest {
         assertThat(table.put(ID, in(0).getFirst())).isTrue();
         assertThatThrownBy(() -> table.rebuild(0))
                 .hasMessageContaining("takes no more rebuilds: save a table of it to another file, and serve that");
+        assertThat(pool.word(PoolHead.LEASE_AT) & 1)
+                .as("whether the lease is held, so that other changes wait for its end")
+                .isZero();
         table.save(folder.resolve("saved.pool"));
         try (MutableRemoteTable saved =
                 RemoteTable.builder().open(orchestrator, "saved", RemoteMemory.mapped(folder), "saved.pool")) {
