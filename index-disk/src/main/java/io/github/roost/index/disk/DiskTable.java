@@ -19,6 +19,7 @@ import io.github.roost.index.disk.search.DiskSearch;
 import io.github.roost.index.disk.search.PageReads;
 import io.github.roost.index.disk.search.SearchCounts;
 import io.github.roost.index.disk.update.DiskUpdates;
+import io.github.roost.index.disk.update.LogFiles;
 import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
 import io.github.roost.neighborhash.spi.RowMap;
@@ -31,6 +32,7 @@ import io.github.roost.vector.TableStats;
 import io.github.roost.vector.Vectors;
 import io.github.roost.vector.file.FileChecks;
 import io.github.roost.vector.file.HeldFile;
+import io.github.roost.vector.file.WholeFile;
 import io.github.roost.vector.spi.AbstractVectorTable;
 import io.github.roost.vector.spi.RecallSample;
 import java.io.IOException;
@@ -360,8 +362,8 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
     /**
      * {@inheritDoc} This table keeps its file; the copy is a table of its own, with the updates that were durable at the call.
      *
-     * @throws IOException if the copy cannot be written, or is the file or a log of a table that is open for updates, this one included: later
-     *     updates would be lost
+     * @throws IOException if the copy cannot be written, or is the file or a log of this table or of one that is open for updates: updates would
+     *     be lost
      * @throws io.github.roost.core.OrchestratorClosedException if the table is open for updates, whose checkpoint workers write, and the
      *     orchestrator is closed
      */
@@ -369,6 +371,8 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
     public void save(Path copy) throws IOException {
         Objects.requireNonNull(copy, "file must not be null");
         try (var _ = use()) {
+            Path own = file.path();
+            WholeFile.requireOther(copy, List.of(own, LogFiles.pathOf(own, 0), LogFiles.pathOf(own, 1)));
             if (updates == null) {
                 TableCopy.write(file, graph.root(), copy);
             } else {

@@ -36,7 +36,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("stress")
 @Timeout(value = 300, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class DiskUpdatesTest {
-    private static final String OPEN = " is being built or open for updates already, in this process or another";
+    private static final String OPEN =
+            " is being built or replaced, or open for updates already, in this process or another";
     private static final int K = 10;
     private static final int COUNT = 3_000;
     private static final int AT_ONCE = 100;
@@ -121,13 +122,62 @@ class DiskUpdatesTest {
                 for (DiskTable saved : List.of(table, other)) {
                     assertThatThrownBy(() -> saved.save(own))
                             .isInstanceOf(IOException.class)
-                            .hasMessageEndingWith(" is in use by an open table, so it cannot be replaced");
+                            .hasMessageEndingWith(" is in use by an open table or a save, so it cannot be replaced");
                 }
             }
             assertThat(table.remove(ROWS.ids()[1])).isTrue();
         }
         try (MutableDiskTable table = open()) {
             assertThat(table.size()).isEqualTo(98);
+        }
+    }
+
+    /** Its process was killed: nothing holds it, and its updates are in its logs. */
+    @Test
+    void aTableThatWasNotClosedIsNotSavedOverItself() throws Exception {
+        build(100);
+        Path killed = folder.resolve("killed");
+        try (MutableDiskTable table = open()) {
+            assertThat(table.remove(ROWS.ids()[0])).isTrue();
+            Files.copy(file, killed);
+            for (int log = 0; log < 2; log++) {
+                Files.copy(LogFiles.pathOf(file, log), LogFiles.pathOf(killed, log));
+            }
+        }
+        Path link = Files.createSymbolicLink(folder.resolve("link"), killed);
+        try (DiskTable read = DiskTable.openReadOnly(orchestrator, io, "read", killed)) {
+            for (Path own : List.of(killed, link, LogFiles.pathOf(killed, 0), LogFiles.pathOf(killed, 1))) {
+                assertThatThrownBy(() -> read.save(own))
+                        .isInstanceOf(IOException.class)
+                        .hasMessage(own + " is in use by an open table or a save, so it cannot be replaced");
+            }
+            read.save(folder.resolve("other"));
+        }
+        try (MutableDiskTable table = DiskTable.open(orchestrator, io, "killed", killed)) {
+            assertThat(table.size()).isEqualTo(99);
+        }
+    }
+
+    @Test
+    void anOlderCopyDoesNotTakeTheUpdatesOfALaterState() throws Exception {
+        build(100);
+        Path backup = Files.copy(file, folder.resolve("backup"));
+        Path killed = folder.resolve("killed");
+        try (MutableDiskTable table = open()) {
+            assertThat(table.remove(ROWS.ids()[0])).isTrue();
+            Files.copy(backup, killed);
+            for (int log = 0; log < 2; log++) {
+                Files.copy(LogFiles.pathOf(file, log), LogFiles.pathOf(killed, log));
+            }
+        }
+        assertThatThrownBy(() -> DiskTable.open(orchestrator, io, "killed", killed))
+                .isInstanceOf(FileFormatException.class)
+                .hasMessageContaining("is an older copy: the updates in " + LogFiles.pathOf(killed, 0)
+                        + " are of a later state; without its logs it opens as it was");
+        Files.delete(LogFiles.pathOf(killed, 0));
+        Files.delete(LogFiles.pathOf(killed, 1));
+        try (MutableDiskTable table = DiskTable.open(orchestrator, io, "killed", killed)) {
+            assertThat(table.size()).isEqualTo(100);
         }
     }
 

@@ -165,8 +165,8 @@ class KilledTableTest {
             // A second opener of its table would write over what it writes.
             assertThatThrownBy(() -> DiskTable.open(orchestrator, io, "second", file))
                     .isInstanceOf(IOException.class)
-                    .hasMessageContaining(
-                            file + " is being built or open for updates already, in this process or another");
+                    .hasMessageContaining(file
+                            + " is being built or replaced, or open for updates already, in this process or another");
             // Between two acknowledgements as well.
             TimeUnit.NANOSECONDS.sleep(random.nextInt(3_000_000));
             // By its handle: that leaves what it has written to be read.

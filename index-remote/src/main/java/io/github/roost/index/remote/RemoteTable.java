@@ -206,6 +206,7 @@ public sealed class RemoteTable extends AbstractVectorTable permits MutableRemot
     public void save(Path file) throws IOException {
         Objects.requireNonNull(file, "file must not be null");
         try (var _ = use()) {
+            WholeFile.requireOther(file, List.of(Path.of(pool.region().name())));
             WholeFile.replace(file, new PoolCopy(pool, writer(), hold)::write);
         }
     }

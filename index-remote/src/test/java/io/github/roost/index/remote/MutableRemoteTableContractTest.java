@@ -66,7 +66,7 @@ class MutableRemoteTableContractTest extends VectorTableContract<MutableRemoteTa
             for (MutableRemoteTable saved : List.of(table, other)) {
                 assertThatThrownBy(() -> saved.save(file))
                         .isInstanceOf(IOException.class)
-                        .hasMessage(file + " is in use by an open table, so it cannot be replaced");
+                        .hasMessage(file + " is in use by an open table or a save, so it cannot be replaced");
             }
             assertThat(table.remove(17)).isTrue();
         }

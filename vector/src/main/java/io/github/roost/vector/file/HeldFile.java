@@ -12,6 +12,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  * ends in any way. Thread-safe.
  *
  * <p>Two bytes far behind the content are locked. One opener may change a file, many may use it, and {@link WholeFile} replaces it only
- * if there is neither. Where the system has no locks of descriptors (all but Linux), the process's locks are taken, which exclude other updaters alone.
+ * if there is neither. Where the system or the file system has no locks of descriptors (all systems but Linux), the process's locks are
+ * taken, which exclude other updaters alone.
  */
 public final class HeldFile implements AutoCloseable {
     private static final long CHANGES_AT = 1L << 62;
@@ -44,15 +46,19 @@ public final class HeldFile implements AutoCloseable {
      */
     public static @Nullable HeldFile toChange(Path file) throws IOException {
         Path real = file.toRealPath();
-        if (!DescriptorLock.isSupported()) {
-            return ofProcess(real);
-        }
-        return locked(real, lock -> {
-            if (!lock.isWritable()) {
-                throw new AccessDeniedException(real.toString());
+        if (DescriptorLock.isSupported()) {
+            try {
+                return locked(real, lock -> {
+                    if (!lock.isWritable()) {
+                        throw new AccessDeniedException(real.toString());
+                    }
+                    return lock.tryLock(CHANGES_AT, 1, true) && lock.tryLock(USES_AT, 1, false);
+                });
+            } catch (DescriptorLock.NoLocksException none) {
+                // As on a system without them.
             }
-            return lock.tryLock(CHANGES_AT, 1, true) && lock.tryLock(USES_AT, 1, false);
-        });
+        }
+        return ofProcess(real);
     }
 
     /**
@@ -79,7 +85,10 @@ public final class HeldFile implements AutoCloseable {
      * @throws IOException if the file cannot be opened, or is being replaced
      */
     public static HeldFile toUse(Path file) throws IOException {
-        return locked(file, lock -> lock.tryLock(USES_AT, 1, false), " is being replaced");
+        return locked(
+                file,
+                lock -> lock.tryLock(USES_AT, 1, false),
+                replaced -> new IOException(replaced + " is being replaced"));
     }
 
     /**
@@ -90,24 +99,31 @@ public final class HeldFile implements AutoCloseable {
      * @throws IOException if the file is in use, or cannot be opened to find out
      */
     static HeldFile toReplace(Path file) throws IOException {
-        // A file that may not be written can be replaced: then the lock shows only whether it is being changed.
+        // A file that may not be written can be replaced: then no one can change it meanwhile, but someone can begin to
+        // use it.
         return locked(
                 file,
-                lock -> lock.tryLock(CHANGES_AT, 2, lock.isWritable()),
-                " is in use by an open table, so it cannot be replaced");
+                lock -> lock.isWritable()
+                        ? lock.tryLock(CHANGES_AT, 2, true)
+                        : lock.isFree(CHANGES_AT, 2) && lock.tryLock(CHANGES_AT, 2, false),
+                HeldFile::inUse);
     }
 
-    private static HeldFile locked(Path file, Locking locking, String refusal) throws IOException {
+    static IOException inUse(Path file) {
+        return new IOException(file + " is in use by an open table or a save, so it cannot be replaced");
+    }
+
+    private static HeldFile locked(Path file, Locking locking, Function<Path, IOException> refusal) throws IOException {
         Path real = file.toRealPath();
         if (DescriptorLock.isSupported()) {
             try {
                 HeldFile held = locked(real, locking);
                 if (held == null) {
-                    throw new IOException(file + refusal);
+                    throw refusal.apply(file);
                 }
                 return held;
             } catch (DescriptorLock.NoLocksException none) {
-                // Then nobody can have opened it for changes.
+                // Then the owner of a table looks whether the file is its own.
             }
         }
         return new HeldFile(real, () -> {});

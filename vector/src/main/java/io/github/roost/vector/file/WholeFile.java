@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
 
@@ -56,7 +57,7 @@ public final class WholeFile {
             throw new IOException(file + " is not a regular file");
         }
         // Opened first, so that a failure leaves the old file in place.
-        try (HeldFile _ = Files.exists(place) ? HeldFile.toReplace(place) : null;
+        try (HeldFile held = Files.exists(place) ? HeldFile.toReplace(place) : null;
                 FileChannel entries = FileChannel.open(folder, StandardOpenOption.READ)) {
             Path draft = folder.resolve("." + place.getFileName() + "-" + UUID.randomUUID() + ".part");
             FileChannel created = create(draft, place);
@@ -64,11 +65,29 @@ public final class WholeFile {
                 try (FileChannel channel = created) {
                     write(content, channel, place);
                 }
-                move(draft, place);
+                // Meanwhile a table may have been built there and opened.
+                try (HeldFile _ = held == null && Files.exists(place) ? HeldFile.toReplace(place) : null) {
+                    move(draft, place);
+                }
             } finally {
                 Files.deleteIfExists(draft);
             }
             entries.force(true);
+        }
+    }
+
+    /**
+     * Refuses a target that is one of a table's own files, also where no lock tells.
+     *
+     * @param file the file to replace, which may be missing
+     * @param own files of the table, each of which may be missing
+     * @throws IOException if it is one of them
+     */
+    public static void requireOther(Path file, List<Path> own) throws IOException {
+        for (Path each : own) {
+            if (Files.exists(file) && Files.exists(each) && Files.isSameFile(file, each)) {
+                throw HeldFile.inUse(file);
+            }
         }
     }
 

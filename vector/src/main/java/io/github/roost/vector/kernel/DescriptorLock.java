@@ -22,13 +22,14 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
  * An open file whose locks belong to its descriptor (Linux, {@code F_OFD_SETLK} of {@code fcntl(2)}). They stay until it is closed or the
  * process ends, under whatever name the file was opened, and exclude other descriptors of the same process too. The locks of
  * {@link java.nio.channels.FileChannel} belong to the process: they are gone as soon as any descriptor of the file is closed. Used by one thread at
- * a time.
+ * a time, except that any may close it.
  */
 @SuppressWarnings({"restricted", "IllegalCatch"}) // what method handles declare
 public final class DescriptorLock implements Closeable {
@@ -46,9 +47,11 @@ public final class DescriptorLock implements Closeable {
 
     private static final int O_RDWR = 2;
     private static final int O_CLOEXEC = 0x80000;
+    private static final int GET_LOCK = 36;
     private static final int SET_LOCK = 37;
     private static final short SHARED = 0;
     private static final short EXCLUSIVE = 1;
+    private static final short NONE = 2;
     /** {@code struct flock}: type, whence, start, length, process. */
     private static final int LOCK_BYTES = 32;
 
@@ -90,12 +93,13 @@ public final class DescriptorLock implements Closeable {
 
     private final Path file;
     private final boolean writable;
-    private int fd;
+    /** Negative if it is closed: the number may be another file's then. */
+    private final AtomicInteger descriptor;
 
     private DescriptorLock(Path file, boolean writable, int fd) {
         this.file = file;
         this.writable = writable;
-        this.fd = fd;
+        this.descriptor = new AtomicInteger(fd);
     }
 
     /** {@return whether this system has such locks} */
@@ -168,22 +172,41 @@ public final class DescriptorLock implements Closeable {
      * @throws IOException if the system refuses
      */
     public boolean tryLock(long at, long length, boolean exclusive) throws IOException {
+        return call(SET_LOCK, exclusive ? EXCLUSIVE : SHARED, at, length) != null;
+    }
+
+    /**
+     * Whether no other descriptor has a lock of some bytes; the file need not be writable.
+     *
+     * @param at the first byte
+     * @param length the number of bytes
+     * @throws NoLocksException if the file system has no locks
+     * @throws IOException if the system refuses
+     */
+    public boolean isFree(long at, long length) throws IOException {
+        Short other = call(GET_LOCK, EXCLUSIVE, at, length);
+        return other != null && other == NONE;
+    }
+
+    /** Calls {@code fcntl}; returns the kind of lock that it leaves, or null if another descriptor has a lock. */
+    private @Nullable Short call(int command, short kind, long at, long length) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(Linker.Option.captureStateLayout());
             MemorySegment lock = arena.allocate(LOCK_BYTES, Long.BYTES);
-            lock.set(JAVA_SHORT, 0, exclusive ? EXCLUSIVE : SHARED);
+            lock.set(JAVA_SHORT, 0, kind);
             lock.set(JAVA_LONG, START_AT, at);
             lock.set(JAVA_LONG, LENGTH_AT, length);
+            int fd = descriptor.get();
             int result;
             do {
-                result = (int) Calls.FCNTL.invokeExact(state, fd, SET_LOCK, lock);
+                result = (int) Calls.FCNTL.invokeExact(state, fd, command, lock);
             } while (result < 0 && errno(state) == EINTR);
             if (result >= 0) {
-                return true;
+                return lock.get(JAVA_SHORT, 0);
             }
             int errno = errno(state);
             if (errno == EAGAIN || errno == EACCES) {
-                return false;
+                return null;
             }
             String why = "cannot be locked, errno " + errno;
             throw errno == EINVAL || errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP
@@ -198,7 +221,7 @@ public final class DescriptorLock implements Closeable {
 
     /** {@return whether the path names another file by now} */
     public boolean isReplaced() {
-        Object opened = key(Path.of("/proc/self/fd/" + fd));
+        Object opened = key(Path.of("/proc/self/fd/" + descriptor.get()));
         return opened != null && !opened.equals(key(file));
     }
 
@@ -213,8 +236,7 @@ public final class DescriptorLock implements Closeable {
     /** Unlocks and closes the file; idempotent. */
     @Override
     public void close() {
-        int open = fd;
-        fd = -1;
+        int open = descriptor.getAndSet(-1);
         if (open < 0) {
             return;
         }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.testkit.ChildJvm;
+import io.github.roost.vector.kernel.DescriptorLock;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
@@ -73,7 +74,7 @@ class HeldFileTest {
             assertThat(used).isNotSameAs(usedTwice);
             assertThatThrownBy(() -> replace(file))
                     .isInstanceOf(IOException.class)
-                    .hasMessage(file + " is in use by an open table, so it cannot be replaced");
+                    .hasMessage(file + " is in use by an open table or a save, so it cannot be replaced");
             assertThat(inAnotherProcess(file)).isEqualTo("held, refused");
             try (HeldFile changed = HeldFile.toChange(file)) {
                 assertThat(changed).isNotNull();
@@ -81,6 +82,33 @@ class HeldFileTest {
         }
         replace(file);
         assertThat(file).hasContent("new");
+        assertThat(folder).isDirectoryNotContaining("glob:**.part");
+    }
+
+    /** As one that this process may not write. */
+    @Test
+    void whetherAFileIsInUseIsSeenWithoutALock() throws IOException {
+        try (DescriptorLock looking = DescriptorLock.open(file)) {
+            HeldFile used = HeldFile.toUse(file);
+            assertThat(looking.isFree(1L << 62, 2)).isFalse();
+            used.close();
+            assertThat(looking.isFree(1L << 62, 2)).isTrue();
+            assertThat(looking.tryLock(1L << 62, 2, true)).isTrue();
+            assertThat(looking.isFree(1L << 62, 2)).isTrue();
+        }
+    }
+
+    @Test
+    void aFileThatIsMadeAndHeldDuringASaveStays() throws IOException {
+        Path made = folder.resolve("made");
+        HeldFile[] held = new HeldFile[1];
+        assertThatThrownBy(() -> WholeFile.replace(made, channel -> held[0] = HeldFile.toFill(made)))
+                .isInstanceOf(IOException.class)
+                .hasMessage(made + " is in use by an open table or a save, so it cannot be replaced");
+        assertThat(HeldFile.toChange(made)).isNull();
+        held[0].close();
+        replace(made);
+        assertThat(made).hasContent("new");
         assertThat(folder).isDirectoryNotContaining("glob:**.part");
     }
 

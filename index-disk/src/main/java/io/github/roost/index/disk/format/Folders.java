@@ -25,7 +25,8 @@ public final class Folders {
         }
         HeldFile held = HeldFile.toFill(file);
         if (held == null) {
-            throw new IOException(file + " is being built or open for updates already, in this process or another");
+            throw new IOException(
+                    file + " is being built or replaced, or open for updates already, in this process or another");
         }
         return held;
     }

@@ -227,12 +227,32 @@ public final class DiskUpdates {
         }
         if (isFollowed) {
             log = logAfter(sequence + 1, log.end());
-            updates.addAll(log.replay());
+            List<Update> later = log.replay();
+            if (newest.isWhole() && !later.isEmpty()) {
+                requireDamagedSuperblock(sequence + 1);
+            }
+            updates.addAll(later);
             log.rewriteLast();
         } else {
             UpdateLog.requireNoRest(following, newest.tableId(), sequence + 1);
         }
         return updates;
+    }
+
+    /** The superblock of a checkpoint is durable before the first update that follows it: an older one in its place means an older file. */
+    private void requireDamagedSuperblock(long sequence) throws IOException {
+        int at = Superblock.blockOf(sequence);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment block = arena.allocate(BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES);
+            file.read(at, block);
+            if (Superblock.read(block) != null) {
+                throw new FileFormatException(
+                        file.path(),
+                        (long) at * BlockIo.BLOCK_BYTES,
+                        "is an older copy: the updates in " + log.file().path()
+                                + " are of a later state; without its logs it opens as it was");
+            }
+        }
     }
 
     /** Before the first update or checkpoint of a table that is whole in its file: from now on its logs are a part of it. */
@@ -747,6 +767,8 @@ public final class DiskUpdates {
             LOG.debug("the writer has stopped by itself", aborted);
         }
         isLast = true;
+        // If it fails, the last one need not.
+        awaitCheckpoint();
         try {
             boolean isDue = areLogsBegun() || !graph.changed().isEmpty();
             while (failure == null && isDue) {
