@@ -30,7 +30,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "all",
         description = {
-            "Runs every benchmark and simulation; writes one page with plots, and JSON. Twenty minutes on two cores.",
+            "Runs every benchmark and simulation; writes one page with plots, and JSON. Half an hour on two cores.",
             "Each part is saved when it is done: an interrupted run continues where it stopped."
         })
 final class AllCommand implements Callable<Integer> {

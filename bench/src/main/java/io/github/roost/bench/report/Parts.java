@@ -2,7 +2,7 @@ package io.github.roost.bench.report;
 
 import java.util.List;
 
-/** The parts of a run; each takes less than two minutes on two otherwise idle cores. Stateless. */
+/** The parts of a run; each takes less than four minutes on two otherwise idle cores. Stateless. */
 public final class Parts {
     private static final String SIMULATED = "v0,v1,v2,v2-gated,roost";
     private static final String REPLAYED = "v1,v0,v2,v2-gated,roost --baseline forkjoin,fixed";
@@ -49,12 +49,12 @@ public final class Parts {
                     "sim --workload hnsw --ccds 12 --policy v0,roost --searches 2000 --sample 16 --sensitivity"),
             RunPart.of(
                     "rivals-glove",
-                    2,
+                    3.3,
                     "bench rivals --data glove100 --rows 60000 --element int8 --k 10,100 --rival " + GRAPHS
                             + " --rounds 3 --slice-millis 50"),
             RunPart.of(
                     "rivals-floret",
-                    2,
+                    3.3,
                     "bench rivals --data floret300 --rows 40000 --element int8 --rival " + GRAPHS
                             + " --rounds 3 --slice-millis 50"),
             RunPart.of(

@@ -34,7 +34,8 @@ final class PeerViews {
                 ? "nlist %d".formatted(json.path("nlist").asInt())
                 : "M %d, efConstruction %d"
                         .formatted(
-                                json.path("m").asInt(), json.path("efConstruction").asInt());
+                                json.path("m").asInt(),
+                                json.path("efConstruction").asInt());
         String setting = "%s; %s, threads: %d."
                 .formatted(
                         json.path("workload").asText(),

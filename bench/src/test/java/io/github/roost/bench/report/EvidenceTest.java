@@ -60,10 +60,10 @@ class EvidenceTest {
     }
 
     @Test
-    void everyPartTakesLessThanTwoMinutesAndAllOfThemTwenty() {
-        assertThat(Parts.of(false, true)).extracting(RunPart::minutes).allMatch(minutes -> minutes < 2);
+    void everyPartTakesLessThanFourMinutesAndAllOfThemHalfAnHour() {
+        assertThat(Parts.of(false, true)).extracting(RunPart::minutes).allMatch(minutes -> minutes < 4);
         assertThat(Parts.of(false, true).stream().mapToDouble(RunPart::minutes).sum())
-                .isLessThanOrEqualTo(20);
+                .isLessThanOrEqualTo(30);
     }
 
     @Test
