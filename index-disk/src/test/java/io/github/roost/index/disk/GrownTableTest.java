@@ -173,6 +173,11 @@ class GrownTableTest extends OnDevice {
         assertThat(new CodeErrors(10_000, 2, 2_000, 1e9).areUseless(12_000)).isTrue();
         assertThat(new CodeErrors(10_000, 2, 10_000, 40_000).areStale(20_000)).isTrue();
         assertThat(new CodeErrors(1, 0, 40, 1e-9).areStale(41)).isTrue();
+        assertThat(new CodeErrors(105, 2, 918, 2_700).areStale(1_000))
+                .as("learned from a tenth of the rows, which they fit better than the others")
+                .isTrue();
+        assertThat(new CodeErrors(600, 2, 400, 1_000).areStale(1_000)).isFalse();
+        assertThat(new CodeErrors(5_000, 2, 9_000, 20_000).areStale(14_000)).isFalse();
         assertThat(new CodeErrors(1, 0, 40, 0).areStale(41)).as("all equal").isFalse();
         assertThat(new CodeErrors(0, 0, 100, 50).areStale(1_000)).as("unknown").isFalse();
         assertThat(new CodeErrors(0, 0, 600, 50).areStale(1_100)).isTrue();

@@ -19,6 +19,8 @@ public record CodeErrors(int trained, double mean, int added, double sum) {
     private static final double MIN_SHARE = .01;
     /** Codes are learned again when the added rows have as much more error than expected as this share of all rows has in sum. */
     private static final double MORE = .5;
+    /** Codes that were learned from fewer rows fit these better than others: they are learned again when the table has twice as many rows. */
+    private static final int ENOUGH_TRAINED = 5_000;
     /** Updates wait for codes that are being learned if so many rows are added meanwhile. */
     private static final int MIN_WAITING = 64;
 
@@ -32,8 +34,14 @@ public record CodeErrors(int trained, double mean, int added, double sum) {
 
     /** Whether the codes are to be learned again. */
     public boolean areStale(int rows) {
-        return added >= MIN_ADDED + MIN_SHARE * rows
-                && (trained == 0 ? added >= MORE * rows : sum > 0 && excess() >= MORE * mean * rows);
+        if (added < MIN_ADDED + MIN_SHARE * rows) {
+            return false;
+        }
+        return trained == 0 ? added >= MORE * rows : isOverfit(rows) || (sum > 0 && excess() >= MORE * mean * rows);
+    }
+
+    private boolean isOverfit(int rows) {
+        return trained < ENOUGH_TRAINED && rows >= 2L * trained && excess() > 0;
     }
 
     /** Whether so many rows have codes that hardly stand for them that no more rows should be added. */
