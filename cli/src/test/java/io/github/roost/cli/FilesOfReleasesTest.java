@@ -231,49 +231,32 @@ class FilesOfReleasesTest {
     private void check(Kind kind, Path copy) throws IOException {
         Path file = copy.resolve("table");
         switch (kind) {
-            case HNSW, HNSW_INT8 -> {
-                try (VectorTable table = HnswTable.open(orchestrator, "read", file)) {
-                    check(table, 0);
-                }
-            }
-            case LIVE -> {
-                try (VectorTable table = LiveTable.open(orchestrator, "read", file)) {
-                    check(table, 0);
-                }
-            }
-            case IVF, IVF_FLOAT16, IVF_INT8, IVF_CODES -> {
-                try (VectorTable table = IvfTable.open(orchestrator, "read", file)) {
-                    check(table, kind == Kind.IVF_CODES ? .05 : kind == Kind.IVF_FLOAT16 ? .002 : 0);
-                }
-            }
-            case DISK -> {
-                try (VectorTable table = DiskTable.open(orchestrator, io, "read", file)) {
-                    check(table, 0);
-                }
-            }
-            case POOL -> {
-                try (VectorTable table =
-                        RemoteTable.builder().open(orchestrator, "read", RemoteMemory.mapped(copy), "table")) {
-                    check(table, 0);
-                }
-            }
+            case HNSW, HNSW_INT8 -> check(HnswTable.open(orchestrator, "read", file), 0);
+            case LIVE -> check(LiveTable.open(orchestrator, "read", file), 0);
+            case IVF, IVF_INT8 -> check(IvfTable.open(orchestrator, "read", file), 0);
+            case IVF_FLOAT16 -> check(IvfTable.open(orchestrator, "read", file), .002);
+            case IVF_CODES -> check(IvfTable.open(orchestrator, "read", file), .05);
+            case DISK -> check(DiskTable.open(orchestrator, io, "read", file), 0);
+            case POOL -> check(RemoteTable.builder().open(orchestrator, "read", RemoteMemory.mapped(copy), "table"), 0);
             case ROWS -> checkRows(copy);
             case LUCENE -> checkLucene(copy);
         }
     }
 
     /** Every row is there and is found by its own vector. */
-    private static void check(VectorTable table, double error) {
-        boolean isChanged = table instanceof MutableVectorTable;
-        assertThat(table.size()).isEqualTo(isChanged ? ROWS - 1 : ROWS);
-        for (int i = 0; i < ROWS; i++) {
-            if (isChanged && i == REMOVED) {
-                assertThat(table.vector(IDS[i])).isNull();
-                continue;
+    private static void check(VectorTable opened, double error) {
+        try (VectorTable table = opened) {
+            boolean isChanged = table instanceof MutableVectorTable;
+            assertThat(table.size()).isEqualTo(isChanged ? ROWS - 1 : ROWS);
+            for (int i = 0; i < ROWS; i++) {
+                if (isChanged && i == REMOVED) {
+                    assertThat(table.vector(IDS[i])).isNull();
+                    continue;
+                }
+                float[] vector = isChanged && i == MOVED ? ELSEWHERE : VECTORS[i];
+                assertThat(table.vector(IDS[i])).containsExactly(vector, Offset.offset((float) error));
+                assertThat(table.search(vector, 1).join().ids()).containsExactly(IDS[i]);
             }
-            float[] vector = isChanged && i == MOVED ? ELSEWHERE : VECTORS[i];
-            assertThat(table.vector(IDS[i])).containsExactly(vector, Offset.offset((float) error));
-            assertThat(table.search(vector, 1).join().ids()).containsExactly(IDS[i]);
         }
     }
 

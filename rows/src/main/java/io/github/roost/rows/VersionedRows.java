@@ -18,7 +18,6 @@ import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -78,7 +77,7 @@ public final class VersionedRows implements AutoCloseable {
     /** The versions that builders are open for. Guarded by this. */
     private final Set<Long> begun = new HashSet<>();
     /** Held while a version is read, made live, unloaded or deleted; taken before the lock of this, which is free while a file is read. */
-    private final ReentrantLock loading = new ReentrantLock();
+    private final Object loading = new Object();
     /** Null if the table is closed. Written with {@link #loading} and the lock of this. */
     private volatile @Nullable Live live = new Live(null, null);
 
@@ -309,15 +308,12 @@ public final class VersionedRows implements AutoCloseable {
      * @throws OutOfMemoryError if there is no memory for it; nothing has changed
      */
     public void load(long version) throws IOException {
-        loading.lock();
-        try {
+        synchronized (loading) {
             Live now = live();
             requireVersion(version);
             if (now.find(version) == null) {
                 replace(new Live(now.current, read(version)));
             }
-        } finally {
-            loading.unlock();
         }
     }
 
@@ -335,8 +331,7 @@ public final class VersionedRows implements AutoCloseable {
      * @throws OutOfMemoryError if there is no memory for it; nothing has changed
      */
     public void publish(long version) throws IOException {
-        loading.lock();
-        try {
+        synchronized (loading) {
             Live now = live();
             requireVersion(version);
             Version found = now.find(version);
@@ -356,8 +351,6 @@ public final class VersionedRows implements AutoCloseable {
             }
             replace(new Live(next, now.current));
             folder.deleteOlder(version);
-        } finally {
-            loading.unlock();
         }
     }
 
@@ -368,8 +361,7 @@ public final class VersionedRows implements AutoCloseable {
      * @throws IllegalArgumentException if it is the current one
      */
     public void unload(long version) {
-        loading.lock();
-        try {
+        synchronized (loading) {
             Live now = live();
             Version found = now.find(version);
             if (found != null && found == now.current) {
@@ -378,8 +370,6 @@ public final class VersionedRows implements AutoCloseable {
             if (found != null) {
                 replace(new Live(now.current, null));
             }
-        } finally {
-            loading.unlock();
         }
     }
 
@@ -391,14 +381,11 @@ public final class VersionedRows implements AutoCloseable {
      * @throws IOException if it cannot be deleted
      */
     public void delete(long version) throws IOException {
-        loading.lock();
-        try {
+        synchronized (loading) {
             if (live().find(version) != null) {
                 throw new IllegalArgumentException("version must not be live, got " + version);
             }
             folder.delete(version);
-        } finally {
-            loading.unlock();
         }
     }
 
@@ -626,8 +613,7 @@ public final class VersionedRows implements AutoCloseable {
     /** Closes the table: waits for reader calls in progress, then frees its memory. Idempotent. */
     @Override
     public void close() {
-        loading.lock();
-        try {
+        synchronized (loading) {
             if (live != null) {
                 replace(null);
                 if (valueMemory != null) {
@@ -635,8 +621,6 @@ public final class VersionedRows implements AutoCloseable {
                 }
                 folder.close();
             }
-        } finally {
-            loading.unlock();
         }
     }
 

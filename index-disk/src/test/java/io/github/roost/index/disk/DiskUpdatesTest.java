@@ -132,6 +132,14 @@ class DiskUpdatesTest {
         }
     }
 
+    /** Copies a file, with the logs that the table has now. */
+    private void copyWithLogs(Path from, Path to) throws IOException {
+        Files.copy(from, to);
+        for (int log = 0; log < 2; log++) {
+            Files.copy(LogFiles.pathOf(file, log), LogFiles.pathOf(to, log));
+        }
+    }
+
     /** Its process was killed: nothing holds it, and its updates are in its logs. */
     @Test
     void aTableThatWasNotClosedIsNotSavedOverItself() throws Exception {
@@ -139,10 +147,7 @@ class DiskUpdatesTest {
         Path killed = folder.resolve("killed");
         try (MutableDiskTable table = open()) {
             assertThat(table.remove(ROWS.ids()[0])).isTrue();
-            Files.copy(file, killed);
-            for (int log = 0; log < 2; log++) {
-                Files.copy(LogFiles.pathOf(file, log), LogFiles.pathOf(killed, log));
-            }
+            copyWithLogs(file, killed);
         }
         Path link = Files.createSymbolicLink(folder.resolve("link"), killed);
         try (DiskTable read = DiskTable.openReadOnly(orchestrator, io, "read", killed)) {
@@ -165,10 +170,7 @@ class DiskUpdatesTest {
         Path killed = folder.resolve("killed");
         try (MutableDiskTable table = open()) {
             assertThat(table.remove(ROWS.ids()[0])).isTrue();
-            Files.copy(backup, killed);
-            for (int log = 0; log < 2; log++) {
-                Files.copy(LogFiles.pathOf(file, log), LogFiles.pathOf(killed, log));
-            }
+            copyWithLogs(backup, killed);
         }
         assertThatThrownBy(() -> DiskTable.open(orchestrator, io, "killed", killed))
                 .isInstanceOf(FileFormatException.class)

@@ -15,7 +15,6 @@ import java.util.Objects;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,7 +36,6 @@ public final class MemoryNode implements AutoCloseable {
     private final long beatMillis;
     private final Thread beating;
     private final CountDownLatch closing = new CountDownLatch(1);
-    private final AtomicBoolean closed = new AtomicBoolean();
 
     private MemoryNode(HeldFile held, RemoteMemory.Region region, int partitions, long termMillis) {
         this.held = held;
@@ -169,8 +167,8 @@ public final class MemoryNode implements AutoCloseable {
 
     /** Stops the heartbeat: tables consider the node lost within its term. A second call does nothing. */
     @Override
-    public void close() throws IOException {
-        if (closed.getAndSet(true)) {
+    public synchronized void close() throws IOException {
+        if (closing.getCount() == 0) {
             return;
         }
         closing.countDown();

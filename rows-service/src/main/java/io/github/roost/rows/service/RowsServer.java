@@ -163,7 +163,7 @@ public final class RowsServer implements AutoCloseable {
                     "token must have " + MIN_TOKEN + " characters or more, got " + token.length());
         }
         // gRPC sends others as question marks, so that different tokens would be the same.
-        if (token.chars().anyMatch(letter -> letter < ' ' || letter > '~')) {
+        if (token.chars().anyMatch(character -> character < ' ' || character > '~')) {
             throw new IllegalArgumentException("token must be of printable ASCII characters, got another");
         }
     }

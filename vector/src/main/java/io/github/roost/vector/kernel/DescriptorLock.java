@@ -52,6 +52,8 @@ public final class DescriptorLock implements Closeable {
     private static final short SHARED = 0;
     private static final short EXCLUSIVE = 1;
     private static final short NONE = 2;
+    /** No kind of lock: another descriptor has one. */
+    private static final short REFUSED = -1;
     /** {@code struct flock}: type, whence, start, length, process. */
     private static final int LOCK_BYTES = 32;
 
@@ -172,7 +174,7 @@ public final class DescriptorLock implements Closeable {
      * @throws IOException if the system refuses
      */
     public boolean tryLock(long at, long length, boolean exclusive) throws IOException {
-        return call(SET_LOCK, exclusive ? EXCLUSIVE : SHARED, at, length) != null;
+        return call(SET_LOCK, exclusive ? EXCLUSIVE : SHARED, at, length) != REFUSED;
     }
 
     /**
@@ -184,12 +186,11 @@ public final class DescriptorLock implements Closeable {
      * @throws IOException if the system refuses
      */
     public boolean isFree(long at, long length) throws IOException {
-        Short other = call(GET_LOCK, EXCLUSIVE, at, length);
-        return other != null && other == NONE;
+        return call(GET_LOCK, EXCLUSIVE, at, length) == NONE;
     }
 
-    /** Calls {@code fcntl}; returns the kind of lock that it leaves, or null if another descriptor has a lock. */
-    private @Nullable Short call(int command, short kind, long at, long length) throws IOException {
+    /** Calls {@code fcntl}; returns the kind of lock that it leaves, or {@link #REFUSED}. */
+    private short call(int command, short kind, long at, long length) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(Linker.Option.captureStateLayout());
             MemorySegment lock = arena.allocate(LOCK_BYTES, Long.BYTES);
@@ -206,7 +207,7 @@ public final class DescriptorLock implements Closeable {
             }
             int errno = errno(state);
             if (errno == EAGAIN || errno == EACCES) {
-                return null;
+                return REFUSED;
             }
             String why = "cannot be locked, errno " + errno;
             throw errno == EINVAL || errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP

@@ -298,10 +298,20 @@ final class PartitionSearch implements Indexing.GroupSearch<QueryState, Partitio
                 PartitionLog log,
                 PartitionResult.@Nullable Seen seen,
                 SearchContext context) {
+            QueryState query = group.query(index);
+            SearchRequest request = query.request();
             try {
-                answer(
-                        index,
-                        new PartitionResult(PartitionSearch.this.find(graph, log, group.query(index), context), seen));
+                SearchResult ofGraph = graph == null
+                        ? NOTHING
+                        : graph.search(
+                                request.query(),
+                                request.k(),
+                                query.ef(),
+                                log.alive(),
+                                request.filter(),
+                                query.visitLimit(),
+                                context);
+                answer(index, new PartitionResult(withLog(ofGraph, log, query, context), seen));
             } catch (RuntimeException | Error ofTheFilter) {
                 fail(index, ofTheFilter);
             }
@@ -357,21 +367,6 @@ final class PartitionSearch implements Indexing.GroupSearch<QueryState, Partitio
             }
             return next < group.size() ? new Step.Yield<>((same, slice) -> searchCache(slice)) : Step.done(true);
         }
-    }
-
-    private SearchResult find(@Nullable Graph graph, PartitionLog log, QueryState query, SearchContext context) {
-        SearchRequest request = query.request();
-        SearchResult ofGraph = graph == null
-                ? NOTHING
-                : graph.search(
-                        request.query(),
-                        request.k(),
-                        query.ef(),
-                        log.alive(),
-                        request.filter(),
-                        query.visitLimit(),
-                        context);
-        return withLog(ofGraph, log, query, context);
     }
 
     /** Merges the rows found in the graph with the nearest rows of the log. */
