@@ -3,6 +3,7 @@ package io.github.roost.rows.service;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -57,14 +58,14 @@ final class AnyBatch<V> extends Batch<V> {
     private List<Ask> plan(long now, @Nullable Ask failed, boolean alsoAvoided) {
         List<Ask> asks = new ArrayList<>();
         for (KnownServers.Complete of : open.length == 0 ? List.<KnownServers.Complete>of() : known.versions()) {
-            String not = failed != null && failed.version() == of.version() ? failed.server() : "";
+            Set<String> not = failed != null && failed.version() == of.version() ? Set.of(failed.server()) : Set.of();
             IntStream.Builder left = IntStream.builder();
             int[][] byShard = byShard(open, of.shards());
             for (int shard = 0; shard < byShard.length; shard++) {
                 int[] positions = byShard[shard];
                 if (positions.length > 0) {
                     String server = alsoAvoided
-                            ? known.choose(of, shard, now, not, random)
+                            ? known.choose(of, shard, now, null, random)
                             : known.chooseOther(of, shard, now, not, random);
                     if (server == null) {
                         Arrays.stream(positions).forEach(left);
@@ -89,5 +90,17 @@ final class AnyBatch<V> extends Batch<V> {
         List<Ask> asks = plan(now, ask, false);
         await(asks);
         return asks;
+    }
+
+    /** A request in another version with as many shards, so that the keys are the same. */
+    @Override
+    List<Ask> elsewhere(Ask silent, long now) {
+        for (KnownServers.Complete of : known.versions()) {
+            List<Ask> asks = of.shards() == silent.shards() ? beside(silent, of, now) : List.of();
+            if (!asks.isEmpty()) {
+                return asks;
+            }
+        }
+        return List.of();
     }
 }

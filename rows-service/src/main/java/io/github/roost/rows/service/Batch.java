@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
@@ -27,10 +28,12 @@ abstract sealed class Batch<V> permits AnyBatch, StrongBatch {
     final long[] keys;
     final RandomGenerator random;
     final List<Answer<V>> answers = new ArrayList<>();
-    /** The requests in flight that the batch waits for, by id: at most two for the same keys, which have the same array of positions. */
+    /** The requests in flight that the batch waits for, by id; those for the same keys have the same array of positions. */
     final Map<Integer, Ask> waiting = new HashMap<>();
     /** The ids of requests for views that the batch does not wait for. */
     private final Set<Integer> probes = new HashSet<>();
+    /** The ids of requests whose servers have sent nothing for long. */
+    private final Set<Integer> silent = new HashSet<>();
 
     private int nextId;
     /** The number of keys without a value. */
@@ -81,7 +84,7 @@ abstract sealed class Batch<V> permits AnyBatch, StrongBatch {
         if (ask.shard() == NO_SHARD || version != ask.version()) {
             throw new IllegalArgumentException("values must be of version " + ask.version() + ", are of " + version);
         }
-        waiting.values().removeIf(other -> other.positions() == ask.positions());
+        waiting.values().removeIf(other -> isForSameKeys(other, ask));
         answers.add(new Answer<>(ask.positions(), values));
         keysLeft -= ask.positions().length;
         return List.of();
@@ -116,22 +119,60 @@ abstract sealed class Batch<V> permits AnyBatch, StrongBatch {
     final List<Ask> hedge(long now, int max) {
         List<Ask> hedges = new ArrayList<>();
         for (Ask slow : List.copyOf(waiting.values())) {
-            if (hedges.size() < max && slow.shard() != NO_SHARD && under(slow) == 1) {
-                KnownServers.Complete of = new KnownServers.Complete(slow.version(), slow.shards());
-                String server = known.chooseOther(of, slow.shard(), now, slow.server(), random);
-                if (server != null) {
-                    hedges.add(ask(of, server, slow.shard(), slow.positions()));
-                }
+            if (hedges.size() < max && under(slow) == 1) {
+                hedges.addAll(beside(slow, now));
             }
         }
-        await(hedges);
         return hedges;
+    }
+
+    /**
+     * Handles that a server has sent nothing for long. It may still answer, but is avoided, and other servers are asked if all that were asked for
+     * the same keys are silent. Returns requests to send.
+     */
+    final List<Ask> silent(Ask slow, long now) {
+        if (!isWaitingFor(slow) || !silent.add(slow.id())) {
+            return List.of();
+        }
+        known.failed(slow.server(), now);
+        if (!waiting.values().stream().allMatch(other -> silent.contains(other.id()) || !isForSameKeys(other, slow))) {
+            return List.of();
+        }
+        List<Ask> asks = beside(slow, now);
+        return asks.isEmpty() ? elsewhere(slow, now) : asks;
+    }
+
+    /** A request for the same keys in the same version, to a server that was not asked for them and has not failed recently; none if there is none. */
+    private List<Ask> beside(Ask slow, long now) {
+        return beside(slow, new KnownServers.Complete(slow.version(), slow.shards()), now);
+    }
+
+    /** As {@link #beside(Ask, long)}, in a version with as many shards. */
+    final List<Ask> beside(Ask slow, KnownServers.Complete of, long now) {
+        if (slow.shard() == NO_SHARD) {
+            return List.of();
+        }
+        Set<String> asked = waiting.values().stream()
+                .filter(other -> isForSameKeys(other, slow))
+                .map(Ask::server)
+                .collect(Collectors.toSet());
+        String server = known.chooseOther(of, slow.shard(), now, asked, random);
+        List<Ask> more = server == null ? List.of() : List.of(ask(of, server, slow.shard(), slow.positions()));
+        await(more);
+        return more;
+    }
+
+    /** Requests in another version, if all servers that have the request's shard in its version are silent. */
+    abstract List<Ask> elsewhere(Ask silent, long now);
+
+    private static boolean isForSameKeys(Ask one, Ask other) {
+        return one.positions() == other.positions();
     }
 
     /** The number of requests in flight for the same keys. */
     final int under(Ask ask) {
         return (int) waiting.values().stream()
-                .filter(other -> other.positions() == ask.positions())
+                .filter(other -> isForSameKeys(other, ask))
                 .count();
     }
 

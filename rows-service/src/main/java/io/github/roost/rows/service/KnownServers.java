@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -231,12 +232,15 @@ final class KnownServers {
      */
     public synchronized @Nullable String choose(
             Complete of, int shard, long now, @Nullable String requested, RandomGenerator random) {
+        return choose(of, shard, now, requested == null ? Set.of() : Set.of(requested), random);
+    }
+
+    private @Nullable String choose(Complete of, int shard, long now, Set<String> requested, RandomGenerator random) {
         List<String> best = new ArrayList<>();
         int bestRank = Integer.MAX_VALUE;
         for (Map.Entry<String, Known> entry : servers.entrySet()) {
             if (hasShard(entry.getValue(), of.version, of.shards, shard)) {
-                int rank = (entry.getValue().isAvoidedAt(now) ? 2 : 0)
-                        + (entry.getKey().equals(requested) ? 1 : 0);
+                int rank = (entry.getValue().isAvoidedAt(now) ? 2 : 0) + (requested.contains(entry.getKey()) ? 1 : 0);
                 if (rank < bestRank) {
                     best.clear();
                     bestRank = rank;
@@ -250,19 +254,19 @@ final class KnownServers {
     }
 
     /**
-     * Chooses a random server that has a shard and has not recently failed, other than {@code requested}.
+     * Chooses a random server that has a shard, has not recently failed, and is not among {@code requested}.
      *
      * @param of the version
      * @param shard the shard of the version
      * @param now nanoseconds of the caller's clock
-     * @param requested the server that was asked already
+     * @param requested the servers that were asked already
      * @param random chooses among equals
      * @return the server's name, or null if there is no such server
      */
     public synchronized @Nullable String chooseOther(
-            Complete of, int shard, long now, String requested, RandomGenerator random) {
+            Complete of, int shard, long now, Set<String> requested, RandomGenerator random) {
         String other = choose(of, shard, now, requested, random);
-        return other == null || other.equals(requested) || named(other).isAvoidedAt(now) ? null : other;
+        return other == null || requested.contains(other) || named(other).isAvoidedAt(now) ? null : other;
     }
 
     private Known named(String server) {

@@ -6,7 +6,10 @@ import io.github.roost.rows.service.Batch.Answer;
 import io.github.roost.rows.service.Batch.Ask;
 import io.github.roost.vector.Vectors;
 import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.ClientStreamTracer;
 import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
@@ -41,8 +44,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class RowsClient implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RowsClient.class);
-    /** The deadline of one request; then another server is asked. */
-    private static final long ASK_NANOS = 250_000_000;
+    /** A server that has sent nothing for so long is silent: another one is asked as well. Also the deadline of a request for a view. */
+    private static final long SILENT_NANOS = 250_000_000;
 
     private static final long RETRY_MILLIS = 5;
     /** The maximum number of keys that the error of a late batch names. */
@@ -212,6 +215,7 @@ public final class RowsClient implements AutoCloseable {
         }
         Fetch fetch = new Fetch(table, version, keys, List.of(columns), System.nanoTime() + deadline.toNanos());
         fetch.result.orTimeout(deadline.toNanos(), TimeUnit.NANOSECONDS);
+        var _ = fetch.result.whenComplete((rows, failure) -> fetch.cancelAll());
         fetch.begin();
         return fetch.result.exceptionallyCompose(failure -> CompletableFuture.failedFuture(
                 failure instanceof TimeoutException ? fetch.timedOut(deadline) : failure));
@@ -238,6 +242,24 @@ public final class RowsClient implements AutoCloseable {
         return new Stats(requests.sum(), hedges.sum(), answers.sum(), Map.copyOf(answersBy));
     }
 
+    /** When anything of an answer last arrived, or its request was sent. */
+    private static final class Arrivals extends ClientStreamTracer.Factory {
+        private volatile long nanos = System.nanoTime();
+
+        @Override
+        public ClientStreamTracer newClientStreamTracer(ClientStreamTracer.StreamInfo info, Metadata headers) {
+            return new ClientStreamTracer() {
+                @Override
+                public void inboundWireSize(long bytes) {
+                    nanos = System.nanoTime();
+                }
+            };
+        }
+    }
+
+    /** A request in flight. */
+    private record Sent(Ask ask, ClientCall<?, ?> call, Arrivals arrivals) {}
+
     /** The fetch of one batch. Its {@link Batch} is guarded by this. */
     private final class Fetch {
         private final String table;
@@ -247,6 +269,8 @@ public final class RowsClient implements AutoCloseable {
         private final long deadline;
         private final Batch<RowBatch> batch;
         private final CompletableFuture<FetchedRows> result = new CompletableFuture<>();
+        /** The requests in flight, by the ids of their asks. Guarded by this. */
+        private final Map<Integer, Sent> sent = new HashMap<>();
         /** The number of requests of the first attempt; when the hedge delay ends, a later attempt may be in flight. Guarded by this. */
         private int firstRequests;
 
@@ -256,6 +280,8 @@ public final class RowsClient implements AutoCloseable {
         private boolean hasOutcome;
 
         private boolean isHedgeDue;
+        /** Done when requests in flight are to be looked at; null before the first are sent. Guarded by this. */
+        private @Nullable CompletableFuture<?> watch;
 
         /** The servers that refuse this client. Guarded by this. */
         private final Set<String> refusing = new HashSet<>();
@@ -290,6 +316,9 @@ public final class RowsClient implements AutoCloseable {
                     CompletableFuture.delayedExecutor(hedging.delayNanos(), TimeUnit.NANOSECONDS, retries)
                             .execute(this::hedge);
                 }
+                if (watch == null && !batch.isDone()) {
+                    watch();
+                }
             }
         }
 
@@ -319,7 +348,58 @@ public final class RowsClient implements AutoCloseable {
             }
         }
 
+        /** Calls {@link #askOthersThanTheSilent} when a request in flight may first be found silent. */
+        private void watch() {
+            long now = System.nanoTime();
+            long next = sent.values().stream()
+                    .mapToLong(one -> one.arrivals.nanos + SILENT_NANOS - now)
+                    .filter(nanos -> nanos > 0)
+                    .min()
+                    .orElse(SILENT_NANOS);
+            CompletableFuture<Void> then =
+                    new CompletableFuture<Void>().completeOnTimeout(null, next, TimeUnit.NANOSECONDS);
+            var _ = then.thenRunAsync(this::askOthersThanTheSilent, retries);
+            watch = then;
+        }
+
+        /** A silent server may only be slow, with a large answer say: it may still answer, but does not hold the batch up. */
+        private synchronized void askOthersThanTheSilent() {
+            long now = System.nanoTime();
+            for (Sent one : List.copyOf(sent.values())) {
+                if (!result.isDone() && now - one.arrivals.nanos >= SILENT_NANOS && batch.isWaitingFor(one.ask)) {
+                    hasOutcome = true;
+                    lastFailure = "server " + one.ask.server() + " has sent nothing for "
+                            + TimeUnit.NANOSECONDS.toMillis(SILENT_NANOS) + " ms";
+                    List<Ask> asks = batch.silent(one.ask, now);
+                    hedges.add(asks.size());
+                    proceed(asks);
+                }
+            }
+            if (!result.isDone()) {
+                watch();
+            }
+        }
+
+        /** Ends all requests, when the batch is done. */
+        synchronized void cancelAll() {
+            if (watch != null) {
+                watch.cancel(false);
+            }
+            List<Sent> left = List.copyOf(sent.values());
+            sent.clear();
+            left.forEach(one -> one.call.cancel("the batch is done", null));
+        }
+
         private void proceed(List<Ask> asks) {
+            if (result.isDone()) {
+                return;
+            }
+            for (Sent one : List.copyOf(sent.values())) {
+                if (one.ask.shard() != Batch.NO_SHARD && !batch.isWaitingFor(one.ask)) {
+                    sent.remove(one.ask.id());
+                    one.call.cancel("nobody waits for it any more", null);
+                }
+            }
             asks.forEach(this::send);
             if (batch.isDone()) {
                 answers.add(result.complete(rows()) ? 1 : 0);
@@ -350,9 +430,15 @@ public final class RowsClient implements AutoCloseable {
                 return;
             }
             long left = deadline - System.nanoTime();
-            boolean isCutShort = left < ASK_NANOS;
-            CallOptions options =
-                    CallOptions.DEFAULT.withDeadlineAfter(Math.clamp(left, 1, ASK_NANOS), TimeUnit.NANOSECONDS);
+            boolean isView = ask.shard() == Batch.NO_SHARD;
+            boolean isCutShort = !isView || left < SILENT_NANOS;
+            Arrivals arrivals = new Arrivals();
+            CallOptions options = CallOptions.DEFAULT
+                    .withDeadlineAfter(
+                            Math.clamp(left, 1, isView ? SILENT_NANOS : Long.MAX_VALUE), TimeUnit.NANOSECONDS)
+                    .withStreamTracerFactory(arrivals);
+            ClientCall<Wire.Request, Wire.Reply> call = channel.newCall(Wire.FETCH, options);
+            sent.put(ask.id(), new Sent(ask, call, arrivals));
             Wire.Request request = new Wire.Request(
                     table,
                     ask.version(),
@@ -361,7 +447,7 @@ public final class RowsClient implements AutoCloseable {
                     knownOf.sequence(ask.server()),
                     columns,
                     ask.keys());
-            ClientCalls.asyncUnaryCall(channel.newCall(Wire.FETCH, options), request, new StreamObserver<>() {
+            ClientCalls.asyncUnaryCall(call, request, new StreamObserver<>() {
                 @Override
                 public void onNext(Wire.Reply reply) {
                     answered(ask, reply);
@@ -381,6 +467,7 @@ public final class RowsClient implements AutoCloseable {
 
         private synchronized void answered(Ask ask, Wire.Reply reply) {
             hasOutcome = true;
+            sent.remove(ask.id());
             if (reply.view() != null) {
                 learn(ask.server(), reply.view());
             }
@@ -409,10 +496,15 @@ public final class RowsClient implements AutoCloseable {
         }
 
         /**
-         * @param isCutShort whether the request had less than the usual deadline, since the batch's deadline was near. Then a
-         *     timeout says nothing about the server, so an earlier answer or failure stays the one to report
+         * @param isCutShort whether the request's deadline was the batch's. Then a timeout says nothing about the server, so an earlier answer or
+         *     failure stays the one to report
          */
         private synchronized void failed(Ask ask, Status status, boolean isCutShort) {
+            boolean isCancelled = status.getCode() == Status.Code.CANCELLED && !batch.isWaitingFor(ask);
+            if (isCancelled || result.isDone()) {
+                return;
+            }
+            sent.remove(ask.id());
             if (isFinal(ask, status)) {
                 result.completeExceptionally(status.asRuntimeException());
                 return;

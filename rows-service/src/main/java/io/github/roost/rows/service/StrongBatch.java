@@ -1,7 +1,9 @@
 package io.github.roost.rows.service;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +25,9 @@ final class StrongBatch<V> extends Batch<V> {
     private final long wanted;
 
     private KnownServers.@Nullable Complete of;
+    /** The versions of all attempts. */
+    private final Set<KnownServers.Complete> begun = new HashSet<>();
+
     private int attempt;
 
     /**
@@ -52,6 +57,7 @@ final class StrongBatch<V> extends Batch<V> {
             await(views);
             return views;
         }
+        begun.add(target);
         List<Ask> asks = new ArrayList<>();
         int[][] byShard = byShard(IntStream.range(0, keys.length).toArray(), target.shards());
         for (int shard = 0; shard < byShard.length; shard++) {
@@ -96,6 +102,13 @@ final class StrongBatch<V> extends Batch<V> {
         List<Ask> next = List.of(ask(version, server, ask.shard(), ask.positions()));
         await(next);
         return next;
+    }
+
+    /** Begins again with the newest complete version whose servers are not silent, unless that was begun with before. */
+    @Override
+    List<Ask> elsewhere(Ask silent, long now) {
+        KnownServers.Complete next = wanted == 0 ? known.newest(now) : null;
+        return next == null || begun.contains(next) ? List.of() : begin(now);
     }
 
     /**

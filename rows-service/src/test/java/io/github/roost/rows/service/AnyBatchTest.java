@@ -118,6 +118,22 @@ class AnyBatchTest extends ThreeServers {
     }
 
     @Test
+    void keysOfASilentServerAreAskedOfOneWithAnotherVersion() {
+        has("a", 1, Map.of(7L, shards(1, 0)));
+        has("b", 1, Map.of(6L, shards(1, 0)));
+        has("c", 1, Map.of(5L, shards(2, 0, 1)));
+        Ask silent = batch.begin(0).getFirst();
+        assertThat(silent.version()).isEqualTo(7);
+        Ask other = batch.silent(silent, 1).getFirst();
+        assertThat(other.server()).isEqualTo("b");
+        assertThat(batch.silent(other, 2)).isEmpty();
+        batch.answered(other, 6, "b", 3);
+        batch.answered(silent, 7, "late", 4);
+        assertThat(batch.answers()).extracting(Answer::values).containsExactly("b");
+        assertThat(batch.isDone()).isTrue();
+    }
+
+    @Test
     void noKeysAreAnsweredAtOnceAndValuesOfAnotherVersionAreRefused() {
         assertThat(new AnyBatch<String>(known, new long[0], new SplittableRandom(1)).begin(0))
                 .isEmpty();

@@ -141,13 +141,13 @@ class HedgePolicyTest {
     }
 
     /**
-     * A batch of 64 shards, one of which one replica answers never: the request is given up after 250 ms, as a client does. Two thirds of the batches
+     * A batch of 64 shards, one of which one replica answers never: it is silent after 250 ms. Two thirds of the batches
      * ask another replica of that shard.
      */
     private static final class Of64Shards {
         static final int SHARDS = 64;
         private static final int DEAD = 17;
-        private static final long GIVEN_UP = 250 * MILLI;
+        private static final long SILENT = 250 * MILLI;
         private static final int COUNT = 3_000;
 
         final List<Long> took = new ArrayList<>();
@@ -204,7 +204,7 @@ class HedgePolicyTest {
                                             next.ask().version(),
                                             next.ask().version(),
                                             now)
-                                    : batch.failed(next.ask(), now),
+                                    : batch.silent(next.ask(), now),
                             now,
                             random,
                             events);
@@ -227,7 +227,7 @@ class HedgePolicyTest {
             for (Batch.Ask ask : asks) {
                 boolean isDead = ask.shard() == DEAD && ask.server().equals("slow");
                 events.add(new Event(
-                        now + (isDead ? GIVEN_UP : MILLI / 2 + exponential(random, MILLI / 4.0)), ask, !isDead));
+                        now + (isDead ? SILENT : MILLI / 2 + exponential(random, MILLI / 4.0)), ask, !isDead));
             }
         }
 
@@ -241,10 +241,10 @@ class HedgePolicyTest {
     void aBatchOf64ShardsWaitsForNoSlowReplicaOfOneLongerThanARequestAndSeldomLongerThanAHedge() {
         Of64Shards without = new Of64Shards();
         without.run(false);
-        assertThat(without.at(.7)).isGreaterThan(Of64Shards.GIVEN_UP);
+        assertThat(without.at(.7)).isGreaterThan(Of64Shards.SILENT);
         Of64Shards with = new Of64Shards();
         with.run(true);
-        assertThat(with.at(1)).isLessThan(Of64Shards.GIVEN_UP + 5 * MILLI);
+        assertThat(with.at(1)).isLessThan(Of64Shards.SILENT + 5 * MILLI);
         assertThat(with.at(.99)).isLessThan(10 * MILLI);
         assertThat(with.hedges).isLessThanOrEqualTo(with.requests / 20 + 20);
     }

@@ -201,6 +201,41 @@ class StrongBatchTest extends ThreeServers {
     }
 
     @Test
+    void silentServersAreNotAskedAgainButAllOthersAndMayStillAnswer() {
+        has("a", 1, Map.of(7L, shards(1, 0)));
+        has("b", 1, Map.of(7L, shards(1, 0)));
+        has("c", 1, Map.of(7L, shards(1, 0)));
+        Ask first = batch.begin(0).getFirst();
+        Ask second = batch.hedge(1, 10).getFirst();
+        assertThat(batch.silent(first, 2)).isEmpty();
+        assertThat(chosenAt(3)).doesNotContain(first.server());
+        Ask third = batch.silent(second, 3).getFirst();
+        assertThat(List.of(first.server(), second.server(), third.server())).containsExactlyInAnyOrder("a", "b", "c");
+        assertThat(batch.silent(third, 4)).isEmpty();
+        assertThat(batch.silent(first, 2_000_000_000)).isEmpty();
+        batch.answered(second, 7, "late", 2_000_000_001);
+        assertThat(batch.isDone()).isTrue();
+    }
+
+    @Test
+    void aVersionWhoseServersAreSilentIsLeftForAnotherOnce() {
+        has("a", 1, Map.of(7L, shards(1, 0)));
+        has("b", 1, Map.of(6L, shards(1, 0)));
+        Ask newest = batch.begin(0).getFirst();
+        assertThat(newest.server()).isEqualTo("a");
+        Ask other = batch.silent(newest, 1).getFirst();
+        assertThat(other.server()).isEqualTo("b");
+        assertThat(batch.isWaitingFor(newest)).isFalse();
+        known.answered("a", 2);
+        assertThat(batch.silent(other, 3)).isEmpty();
+        batch.answered(other, 6, "older", 4);
+        assertThat(batch.version()).isEqualTo(6);
+        StrongBatch<String> ofOne = new StrongBatch<>(known, 7, keys, new SplittableRandom(1));
+        assertThat(ofOne.silent(ofOne.begin(5).getFirst(), 6)).isEmpty();
+        assertThat(ofOne.isWaiting()).isTrue();
+    }
+
+    @Test
     void valuesOfAnotherVersionAreRefused() {
         has("a", 1, Map.of(7L, shards(1, 0)));
         Ask ask = batch.begin(0).getFirst();

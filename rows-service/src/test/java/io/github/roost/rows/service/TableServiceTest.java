@@ -47,6 +47,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
@@ -473,14 +475,73 @@ class TableServiceTest {
                 .start();
     }
 
+    /** Answers requests for rows after a while; counts them. */
+    private static Server slow(RowsNode like, AtomicInteger requests) throws IOException {
+        return NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+                .addService(ServerServiceDefinition.builder(Wire.SERVICE)
+                        .addMethod(
+                                Wire.FETCH,
+                                ServerCalls.asyncUnaryCall((Wire.Request request, StreamObserver<Wire.Reply> to) -> {
+                                    if (request.version() == 0) {
+                                        to.onNext(new Wire.Reply(like.view(), null));
+                                    } else {
+                                        requests.incrementAndGet();
+                                        LockSupport.parkNanos(800_000_000);
+                                        like.fetch(
+                                                request.version(),
+                                                request.shards(),
+                                                request.shard(),
+                                                request.keys(),
+                                                request.columns(),
+                                                1 << 20,
+                                                DEADLINE,
+                                                rows -> {
+                                                    to.onNext(new Wire.Reply(null, rows));
+                                                    return true;
+                                                });
+                                    }
+                                    to.onCompleted();
+                                }))
+                        .build())
+                .build()
+                .start();
+    }
+
     @Test
-    void whatAServerDoesNotAnswerIsAskedOfAnotherBeforeItIsGivenUp() throws IOException {
+    void anAnswerThatTakesLongerThanOthersIsAwaited() throws IOException {
         start(1);
         roll(1, 1);
-        Server silent = silent("silent", members.getFirst().node);
+        AtomicInteger requests = new AtomicInteger();
+        Server slow = slow(members.getFirst().node, requests);
+        try (InMemoryRegistry only = new InMemoryRegistry();
+                RowsClient client = new RowsClient(only)) {
+            only.register(members.getFirst().name, (InetSocketAddress)
+                    slow.getListenSockets().getFirst());
+            long[] keys = {1};
+            assertRows(fetch(client, keys), keys);
+            assertThat(requests.get()).isEqualTo(1);
+            assertThatThrownBy(() ->
+                            client.fetch(ITEMS, keys, Duration.ofMillis(600)).join())
+                    .cause()
+                    .isInstanceOf(TimeoutException.class)
+                    .hasMessageContaining("server server0 has sent nothing for 250 ms");
+        } finally {
+            slow.shutdownNow();
+        }
+    }
+
+    @Test
+    void whatSilentServersDoNotAnswerIsAskedOfTheOther() throws IOException {
+        start(1);
+        roll(1, 1);
+        List<Server> silent = new ArrayList<>();
         try (RowsClient client = new RowsClient(registry)) {
-            registry.register(
-                    "silent", (InetSocketAddress) silent.getListenSockets().getFirst());
+            for (String name : List.of("silent", "silent too")) {
+                Server server = silent(name, members.getFirst().node);
+                silent.add(server);
+                registry.register(
+                        name, (InetSocketAddress) server.getListenSockets().getFirst());
+            }
             long[] keys = {1, 2, 3, 4, 5};
             while (client.stats().hedges() < 10) {
                 assertRows(fetch(client, keys), keys);
@@ -489,7 +550,7 @@ class TableServiceTest {
             assertThat(client.stats().batches()).isPositive();
             assertThat(client.stats().requests()).isGreaterThan(client.stats().hedges());
         } finally {
-            silent.shutdownNow();
+            silent.forEach(Server::shutdownNow);
         }
     }
 

@@ -30,7 +30,11 @@ final class VersionSimulation {
     private static final int KEYS = 8;
 
     private static final long BATCH_EVERY = 8 * VirtualNetwork.MILLI;
-    private static final long ASK_TIMEOUT = 30 * VirtualNetwork.MILLI;
+    /** A server that has not answered for so long is silent. */
+    private static final long SILENT = 30 * VirtualNetwork.MILLI;
+    /** A connection without an answer for so long has broken. */
+    private static final long BROKEN = 200 * VirtualNetwork.MILLI;
+
     private static final long HEDGE = 3 * VirtualNetwork.MILLI;
     private static final long RETRY = 5 * VirtualNetwork.MILLI;
     private static final long DEADLINE = VirtualNetwork.SECOND;
@@ -302,7 +306,12 @@ final class VersionSimulation {
             VirtualServer server = named(ask.server());
             long sequence = known.sequence(ask.server());
             network.send(requests, () -> arrive(server, ask, sequence));
-            network.after(ASK_TIMEOUT, () -> {
+            network.after(SILENT, () -> {
+                if (!isOver && network.now() < deadline) {
+                    proceed(batch.silent(ask, network.now()));
+                }
+            });
+            network.after(BROKEN, () -> {
                 if (!isOver) {
                     proceed(network.now() >= deadline ? List.of() : batch.failed(ask, network.now()));
                 }
