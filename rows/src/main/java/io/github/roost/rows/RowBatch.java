@@ -451,8 +451,21 @@ public final class RowBatch {
     public static final class TooLargeException extends IllegalArgumentException {
         private static final long serialVersionUID = 1;
 
+        /** The size of the rows. */
+        private final long bytes;
+
         TooLargeException(long bytes, long maxBytes) {
             super("the rows of a batch must have " + maxBytes + " bytes at most, got " + bytes);
+            this.bytes = bytes;
+        }
+
+        /**
+         * The size of the rows.
+         *
+         * @return bytes, more than the maximum; if rows are read from a file, at least so many
+         */
+        public long bytes() {
+            return bytes;
         }
     }
 

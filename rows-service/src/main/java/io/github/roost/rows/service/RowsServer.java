@@ -1,12 +1,6 @@
 package io.github.roost.rows.service;
 
-import static java.util.concurrent.TimeUnit.NANOSECONDS;
-
-import io.github.roost.core.DeadlineExceededException;
-import io.github.roost.rows.RowBatch;
 import io.github.roost.vector.Vectors;
-import io.grpc.Context;
-import io.grpc.Deadline;
 import io.grpc.Metadata;
 import io.grpc.Server;
 import io.grpc.ServerCall;
@@ -15,19 +9,14 @@ import io.grpc.ServerInterceptor;
 import io.grpc.ServerInterceptors;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
-import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
-import io.grpc.stub.ServerCalls;
-import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.MessageDigest;
-import java.time.Duration;
 import java.util.Map;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -39,34 +28,28 @@ public final class RowsServer implements AutoCloseable {
     static final Metadata.Key<String> TOKEN = Metadata.Key.of("roost-token", Metadata.ASCII_STRING_MARSHALLER);
 
     private static final long CLOSE_SECONDS = 5;
-    /** The maximum time for a request without a deadline. */
-    private static final long MAX_NANOS = 60_000_000_000L;
+    /** The maximum number of requests of a connection at once; gRPC clients keep others back. */
+    private static final int MAX_CALLS = 1_000;
 
     /** The minimum interval between a client's keep-alive pings. */
     private static final long KEEP_ALIVE_SECONDS = 5;
 
     private static final int MIN_TOKEN = 16;
 
-    private final Map<String, RowsNode> tables;
+    private final FetchService fetches;
     private final @Nullable OrderService orders;
-    private final int maxReplyBytes;
     private final Server server;
 
-    private RowsServer(
-            Map<String, RowsNode> tables, NettyServerBuilder builder, Options options, @Nullable OrderService orders)
+    private RowsServer(FetchService fetches, NettyServerBuilder builder, Options options, @Nullable OrderService orders)
             throws IOException {
-        this.tables = tables;
-        this.maxReplyBytes = options.maxReplyBytes();
+        this.fetches = fetches;
         this.orders = orders;
         if (orders != null) {
             builder.addService(guarded(orders.definition(), orders.token()));
         }
-        ServerServiceDefinition fetches = ServerServiceDefinition.builder(Wire.SERVICE)
-                .addMethod(Wire.FETCH, ServerCalls.asyncUnaryCall(this::fetch))
-                .build();
-        this.server = builder.addService(guarded(fetches, options.token()))
-                // A fetch that may block runs on a thread of its own; others on the thread that reads their request,
-                // without another queue.
+        this.server = builder.addService(guarded(fetches.definition(), options.token()))
+                .addTransportFilter(fetches.connections())
+                .addStreamTracerFactory(fetches.deadlines())
                 .directExecutor()
                 .build()
                 .start();
@@ -112,27 +95,17 @@ public final class RowsServer implements AutoCloseable {
         NettyServerBuilder builder = NettyServerBuilder.forAddress(options.address())
                 .maxInboundMessageSize(options.maxMessageBytes())
                 .decompressorRegistry(Channels.PLAIN)
-                .intercept(new Compression())
+                .maxConcurrentCallsPerConnection(MAX_CALLS)
                 .permitKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS);
         if (options.certificate() != null && options.key() != null) {
             builder.useTransportSecurity(
                     options.certificate().toFile(), options.key().toFile());
         }
-        return new RowsServer(tables, builder, options, orders);
+        return new RowsServer(new FetchService(tables, options.maxReplyBytes()), builder, options, orders);
     }
 
     private static ServerServiceDefinition guarded(ServerServiceDefinition service, @Nullable String token) {
         return token == null ? service : ServerInterceptors.intercept(service, new TokenCheck(token));
-    }
-
-    /** Compresses answers to clients that accept gzip; gRPC sends all other answers as they are. */
-    private static final class Compression implements ServerInterceptor {
-        @Override
-        public <Q, R> ServerCall.Listener<Q> interceptCall(
-                ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
-            call.setCompression("gzip");
-            return next.startCall(call, headers);
-        }
     }
 
     /** Rejects requests without the right token. */
@@ -168,68 +141,6 @@ public final class RowsServer implements AutoCloseable {
         }
     }
 
-    void fetch(Wire.Request request, StreamObserver<Wire.Reply> to) {
-        RowsNode table = tables.get(request.table());
-        if (table == null) {
-            to.onError(Status.NOT_FOUND
-                    .withDescription("there is no table " + request.table())
-                    .asRuntimeException());
-            return;
-        }
-        Deadline deadline = Context.current().getDeadline();
-        long nanos = deadline == null ? MAX_NANOS : Math.clamp(deadline.timeRemaining(NANOSECONDS), 1, MAX_NANOS);
-        if (table.readsFiles()) {
-            Thread.startVirtualThread(() -> fetch(table, request, Duration.ofNanos(nanos), to));
-        } else {
-            fetch(table, request, Duration.ofNanos(nanos), to);
-        }
-    }
-
-    private void fetch(RowsNode table, Wire.Request request, Duration timeout, StreamObserver<Wire.Reply> to) {
-        try {
-            ServerView view = table.view();
-            ServerView news = view.sequence() == request.known() ? null : view;
-            Boolean isServed = table.fetch(
-                    request.version(),
-                    request.shards(),
-                    request.shard(),
-                    request.keys(),
-                    request.columns(),
-                    maxReplyBytes,
-                    timeout,
-                    rows -> {
-                        // onNext writes the rows before it returns; their memory is reused afterwards.
-                        to.onNext(new Wire.Reply(news, rows));
-                        return true;
-                    });
-            if (isServed == null) {
-                to.onNext(new Wire.Reply(table.view(), null));
-            }
-            to.onCompleted();
-        } catch (StatusRuntimeException e) {
-            // The client has cancelled the call.
-            to.onError(e);
-        } catch (RowBatch.TooLargeException e) {
-            to.onError(Status.RESOURCE_EXHAUSTED.withDescription(e.getMessage()).asRuntimeException());
-        } catch (IllegalArgumentException e) {
-            to.onError(Status.INVALID_ARGUMENT.withDescription(e.getMessage()).asRuntimeException());
-        } catch (IllegalStateException
-                | RowBatch.ColdReadException
-                | DeadlineExceededException
-                | RejectedExecutionException e) {
-            // Another server may be able to read the row.
-            to.onError(Status.UNAVAILABLE.withDescription(e.getMessage()).asRuntimeException());
-        } catch (OutOfMemoryError e) {
-            // Affects this call only: its allocations are garbage now.
-            to.onError(Status.UNAVAILABLE
-                    .withDescription("no memory for the rows of " + request.keys().length + " keys: " + e.getMessage())
-                    .asRuntimeException());
-        } catch (RuntimeException e) {
-            to.onError(
-                    Status.INTERNAL.withDescription(e.toString()).withCause(e).asRuntimeException());
-        }
-    }
-
     /**
      * The address that the server listens on.
      *
@@ -258,6 +169,7 @@ public final class RowsServer implements AutoCloseable {
             server.shutdownNow();
             Thread.currentThread().interrupt();
         }
+        fetches.close();
     }
 
     /**

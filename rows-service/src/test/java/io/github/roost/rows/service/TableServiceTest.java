@@ -735,7 +735,8 @@ class TableServiceTest {
         Wire.Request request = new Wire.Request(
                 ITEMS, 1, SHARDS[1], NeighborHashMap.shard(7, SHARDS[1]), 0, List.of("name"), new long[] {7});
         List<Throwable> failures = new ArrayList<>();
-        members.getFirst().server.fetch(request, new StreamObserver<>() {
+        FetchService service = new FetchService(Map.of(ITEMS, members.getFirst().node), 1 << 20);
+        service.fetch(request, new StreamObserver<>() {
             @Override
             public void onNext(Wire.Reply reply) {
                 throw new OutOfMemoryError("Java heap space");
