@@ -91,6 +91,10 @@ public final class RowWriter {
         return this;
     }
 
+    Schema schema() {
+        return schema;
+    }
+
     private int place(int column, Column.Type type) {
         schema.require(column, type);
         return schema.place(column);

@@ -96,6 +96,19 @@ public final class TextKeys {
     }
 
     /**
+     * Sets the column of the texts.
+     *
+     * @param row a row
+     * @param text any text without unpaired surrogates
+     * @return the text's key
+     * @throws IllegalArgumentException if the text has an unpaired surrogate, or the column does not exist or is not of type TEXT
+     */
+    public long set(RowWriter row, String text) {
+        row.setText(row.schema().indexOf(column), text);
+        return key(text);
+    }
+
+    /**
      * Adds a row under a text.
      *
      * @param to the version that the row is added to
@@ -124,7 +137,8 @@ public final class TextKeys {
                             : "texts must have fingerprints of their own, but \"" + before + "\" and \"" + text
                                     + "\" both have " + key);
         }
-        to.put(key, row.setText(index, text));
+        set(row, text);
+        to.put(key, row);
     }
 
     /**

@@ -18,6 +18,12 @@ public record DemoRows(int rows) implements RowSource {
             Schema.of(Column.ofLong("version"), Column.ofLong("key"), Column.ofBytes("value"));
     private static final int VALUE_BYTES = 1_024;
 
+    /** The rows follow from their number and the version. */
+    @Override
+    public String snapshot(long version) {
+        return rows + " rows of version " + version;
+    }
+
     @Override
     public Schema schema(long version) {
         return SCHEMA;

@@ -142,7 +142,9 @@ public abstract class RegistryContract {
         assertThat(one().announced(TABLE)).contains(new Announced(1, 3));
         assertThat(other().announce(TABLE, now, 0, new Announced(2, 5))).isFalse();
         assertThat(other().announce(TABLE, now, 1, new Announced(2, 5))).isTrue();
-        assertThat(one().announced(TABLE)).contains(new Announced(2, 5));
+        // Once its content is known, the same version is announced with it.
+        assertThat(one().announce(TABLE, now, 2, new Announced(2, 5, -7))).isTrue();
+        assertThat(other().announced(TABLE)).contains(new Announced(2, 5, -7));
         assertThat(one().announced("another")).isEmpty();
     }
 

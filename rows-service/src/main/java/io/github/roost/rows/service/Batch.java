@@ -44,13 +44,20 @@ abstract sealed class Batch<V> permits AnyBatch, StrongBatch {
      *
      * @param id unique in this batch
      * @param server the server's name
-     * @param version the version of the values; 0 if the request asks for the server's view
-     * @param shards the number of shards of the version
+     * @param of the version of the values; version 0 if the request asks for the server's view
      * @param shard the shard, or {@link #NO_SHARD}
      * @param positions the positions of its keys in the batch
      * @param keys the keys, in the order of the positions
      */
-    record Ask(int id, String server, long version, int shards, int shard, int[] positions, long[] keys) {}
+    record Ask(int id, String server, KnownServers.Complete of, int shard, int[] positions, long[] keys) {
+        long version() {
+            return of.version();
+        }
+
+        int shards() {
+            return of.shards();
+        }
+    }
 
     /**
      * The values of one shard.
@@ -144,7 +151,7 @@ abstract sealed class Batch<V> permits AnyBatch, StrongBatch {
 
     /** A request for the same keys in the same version, to a server that was not asked for them and has not failed recently; none if there is none. */
     private List<Ask> beside(Ask slow, long now) {
-        return beside(slow, new KnownServers.Complete(slow.version(), slow.shards()), now);
+        return beside(slow, slow.of(), now);
     }
 
     /** As {@link #beside(Ask, long)}, in a version with as many shards. */
@@ -183,7 +190,7 @@ abstract sealed class Batch<V> permits AnyBatch, StrongBatch {
     final Ask ask(KnownServers.Complete of, String server, int shard, int[] positions) {
         long[] at = new long[positions.length];
         Arrays.setAll(at, i -> keys[positions[i]]);
-        return new Ask(nextId++, server, of.version(), of.shards(), shard, positions, at);
+        return new Ask(nextId++, server, of, shard, positions, at);
     }
 
     /** A request for the view of every known server. */
@@ -201,7 +208,7 @@ abstract sealed class Batch<V> permits AnyBatch, StrongBatch {
     }
 
     private Ask view(String server) {
-        return new Ask(nextId++, server, 0, 0, NO_SHARD, NO_POSITIONS, new long[0]);
+        return new Ask(nextId++, server, KnownServers.NONE, NO_SHARD, NO_POSITIONS, new long[0]);
     }
 
     /** The positions, of those given, of the keys of each shard. */

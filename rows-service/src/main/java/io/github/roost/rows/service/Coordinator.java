@@ -134,7 +134,7 @@ public final class Coordinator implements AutoCloseable {
      * @param version a version higher than the announced version, or equal to it to continue its rollout
      * @param shards its number of shards; ignored if the version is announced already
      * @throws IllegalArgumentException if a higher version is announced, or a server refuses an order for good
-     * @throws IllegalStateException if another coordinator takes charge, or two servers have the same seat
+     * @throws IllegalStateException if another coordinator takes charge, two servers have the same seat, or servers have different rows of the version
      * @throws UncheckedIOException if the registry does not answer at the beginning; later the rollout waits for it
      * @throws InterruptedException if the thread is interrupted; the rollout can be continued
      */
@@ -240,8 +240,9 @@ public final class Coordinator implements AutoCloseable {
     }
 
     /** Does steps until the rollout is done; the only state between steps is since when the version is complete. */
-    private void proceed(long takenTerm, Announced announced) throws InterruptedException {
-        Target target = new Target(announced.version(), announced.shards(), options.minGroups, options.grace.toNanos());
+    private void proceed(long takenTerm, Announced first) throws InterruptedException {
+        Target target = new Target(first.version(), first.shards(), options.minGroups, options.grace.toNanos());
+        Announced announced = first;
         long term = takenTerm;
         long settledSince = 0;
         boolean isSettled = false;
@@ -249,6 +250,7 @@ public final class Coordinator implements AutoCloseable {
             Map<String, Report> reports = new TreeMap<>();
             try {
                 term = requireInCharge(term, look(term, reports));
+                announced = withContent(announced, term, reports);
             } catch (UncheckedIOException e) {
                 tell(e.getMessage() + "; waiting for it");
                 Thread.sleep(PAUSE_AFTER_FAILURE_MILLIS);
@@ -267,7 +269,8 @@ public final class Coordinator implements AutoCloseable {
                     : RollingUpdate.next(seen, target, isSettled ? System.nanoTime() - settledSince : 0);
             switch (step) {
                 case Step.Load load -> {
-                    Order order = new Order(Kind.LOAD, table, term, load.version(), load.served());
+                    Served served = load.served().of(announced.content());
+                    Order order = new Order(Kind.LOAD, table, term, load.version(), served);
                     order(load.server(), order, options.loadDeadline, "has version " + load.version());
                 }
                 case Step.Unload unload -> {
@@ -287,6 +290,31 @@ public final class Coordinator implements AutoCloseable {
                 }
             }
         }
+    }
+
+    /** Announces the content that the first server has loaded, and requires all others to have the same. */
+    private Announced withContent(Announced announced, long term, Map<String, Report> reports) {
+        long version = announced.version();
+        long content = announced.content();
+        String who = "the announcement";
+        for (Map.Entry<String, Report> report : reports.entrySet()) {
+            Served served = report.getValue().view().versions().get(version);
+            if (served != null && content != 0 && served.content() != content) {
+                throw new IllegalStateException(
+                        "all servers must have one content of version " + version + ", but " + who
+                                + " has " + Long.toHexString(content) + ", server " + report.getKey() + " has "
+                                + Long.toHexString(served.content()) + ": roll out a higher version");
+            }
+            if (served != null && content == 0) {
+                content = served.content();
+                who = "server " + report.getKey();
+            }
+        }
+        if (content == announced.content()) {
+            return announced;
+        }
+        Announced known = new Announced(version, announced.shards(), content);
+        return registry.announce(table, term, version, known) ? known : announced;
     }
 
     private void observe(Map<String, Report> reports) {

@@ -358,17 +358,17 @@ final class FetchService implements AutoCloseable {
                     request.columns(),
                     limit,
                     Duration.ofNanos(Math.max(1, deadline - System.nanoTime())),
-                    rows -> {
+                    (served, rows) -> {
                         long bytes = rows.memory().byteSize();
                         if (!tryTake(bytes)) {
                             return bytes;
                         }
                         // onNext writes the rows before it returns; their memory is reused afterwards.
-                        to.onNext(new Wire.Reply(news, rows));
+                        to.onNext(new Wire.Reply(news, served.content(), rows));
                         return 0L;
                     });
             if (left == null) {
-                to.onNext(new Wire.Reply(table.view(), null));
+                to.onNext(Wire.Reply.without(table.view()));
             }
             if (left == null || left == 0) {
                 to.onCompleted();

@@ -22,6 +22,9 @@ final class KnownServers {
     /** For how long a server is silent before it is asked for its view. */
     private static final long SILENT_NANOS = 1_000_000_000;
 
+    /** In place of a version: that of a server's view. */
+    static final Complete NONE = new Complete(0, 0);
+
     private final Map<String, Known> servers = new TreeMap<>();
 
     private static final class Known {
@@ -135,15 +138,15 @@ final class KnownServers {
     }
 
     /**
-     * The newest complete version: each of its shards is at some server. Servers that have recently failed count only if there is no complete version
+     * The newest complete version: each of its shards is at some server, with the same content. Servers that have recently failed count only if there is no complete version
      * without them.
      *
      * @param now nanoseconds of the caller's clock
      * @return the version and its number of shards, or null if none is complete
      */
     public synchronized @Nullable Complete newest(long now) {
-        Complete newest = newest(now, false);
-        return newest == null ? newest(now, true) : newest;
+        Complete newest = newest(0, now, false);
+        return newest == null ? newest(0, now, true) : newest;
     }
 
     /**
@@ -153,13 +156,7 @@ final class KnownServers {
      * @return the version and its number of shards, or null if it is not complete
      */
     public synchronized @Nullable Complete complete(long version) {
-        for (Known server : servers.values()) {
-            Served served = server.served(version);
-            if (served != null && isComplete(version, served.shards(), 0, true)) {
-                return new Complete(version, served.shards());
-            }
-        }
-        return null;
+        return newest(version, 0, true);
     }
 
     /**
@@ -167,29 +164,64 @@ final class KnownServers {
      *
      * @param version its number
      * @param shards its number of shards
+     * @param content its {@linkplain Served#content content}
      */
-    public record Complete(long version, int shards) {}
+    public record Complete(long version, int shards, long content) {
+        /** A version of a content that is not known. */
+        Complete(long version, int shards) {
+            this(version, shards, 0);
+        }
+    }
 
-    /** All versions of which a server has a shard, by number of shards, the newest first; complete or not. */
+    /**
+     * All versions of which a server has a shard, by number of shards, the newest first; complete or not. Of two contents of a version, one is left
+     * out: the one that fewer servers have.
+     */
     synchronized List<Complete> versions() {
-        return servers.values().stream()
+        List<Complete> all = servers.values().stream()
                 .filter(server -> server.view != null)
                 .flatMap(server -> Objects.requireNonNull(server.view).versions().entrySet().stream())
-                .map(entry -> new Complete(entry.getKey(), entry.getValue().shards()))
+                .map(entry -> toComplete(entry.getKey(), entry.getValue()))
                 .distinct()
                 .sorted(Comparator.comparingLong(Complete::version).reversed().thenComparingInt(Complete::shards))
                 .toList();
+        return all.stream()
+                .filter(one -> all.stream().noneMatch(more -> more.version == one.version && isRather(more, one)))
+                .toList();
     }
 
-    private @Nullable Complete newest(long now, boolean alsoAvoided) {
+    private static Complete toComplete(long version, Served served) {
+        return new Complete(version, served.shards(), served.content());
+    }
+
+    /** Whether a version has another content than an equal one, and rather this one counts. */
+    private boolean isRather(Complete one, Complete other) {
+        if (one.content == other.content) {
+            return false;
+        }
+        int more = Long.compare(holders(one), holders(other));
+        return more > 0 || (more == 0 && one.content > other.content);
+    }
+
+    private long holders(Complete of) {
+        return servers.values().stream()
+                .map(server -> server.served(of.version))
+                .filter(served -> served != null && served.content() == of.content)
+                .count();
+    }
+
+    /** @param wanted the only version, or 0 for any */
+    private @Nullable Complete newest(long wanted, long now, boolean alsoAvoided) {
         Complete newest = null;
         for (Known server : servers.values()) {
             if (server.view != null) {
                 for (Map.Entry<Long, Served> entry : server.view.versions().entrySet()) {
                     long version = entry.getKey();
-                    int shards = entry.getValue().shards();
-                    if ((newest == null || version > newest.version) && isComplete(version, shards, now, alsoAvoided)) {
-                        newest = new Complete(version, shards);
+                    Served served = entry.getValue();
+                    if ((wanted == 0 || wanted == version) && (newest == null || version >= newest.version)) {
+                        Complete next = toComplete(version, served);
+                        boolean isBetter = newest == null || version > newest.version || isRather(next, newest);
+                        newest = isBetter && isComplete(next, now, alsoAvoided) ? next : newest;
                     }
                 }
             }
@@ -197,27 +229,30 @@ final class KnownServers {
         return newest;
     }
 
-    private boolean isComplete(long version, int shards, long now, boolean alsoAvoided) {
-        for (int shard = 0; shard < shards; shard++) {
-            if (!isThere(version, shards, shard, now, alsoAvoided)) {
+    private boolean isComplete(Complete of, long now, boolean alsoAvoided) {
+        for (int shard = 0; shard < of.shards; shard++) {
+            if (!isThere(of, shard, now, alsoAvoided)) {
                 return false;
             }
         }
         return true;
     }
 
-    private boolean isThere(long version, int shards, int shard, long now, boolean alsoAvoided) {
+    private boolean isThere(Complete of, int shard, long now, boolean alsoAvoided) {
         for (Known server : servers.values()) {
-            if (hasShard(server, version, shards, shard) && (alsoAvoided || !server.isAvoidedAt(now))) {
+            if (hasShard(server, of, shard) && (alsoAvoided || !server.isAvoidedAt(now))) {
                 return true;
             }
         }
         return false;
     }
 
-    private static boolean hasShard(Known server, long version, int shards, int shard) {
-        Served served = server.served(version);
-        return served != null && served.shards() == shards && served.here().contains(shard);
+    private static boolean hasShard(Known server, Complete of, int shard) {
+        Served served = server.served(of.version);
+        return served != null
+                && served.shards() == of.shards
+                && served.content() == of.content
+                && served.here().contains(shard);
     }
 
     /**
@@ -239,7 +274,7 @@ final class KnownServers {
         List<String> best = new ArrayList<>();
         int bestRank = Integer.MAX_VALUE;
         for (Map.Entry<String, Known> entry : servers.entrySet()) {
-            if (hasShard(entry.getValue(), of.version, of.shards, shard)) {
+            if (hasShard(entry.getValue(), of, shard)) {
                 int rank = (entry.getValue().isAvoidedAt(now) ? 2 : 0) + (requested.contains(entry.getKey()) ? 1 : 0);
                 if (rank < bestRank) {
                     best.clear();

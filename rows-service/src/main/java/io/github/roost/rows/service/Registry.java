@@ -96,8 +96,9 @@ public interface Registry extends AutoCloseable {
      *
      * @param version its number, 1 or more
      * @param shards its number of shards, from 1 to {@link Served#MAX_SHARDS}
+     * @param content its {@linkplain Served#content content}, 0 before a server has loaded it
      */
-    record Announced(long version, int shards) {
+    record Announced(long version, int shards, long content) {
         /**
          * Checks the arguments.
          *
@@ -106,6 +107,17 @@ public interface Registry extends AutoCloseable {
         public Announced {
             Vectors.requireRange("version", version, 1, Long.MAX_VALUE);
             Vectors.requireRange("shards", shards, 1, Served.MAX_SHARDS);
+        }
+
+        /**
+         * A version that no server has loaded yet.
+         *
+         * @param version its number, 1 or more
+         * @param shards its number of shards, from 1 to {@link Served#MAX_SHARDS}
+         * @throws IllegalArgumentException if a number is out of range
+         */
+        public Announced(long version, int shards) {
+            this(version, shards, 0);
         }
     }
 

@@ -119,7 +119,8 @@ public final class RollingUpdate {
             List<Server> all, int group, List<Server> members, Target target, long settledNanos) {
         for (Server server : members) {
             Served wanted = shardsAt(members.size(), server.ordinal(), target.shards());
-            boolean hasIt = wanted.equals(server.versions().get(target.version()));
+            Served has = server.versions().get(target.version());
+            boolean hasIt = has != null && wanted.hasShardsOf(has);
             if (!server.isAlive()) {
                 return doesNotAnswer(server);
             }
@@ -221,6 +222,7 @@ public final class RollingUpdate {
                 && members.stream()
                         .allMatch(server -> server.isAlive()
                                 && shardsAt(members.size(), server.ordinal(), any.shards())
+                                        .of(any.content())
                                         .equals(server.versions().get(version)));
     }
 }

@@ -4,6 +4,7 @@ import io.github.roost.rows.RowWriter;
 import io.github.roost.rows.Schema;
 import io.github.roost.rows.TextKeys;
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The source from which a server loads the rows of a version, for example files, a database or a log. A table's node calls its
@@ -20,10 +21,23 @@ public interface RowSource {
     Schema schema(long version) throws IOException;
 
     /**
-     * Puts the rows of the requested shards of a version. Rows of other shards may be put, too; they are ignored.
+     * The state that a version's rows are of, for example the id of a snapshot, or the checksum of a file. Sources that return the same snapshot of a
+     * version must put the same rows: servers then load their own shards only. Without one, each server reads the rows of all shards, to know whether
+     * it has the same version as the others.
      *
      * @param version the version's number
-     * @param shards the requested shards
+     * @return the snapshot, or null if the rows may differ from load to load
+     * @throws IOException if it cannot be read
+     */
+    default @Nullable String snapshot(long version) throws IOException {
+        return null;
+    }
+
+    /**
+     * Puts the rows of the requested shards of a version. Rows of other shards may be put, too.
+     *
+     * @param version the version's number
+     * @param shards the requested shards; all of the version if there is no {@link #snapshot}
      * @param to receives the rows
      * @throws IOException if the rows cannot be read; then the version is not loaded
      */
@@ -39,7 +53,7 @@ public interface RowSource {
         RowWriter writer();
 
         /**
-         * Puts a row, or ignores it if its shard was not requested.
+         * Puts a row. It is kept if its shard is to be at the server.
          *
          * @param key any key
          * @param row the row as it is set now; copied
@@ -48,7 +62,7 @@ public interface RowSource {
         void put(long key, RowWriter row);
 
         /**
-         * Puts a row under a text, or ignores it if its shard was not requested.
+         * Puts a row under a text. It is kept if its shard is to be at the server.
          *
          * @param keys the kind of key
          * @param text the text; set as the row's column of texts

@@ -474,6 +474,9 @@ public final class RowsClient implements AutoCloseable {
             RowBatch rows = reply.rows();
             if (rows == null) {
                 proceed(batch.notServed(ask, System.nanoTime()));
+            } else if (reply.content() != ask.of().content()) {
+                // Its version was loaded anew, and the view above says so.
+                proceed(batch.notServed(ask, System.nanoTime()));
             } else if (rows.version() == ask.version() && rows.size() == ask.keys().length) {
                 rowsBy.computeIfAbsent(ask.server(), first -> new LongAdder()).increment();
                 proceed(batch.answered(ask, rows.version(), rows, System.nanoTime()));

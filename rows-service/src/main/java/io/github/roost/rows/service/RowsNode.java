@@ -7,6 +7,7 @@ import io.github.roost.io.BlockIo;
 import io.github.roost.neighborhash.NeighborHashMap;
 import io.github.roost.rows.RowBatch;
 import io.github.roost.rows.RowWriter;
+import io.github.roost.rows.Schema;
 import io.github.roost.rows.TextKeys;
 import io.github.roost.rows.VersionBuilder;
 import io.github.roost.rows.VersionedRows;
@@ -23,13 +24,16 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -50,6 +54,7 @@ public final class RowsNode implements AutoCloseable {
 
     private static final int MAX_NOTE_BYTES = 1 << 16;
     private static final String SEQUENCE = "sequence";
+    private static final String CONTENT = "content ";
     private static final Pattern DRAFT = Pattern.compile("\\.(shards-\\d{1,18}|" + SEQUENCE + ")-.*\\.part");
 
     private final String server;
@@ -230,14 +235,15 @@ public final class RowsNode implements AutoCloseable {
     }
 
     /**
-     * Loads shards of a version, unless they are loaded. Returns when they can be fetched.
+     * Loads shards of a version, unless they are loaded. Returns when they can be fetched: by clients for which no other content of the version counts,
+     * as more servers have it.
      *
      * @param fromTerm the term of the coordinator that gives the order
      * @param version the version to load
-     * @param served the shards to load
+     * @param served the shards to load, and their content; 0 for the content that the source has now
      * @param source the source of the rows
      * @throws IllegalStateException if a higher term is known, or two other versions are loaded
-     * @throws IllegalArgumentException if the version is loaded with other shards
+     * @throws IllegalArgumentException if the version is loaded with other shards or another content, or the source has another content
      * @throws IOException if the rows cannot be read, or written; the loaded versions are unchanged
      */
     public synchronized void load(long fromTerm, long version, Served served, RowSource source) throws IOException {
@@ -245,10 +251,12 @@ public final class RowsNode implements AutoCloseable {
         Map<Long, Served> versions = new HashMap<>(view.versions());
         Served before = versions.get(version);
         if (before != null) {
-            if (!before.equals(served)) {
+            if (!before.hasShardsOf(served)) {
                 throw new IllegalArgumentException(
                         "version " + version + " must have shards " + served + ", has " + before);
             }
+            requireContent(version, served.content(), before.content(), "server " + server);
+            requireContent(version, declared(source.snapshot(version)), before.content(), "server " + server);
             return;
         }
         if (versions.size() >= MAX_VERSIONS) {
@@ -257,35 +265,58 @@ public final class RowsNode implements AutoCloseable {
         }
         loading = new Loading(version, 0);
         try {
-            sealAndLoad(version, served, source);
-            versions.put(version, served);
+            versions.put(version, sealAndLoad(version, served, source));
             show(versions);
         } finally {
             loading = null;
         }
     }
 
-    private void sealAndLoad(long version, Served served, RowSource source) throws IOException {
-        boolean isSealed = table.sealedVersions().contains(version);
-        if (isSealed && !served.equals(note(version))) {
-            // It has other shards, or was half unloaded when the process was killed. It is not being served.
-            table.delete(version);
-            isSealed = false;
+    private static long declared(@Nullable String snapshot) {
+        return snapshot == null ? 0 : Content.of(snapshot);
+    }
+
+    /** @param wanted the content, 0 for any */
+    private static void requireContent(long version, long wanted, long has, String who) {
+        if (wanted != 0 && wanted != has) {
+            throw new IllegalArgumentException("version " + version + " must have content " + Long.toHexString(wanted)
+                    + ", " + who + " has " + Long.toHexString(has) + ": other rows need another version");
         }
-        if (!isSealed) {
-            seal(version, served, source);
+    }
+
+    private static boolean isWanted(long wanted, Served has) {
+        return wanted == 0 || wanted == has.content();
+    }
+
+    private Served sealAndLoad(long version, Served served, RowSource source) throws IOException {
+        boolean isSealed = table.sealedVersions().contains(version);
+        Served sealed = isSealed ? note(version) : null;
+        if (sealed == null
+                || !sealed.hasShardsOf(served)
+                || !isWanted(served.content(), sealed)
+                || !isWanted(declared(source.snapshot(version)), sealed)) {
+            // What is here has other shards or rows, or was half unloaded when the process was killed. It is not being
+            // served.
+            if (isSealed) {
+                table.delete(version);
+            }
+            sealed = seal(version, served, source);
         }
         if (table.current() == 0) {
             table.publish(version);
         } else {
             table.load(version);
         }
+        return sealed;
     }
 
-    private void seal(long version, Served served, RowSource source) throws IOException {
+    private Served seal(long version, Served served, RowSource source) throws IOException {
         deleteUnserved();
-        try (VersionBuilder building = table.begin(version, source.schema(version))) {
-            source.load(version, served, new RowSource.Sink() {
+        String snapshot = source.snapshot(version);
+        Schema schema = source.schema(version);
+        Content content = new Content();
+        try (VersionBuilder building = table.begin(version, schema)) {
+            source.load(version, snapshot == null ? all(served) : served, new RowSource.Sink() {
                 private long rows;
 
                 @Override
@@ -295,6 +326,9 @@ public final class RowsNode implements AutoCloseable {
 
                 @Override
                 public void put(long key, RowWriter row) {
+                    if (snapshot == null) {
+                        content.add(key, row.row());
+                    }
                     if (isHere(key)) {
                         building.put(key, row);
                         count();
@@ -303,7 +337,11 @@ public final class RowsNode implements AutoCloseable {
 
                 @Override
                 public void put(TextKeys keys, String text, RowWriter row) {
-                    if (isHere(keys.key(text))) {
+                    long key = keys.set(row, text);
+                    if (snapshot == null) {
+                        content.add(key, row.row());
+                    }
+                    if (isHere(key)) {
                         keys.put(building, text, row);
                         count();
                     }
@@ -320,9 +358,22 @@ public final class RowsNode implements AutoCloseable {
                 }
             });
             loading = new Loading(version, building.memoryBytes());
-            writeNote(version, served);
+            String now = source.snapshot(version);
+            if (!Objects.equals(snapshot, now)) {
+                throw new IOException("the source must stay at snapshot " + snapshot + " of version " + version
+                        + " while it is read, is at " + now);
+            }
+            Served sealed = served.of(snapshot == null ? content.of(schema) : Content.of(snapshot));
+            requireContent(version, served.content(), sealed.content(), "the source of server " + server);
+            writeNote(version, sealed);
             building.seal();
+            return sealed;
         }
+    }
+
+    private static Served all(Served served) {
+        return new Served(
+                served.shards(), IntStream.range(0, served.shards()).boxed().collect(Collectors.toSet()));
     }
 
     /**
@@ -342,6 +393,7 @@ public final class RowsNode implements AutoCloseable {
     private void writeNote(long version, Served served) throws IOException {
         StringBuilder note = new StringBuilder("shards " + served.shards() + "\n");
         served.here().stream().sorted().forEach(shard -> note.append(shard).append('\n'));
+        note.append(CONTENT).append(Long.toHexString(served.content())).append('\n');
         byte[] bytes = note.toString().getBytes(StandardCharsets.ISO_8859_1);
         WholeFile.replace(noteFile(version), channel -> WholeFile.writeAll(channel, ByteBuffer.wrap(bytes)));
     }
@@ -361,10 +413,15 @@ public final class RowsNode implements AutoCloseable {
             }
             List<String> lines = Files.readAllLines(file, StandardCharsets.ISO_8859_1);
             Set<Integer> here = new HashSet<>();
+            long content = 0;
             for (String line : lines.subList(1, lines.size())) {
-                here.add(Integer.parseInt(line));
+                if (line.startsWith(CONTENT)) {
+                    content = Long.parseUnsignedLong(line.substring(CONTENT.length()), 16);
+                } else {
+                    here.add(Integer.parseInt(line));
+                }
             }
-            return new Served(Integer.parseInt(lines.getFirst().replace("shards ", "")), here);
+            return new Served(Integer.parseInt(lines.getFirst().replace("shards ", "")), here, content);
         } catch (IllegalArgumentException | NoSuchElementException e) {
             FileFormatException damaged = new FileFormatException(file, 0, "does not say which shards a version has");
             damaged.initCause(e);
@@ -462,7 +519,7 @@ public final class RowsNode implements AutoCloseable {
      * @param columns names of columns; all columns if empty
      * @param maxBytes the maximum size of the rows
      * @param timeout for how long rows may be read from files, more than 0
-     * @param use receives the rows, which are valid until it returns
+     * @param use receives the served version, and the rows, which are valid until it returns
      * @param <R> the type of its result
      * @return its result, or null if this node does not have the shard of the version
      * @throws IllegalArgumentException if a name is not a column, or a key is of another shard
@@ -479,7 +536,7 @@ public final class RowsNode implements AutoCloseable {
             List<String> columns,
             long maxBytes,
             Duration timeout,
-            Function<RowBatch, R> use) {
+            BiFunction<Served, RowBatch, R> use) {
         Served served = view.versions().get(version);
         if (served == null || served.shards() != shards || !served.here().contains(shard)) {
             return null;
@@ -491,7 +548,7 @@ public final class RowsNode implements AutoCloseable {
         }
         if (orchestrator != null) {
             RowBatch rows = search(orchestrator, version, keys, columns, maxBytes, timeout);
-            return rows == null ? null : use.apply(rows);
+            return rows == null || !isStillServed(version, served) ? null : use.apply(served, rows);
         }
         Fetcher fetcher = idle.poll();
         if (fetcher == null) {
@@ -502,7 +559,7 @@ public final class RowsNode implements AutoCloseable {
             fetcher.rows.limitTo(maxBytes);
             fetcher.reader.getAll(version, keys, fetcher.rows, columns);
             isKept = fetcher.rows.memory().byteSize() <= MAX_KEPT_BYTES;
-            return use.apply(fetcher.rows);
+            return isStillServed(version, served) ? use.apply(served, fetcher.rows) : null;
         } catch (VersionedRows.VersionGoneException unloadedMeanwhile) {
             return null;
         } finally {
@@ -512,6 +569,12 @@ public final class RowsNode implements AutoCloseable {
                 fetcher.reader.close();
             }
         }
+    }
+
+    /** Whether the rows just read are of this content: another one is readable only after the view has lost this one. */
+    private boolean isStillServed(long version, Served served) {
+        Served now = view.versions().get(version);
+        return now != null && now.content() == served.content();
     }
 
     /** Fetches rows in a search, which parks while some are read; the calling thread waits for it. Returns null if the version is gone. */

@@ -53,9 +53,17 @@ final class Wire {
 
     /**
      * @param view the server's view, null if the client has it
+     * @param content of the rows' version; 0 without rows
      * @param rows null if the server does not have the requested shard
      */
-    record Reply(@Nullable ServerView view, @Nullable RowBatch rows) {}
+    record Reply(
+            @Nullable ServerView view,
+            long content,
+            @Nullable RowBatch rows) {
+        static Reply without(ServerView view) {
+            return new Reply(view, 0, null);
+        }
+    }
 
     private static final class Requests implements MethodDescriptor.Marshaller<Request> {
         @Override
@@ -178,6 +186,7 @@ final class Wire {
                 out.writeBoolean(reply.rows != null);
                 if (reply.rows != null) {
                     out.writeLong(reply.rows.version());
+                    out.writeLong(reply.content);
                     out.writeInt(reply.rows.size());
                     out.write(reply.rows.schema().encode());
                 }
@@ -194,14 +203,15 @@ final class Wire {
                 requireProtocol(in);
                 ServerView view = in.readBoolean() ? readView(in) : null;
                 if (!in.readBoolean()) {
-                    return new Reply(view, null);
+                    return new Reply(view, 0, null);
                 }
                 long version = in.readLong();
+                long content = in.readLong();
                 int size = count("rows", in.readInt(), MAX_KEYS);
                 Schema schema = Schema.decode(in);
                 // gRPC limits the size of a message.
                 MemorySegment rows = MemorySegment.ofArray(in.readAllBytes());
-                return new Reply(view, RowBatch.of(schema, version, size, rows));
+                return new Reply(view, content, RowBatch.of(schema, version, size, rows));
             } catch (IOException | IllegalArgumentException e) {
                 throw refused(SERVICE, e);
             }
@@ -224,6 +234,7 @@ final class Wire {
         for (int shard : served.here()) {
             out.writeShort(shard);
         }
+        out.writeLong(served.content());
     }
 
     static ServerView readView(DataInputStream in) throws IOException {
@@ -245,7 +256,7 @@ final class Wire {
         for (int i = 0; i < many; i++) {
             here.add(in.readUnsignedShort());
         }
-        return new Served(shards, here);
+        return new Served(shards, here, in.readLong());
     }
 
     static void writeProtocol(DataOutputStream out) throws IOException {

@@ -240,6 +240,7 @@ class CompressionTest {
             out.writeBoolean(false);
             out.writeBoolean(true);
             out.writeLong(1);
+            out.writeLong(0);
             out.writeInt(1);
             out.write(SOURCE.schema(1).encode());
         } catch (IOException e) {

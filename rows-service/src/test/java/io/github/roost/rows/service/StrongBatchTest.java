@@ -263,6 +263,26 @@ class StrongBatchTest extends ThreeServers {
     }
 
     @Test
+    void serversWithOtherRowsAreNotOfTheVersion() {
+        has("a", 1, Map.of(7L, shards(2, 0, 1).of(1)));
+        has("b", 1, Map.of(7L, shards(2, 0, 1).of(2)));
+        has("c", 1, Map.of(7L, shards(2, 0).of(1), 6L, shards(1, 0).of(5)));
+        assertThat(known.newest(0)).isEqualTo(new KnownServers.Complete(7, 2, 1));
+        assertThat(known.complete(7)).isEqualTo(new KnownServers.Complete(7, 2, 1));
+        assertThat(known.versions())
+                .containsExactly(new KnownServers.Complete(7, 2, 1), new KnownServers.Complete(6, 1, 5));
+        for (int seed = 0; seed < 40; seed++) {
+            assertThat(new StrongBatch<String>(known, 0, keys, new SplittableRandom(seed)).begin(0))
+                    .extracting(Ask::server)
+                    .doesNotContain("b");
+        }
+        has("a", 2, Map.of(7L, shards(2, 1).of(2)));
+        assertThat(known.newest(0)).isEqualTo(new KnownServers.Complete(7, 2, 2));
+        has("b", 2, Map.of());
+        assertThat(known.newest(0)).isEqualTo(new KnownServers.Complete(6, 1, 5));
+    }
+
+    @Test
     void aVersionThatIsCompleteNoMoreWhileServersAreChosenIsNotBegunWith() {
         has("a", 1, Map.of(7L, shards(2, 0)));
         has("b", 1, Map.of(7L, shards(2, 1)));

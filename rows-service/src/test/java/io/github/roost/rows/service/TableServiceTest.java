@@ -406,7 +406,9 @@ class TableServiceTest {
                 }
                 known.learn(node.view());
             }
-            assertThat(known.newest(0)).isEqualTo(new KnownServers.Complete(start + 1L, 1));
+            assertThat(known.newest(0))
+                    .extracting(KnownServers.Complete::version)
+                    .isEqualTo(start + 1L);
             Set<Long> versions = Set.of(start + 1L);
             assertThat(known.views().values())
                     .singleElement()
@@ -463,10 +465,8 @@ class TableServiceTest {
                                 Wire.FETCH,
                                 ServerCalls.asyncUnaryCall((Wire.Request request, StreamObserver<Wire.Reply> to) -> {
                                     if (request.version() == 0) {
-                                        to.onNext(new Wire.Reply(
-                                                new ServerView(
-                                                        name, 1, like.view().versions()),
-                                                null));
+                                        to.onNext(Wire.Reply.without(new ServerView(
+                                                name, 1, like.view().versions())));
                                         to.onCompleted();
                                     }
                                 }))
@@ -483,7 +483,7 @@ class TableServiceTest {
                                 Wire.FETCH,
                                 ServerCalls.asyncUnaryCall((Wire.Request request, StreamObserver<Wire.Reply> to) -> {
                                     if (request.version() == 0) {
-                                        to.onNext(new Wire.Reply(like.view(), null));
+                                        to.onNext(Wire.Reply.without(like.view()));
                                     } else {
                                         requests.incrementAndGet();
                                         LockSupport.parkNanos(800_000_000);
@@ -495,8 +495,8 @@ class TableServiceTest {
                                                 request.columns(),
                                                 1 << 20,
                                                 DEADLINE,
-                                                rows -> {
-                                                    to.onNext(new Wire.Reply(null, rows));
+                                                (served, rows) -> {
+                                                    to.onNext(new Wire.Reply(null, served.content(), rows));
                                                     return true;
                                                 });
                                     }
@@ -711,6 +711,10 @@ class TableServiceTest {
         }
     }
 
+    private static Integer present(Served served, RowBatch rows) {
+        return rows.present();
+    }
+
     @Test
     void memoryOfALargeAnswerIsNotKept() throws IOException {
         start(1);
@@ -720,10 +724,10 @@ class TableServiceTest {
         long[] keys = new long[400_000];
         Arrays.fill(keys, 7);
         List<String> all = List.of();
-        assertThat(node.fetch(1, SHARDS[1], shard, keys, all, 1 << 28, DEADLINE, RowBatch::present))
+        assertThat(node.fetch(1, SHARDS[1], shard, keys, all, 1 << 28, DEADLINE, TableServiceTest::present))
                 .isEqualTo(keys.length);
         assertThat(node.idle()).isZero();
-        assertThat(node.fetch(1, SHARDS[1], shard, new long[] {7}, all, 1 << 28, DEADLINE, RowBatch::present))
+        assertThat(node.fetch(1, SHARDS[1], shard, new long[] {7}, all, 1 << 28, DEADLINE, TableServiceTest::present))
                 .isOne();
         assertThat(node.idle()).isOne();
     }

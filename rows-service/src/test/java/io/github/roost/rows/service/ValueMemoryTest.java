@@ -223,13 +223,16 @@ class ValueMemoryTest {
                 .mapToLong(i -> keys[i % keys.length])
                 .toArray();
         long bytes = Arrays.stream(many).map(key -> name(key).length()).sum();
-        assertThatThrownBy(() -> member.node.fetch(1, SHARDS, 0, many, List.of(), 1 << 20, DEADLINE, RowBatch::present))
+        assertThatThrownBy(() -> member.node.fetch(
+                        1, SHARDS, 0, many, List.of(), 1 << 20, DEADLINE, (served, rows) -> rows.present()))
                 .isInstanceOf(RowBatch.TooLargeException.class)
                 .hasMessageStartingWith("the rows of a batch must have 1048576 bytes at most, got ");
         assertThat(bytes).isGreaterThan(1 << 20);
-        assertThat(member.node.<Integer>fetch(1, SHARDS, 0, keys, List.of(), 1 << 20, DEADLINE, RowBatch::present))
+        assertThat(member.node.<Integer>fetch(
+                        1, SHARDS, 0, keys, List.of(), 1 << 20, DEADLINE, (served, rows) -> rows.present()))
                 .isEqualTo(keys.length);
-        assertThat(member.node.<Integer>fetch(7, SHARDS, 0, keys, List.of(), 1 << 20, DEADLINE, RowBatch::present))
+        assertThat(member.node.<Integer>fetch(
+                        7, SHARDS, 0, keys, List.of(), 1 << 20, DEADLINE, (served, rows) -> rows.present()))
                 .isNull();
     }
 }

@@ -519,7 +519,7 @@ public final class EtcdRegistry implements Registry {
                                         key,
                                         Cmp.Op.EQUAL,
                                         CmpTarget.modRevision(now == null ? 0 : now.getModRevision())))
-                        .Then(Op.put(key, bytes(next.version() + " " + next.shards()), PutOption.DEFAULT))
+                        .Then(Op.put(key, bytes(text(next)), PutOption.DEFAULT))
                         .commit())
                 .isSucceeded();
         if (!isDone) {
@@ -549,11 +549,16 @@ public final class EtcdRegistry implements Registry {
         }
     }
 
+    private static String text(Announced announced) {
+        return announced.version() + " " + announced.shards() + " " + Long.toHexString(announced.content());
+    }
+
     private static Announced toAnnounced(KeyValue entry) {
         String[] words = text(entry.getValue()).split(" ", -1);
         try {
-            if (words.length == 2) {
-                return new Announced(Long.parseLong(words[0]), Integer.parseInt(words[1]));
+            if (words.length == 2 || words.length == 3) {
+                long content = words.length == 2 ? 0 : Long.parseUnsignedLong(words[2], 16);
+                return new Announced(Long.parseLong(words[0]), Integer.parseInt(words[1]), content);
             }
         } catch (IllegalArgumentException e) {
             throw notOurs(entry, e);
