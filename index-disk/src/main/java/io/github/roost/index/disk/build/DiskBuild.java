@@ -108,7 +108,6 @@ public final class DiskBuild {
             int pages = layout.pages(nodes);
             int rowBlocks = layout.rowBlocks(nodes);
             work.phase(1, (long) pages + rowBlocks);
-            map.grow(pages, rowBlocks);
             int next = layout.firstFreeBlock();
             file.write(DiskLayout.SUPERBLOCKS, codes.centroids());
             for (int page = 0; page < pages; page++) {

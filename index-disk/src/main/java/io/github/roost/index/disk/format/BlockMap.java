@@ -3,42 +3,25 @@ package io.github.roost.index.disk.format;
 import static io.github.roost.index.disk.format.DiskLayout.INT;
 
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
  * The block of each page and each row block in the file. A page is never overwritten in place, but written to a free block; the
  * new map is written with the next checkpoint, and only when that is durable is the old block free.
  *
- * <p>{@link #page} may be called by any thread; all else by one thread at a time, the writer.
+ * <p>Any thread may read. The writer sets the blocks of pages, the thread that has written a checkpoint those of row blocks.
  */
 public final class BlockMap {
     /** The block of a page that has never been written. */
     public static final int NOWHERE = 0;
 
-    private volatile AtomicIntegerArray pages = new AtomicIntegerArray(0);
-    private int[] rowBlocks = new int[0];
-
-    /** Makes room for this many pages and row blocks; new ones have no block. */
-    public void grow(int pageCount, int rowBlockCount) {
-        if (pageCount > pages.length()) {
-            AtomicIntegerArray grown = new AtomicIntegerArray(pageCount + pageCount / 4);
-            for (int i = 0; i < pages.length(); i++) {
-                grown.set(i, pages.get(i));
-            }
-            pages = grown;
-        }
-        if (rowBlockCount > rowBlocks.length) {
-            rowBlocks = Arrays.copyOf(rowBlocks, rowBlockCount + rowBlockCount / 4);
-        }
-    }
+    private final IntChunks pages = new IntChunks();
+    private final IntChunks rowBlocks = new IntChunks();
 
     /** The block of a page. */
     public int page(int number) {
-        AtomicIntegerArray now = pages;
-        return number < now.length() ? now.get(number) : NOWHERE;
+        return pages.get(number);
     }
 
     public void setPage(int number, int block) {
@@ -46,11 +29,11 @@ public final class BlockMap {
     }
 
     public int rowBlock(int number) {
-        return rowBlocks[number];
+        return rowBlocks.get(number);
     }
 
     public void setRowBlock(int number, int block) {
-        rowBlocks[number] = block;
+        rowBlocks.set(number, block);
     }
 
     public static int blocks(int pageCount, int rowBlockCount) {
@@ -63,7 +46,7 @@ public final class BlockMap {
             into.set(INT, (long) i * Integer.BYTES, page(i));
         }
         for (int i = 0; i < rowBlockCount; i++) {
-            into.set(INT, (long) (pageCount + i) * Integer.BYTES, rowBlocks[i]);
+            into.set(INT, (long) (pageCount + i) * Integer.BYTES, rowBlock(i));
         }
     }
 
@@ -81,7 +64,6 @@ public final class BlockMap {
 
     static BlockMap read(MemorySegment from, int pageCount, int rowBlockCount) {
         BlockMap map = new BlockMap();
-        map.grow(pageCount, rowBlockCount);
         for (int i = 0; i < pageCount; i++) {
             map.setPage(i, from.get(INT, (long) i * Integer.BYTES));
         }
@@ -100,7 +82,7 @@ public final class BlockMap {
             }
         }
         for (int i = 0; i < rowBlockCount; i++) {
-            if (rowBlocks[i] < first || rowBlocks[i] >= end) {
+            if (rowBlock(i) < first || rowBlock(i) >= end) {
                 return false;
             }
         }
@@ -114,7 +96,7 @@ public final class BlockMap {
             used.set(page(i));
         }
         for (int i = 0; i < rowBlockCount; i++) {
-            used.set(rowBlocks[i]);
+            used.set(rowBlock(i));
         }
         return used;
     }

@@ -1,8 +1,6 @@
 package io.github.roost.index.disk.format;
 
 import java.util.Arrays;
-import java.util.concurrent.atomic.AtomicIntegerArray;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Rings of nodes whose rows are equal: a search that meets one of a ring knows all of it, so that edges need to lead to one only, and the edges
@@ -10,11 +8,8 @@ import org.jspecify.annotations.Nullable;
  * reader may meet a ring that is changed meanwhile, and come from one ring to another.
  */
 final class Twins {
-    /** Nodes per chunk. */
-    private static final int CHUNK = 1_024;
-
     /** Of each node the next and the one before, each plus one; 0 for none. */
-    private volatile @Nullable AtomicIntegerArray[] chunks = new AtomicIntegerArray[0];
+    private final IntChunks links = new IntChunks();
 
     /** The next node of the ring; the node itself if it has no twin. */
     int next(int node) {
@@ -22,23 +17,12 @@ final class Twins {
     }
 
     private int link(int node, int which) {
-        @Nullable AtomicIntegerArray[] all = chunks;
-        AtomicIntegerArray chunk = node / CHUNK < all.length ? all[node / CHUNK] : null;
-        int link = chunk == null ? 0 : chunk.get(2 * (node % CHUNK) + which);
+        int link = links.get(2 * node + which);
         return link == 0 ? node : link - 1;
     }
 
     private void setLink(int node, int which, int to) {
-        @Nullable AtomicIntegerArray[] all = chunks;
-        int index = node / CHUNK;
-        AtomicIntegerArray chunk = index < all.length ? all[index] : null;
-        if (chunk == null) {
-            all = Arrays.copyOf(all, Math.max(all.length, index + 1 + index / 4));
-            chunk = new AtomicIntegerArray(2 * CHUNK);
-            all[index] = chunk;
-            chunks = all;
-        }
-        chunk.set(2 * (node % CHUNK) + which, to == node ? 0 : to + 1);
+        links.set(2 * node + which, to == node ? 0 : to + 1);
     }
 
     /** Puts a node that has no twin behind another one. */

@@ -371,7 +371,6 @@ public final class DiskWriter implements Indexing.Maintenance {
         }
         int node = codes().nodes();
         codes().grow(node + 1);
-        graph.map().grow(graph.layout().pages(node + 1), graph.layout().rowBlocks(node + 1));
         return node;
     }
 
