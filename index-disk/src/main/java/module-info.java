@@ -1,7 +1,6 @@
 /** Tables on disk whose searches run on Roost's workers and park on their reads. */
 module io.github.roost.index.disk {
     requires transitive io.github.roost.vector;
-    requires io.github.roost.neighborhash;
     requires transitive io.github.roost.io;
     requires static jdk.incubator.vector;
     requires jdk.jfr;

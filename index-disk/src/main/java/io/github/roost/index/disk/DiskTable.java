@@ -13,6 +13,7 @@ import io.github.roost.index.disk.format.DiskGraph;
 import io.github.roost.index.disk.format.DiskLayout;
 import io.github.roost.index.disk.format.Folders;
 import io.github.roost.index.disk.format.NodePage;
+import io.github.roost.index.disk.format.NodesById;
 import io.github.roost.index.disk.format.ProductCodes;
 import io.github.roost.index.disk.format.TableCopy;
 import io.github.roost.index.disk.search.DiskSearch;
@@ -22,7 +23,6 @@ import io.github.roost.index.disk.update.DiskUpdates;
 import io.github.roost.index.disk.update.LogFiles;
 import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
-import io.github.roost.neighborhash.spi.RowMap;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.SearchRequest;
@@ -79,7 +79,7 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
     private final BlockFile file;
     private final DiskGraph graph;
     private final DiskSearch search;
-    private final RowMap nodes;
+    private final NodesById nodes;
     private final @Nullable DiskUpdates updates;
     /** Null if the table was opened read-only, or its file is not in the file system. */
     private final @Nullable HeldFile held;
@@ -106,7 +106,7 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
         this.held = held;
         this.file = graph.file();
         this.graph = graph;
-        this.nodes = graph.codes().nodesById();
+        this.nodes = NodesById.of(graph.codes());
         this.search = new DiskSearch(orchestrator.indexing(), registration().id(), io, graph);
         try {
             this.updates = isMutable
@@ -122,7 +122,6 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
                     : null;
         } catch (Throwable failed) {
             registration().close();
-            nodes.close();
             throw failed;
         }
     }
@@ -302,7 +301,10 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
     private float @Nullable [] readVector(long id) {
         int node;
         synchronized (nodes) {
-            node = RowMap.row(nodes.get(id));
+            // Inside, so that no row is added to later codes meanwhile.
+            try (ProductCodes codes = graph.enterCodes()) {
+                node = nodes.get(codes, id);
+            }
         }
         if (node < 0) {
             return null;
@@ -488,7 +490,6 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
     protected void free() {
         file.close();
         synchronized (nodes) {
-            nodes.close();
             graph.codes().close();
         }
     }

@@ -118,7 +118,7 @@ public final class DiskBuild {
             for (int block = 0; block < rowBlocks; block++) {
                 map.setRowBlock(block, next + block);
             }
-            writeRuns(file, next, rowBlocks, number -> MemorySegment.ofArray(codes.sealed(number)));
+            writeRuns(file, next, rowBlocks, number -> codes.seal(codes.copy(number), number, nodes));
             next += rowBlocks;
             MemorySegment section =
                     arena.allocate((long) BlockMap.blocks(pages, rowBlocks) * BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES);

@@ -29,12 +29,14 @@ import org.slf4j.LoggerFactory;
 public final class DiskGraph {
     private static final Logger LOG = LoggerFactory.getLogger(DiskGraph.class);
     private static final int MAX_DAMAGED = 1_000;
+    /** Room for as many changed pages as there are while a checkpoint is written: to grow, the map would be copied in a step of an update. */
+    private static final int CHANGED_PAGES = 1 << 15;
 
     private final BlockFile file;
     private final Superblock root;
     private volatile ProductCodes codes;
     private final BlockMap map;
-    private final ConcurrentHashMap<Integer, NodePage> changed = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<Integer, NodePage> changed = new ConcurrentHashMap<>(CHANGED_PAGES);
     private volatile int entry;
     private volatile int live;
     private volatile int dead;
@@ -56,6 +58,8 @@ public final class DiskGraph {
         }
         this.live = liveNow;
         this.dead = deadNow;
+        // Or it is made in a step of the first update.
+        var _ = codes.inScale(new float[root.layout().dimension()]);
     }
 
     /** Reads everything but the pages of the newest intact checkpoint. */
@@ -191,7 +195,7 @@ public final class DiskGraph {
     public void setCodes(ProductCodes learned) {
         ProductCodes before = codes;
         codes = learned;
-        before.close();
+        before.replaced();
     }
 
     public BlockMap map() {

@@ -6,7 +6,6 @@ import static io.github.roost.index.disk.format.DiskLayout.INT;
 import static io.github.roost.index.disk.format.DiskLayout.LONG;
 import static io.github.roost.index.disk.format.DiskLayout.PAGE_BYTES;
 
-import io.github.roost.neighborhash.spi.RowMap;
 import io.github.roost.topology.system.DomainMemory;
 import io.github.roost.vector.Metric;
 import java.lang.foreign.Arena;
@@ -37,7 +36,10 @@ public final class ProductCodes implements AutoCloseable {
 
     private static final VarHandle STATE = ValueLayout.JAVA_BYTE.varHandle();
 
-    /** Unused or reusable: no edge of the graph leads to it, except while a row is inserted there; a search may still hold an earlier one. */
+    /**
+     * Unused or reusable: no edge of the graph leads to it, except while a row is inserted there, and from deleted nodes that are to be free as
+     * well; a search may still hold an earlier one.
+     */
     public static final byte FREE = 0;
     /** A row that may be found. */
     public static final byte LIVE = 1;
@@ -75,6 +77,8 @@ public final class ProductCodes implements AutoCloseable {
     private volatile CodeErrors errors = CodeErrors.UNKNOWN;
     /** The table, while these are its codes, and the searches that use them. */
     private final AtomicInteger users = new AtomicInteger(1);
+
+    private volatile boolean isReplaced;
 
     /** No nodes yet; the centroids must be written before the first code. */
     public ProductCodes(DiskLayout layout) {
@@ -140,17 +144,6 @@ public final class ProductCodes implements AutoCloseable {
 
     private static long offset(int block) {
         return (long) (block % CHUNK_BLOCKS) * PAGE_BYTES;
-    }
-
-    /** The nodes of the live rows, by external id. */
-    public RowMap nodesById() {
-        RowMap all = new RowMap(nodes());
-        for (int node = 0; node < nodes(); node++) {
-            if (state(node) == LIVE) {
-                all.put(id(node), 0, node);
-            }
-        }
-        return all;
     }
 
     public long id(int node) {
@@ -376,11 +369,6 @@ public final class ProductCodes implements AutoCloseable {
         return error;
     }
 
-    /** Number of nodes in a row block. */
-    int rowsIn(int block) {
-        return Math.min(layout.rowsPerBlock(), nodes - block * layout.rowsPerBlock());
-    }
-
     /** Keeps the memory for a reader, until it calls {@link #close}; false if it is freed already. */
     boolean enter() {
         return users.getAndUpdate(count -> count == 0 ? 0 : count + 1) > 0;
@@ -389,9 +377,25 @@ public final class ProductCodes implements AutoCloseable {
     /** Gives the memory up; the last to do so frees it. */
     @Override
     public void close() {
-        if (users.decrementAndGet() == 0) {
+        if (users.decrementAndGet() > 0) {
+            return;
+        }
+        if (isReplaced) {
+            // To unmap all chunks takes long, and this may be a step of the writer or the end of a search.
+            Thread.ofPlatform()
+                    .daemon()
+                    .inheritInheritableThreadLocals(false)
+                    .name("roost-disk-codes-freed")
+                    .start(arena::close);
+        } else {
             arena.close();
         }
+    }
+
+    /** Gives the memory up, when others have taken the place of these codes. */
+    void replaced() {
+        isReplaced = true;
+        close();
     }
 
     /** How well the codes stand for the rows. */
@@ -417,12 +421,17 @@ public final class ProductCodes implements AutoCloseable {
         }
     }
 
-    /** A copy of a row block with its header, to be written. */
-    public byte[] sealed(int number) {
-        byte[] copy = block(number).toArray(ValueLayout.JAVA_BYTE);
+    /** A copy of a row block. */
+    public byte[] copy(int number) {
+        return block(number).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    /** Gives the copy of a row block its header, to be written in a table of so many nodes. */
+    public MemorySegment seal(byte[] copy, int number, int count) {
         MemorySegment block = MemorySegment.ofArray(copy);
-        block.set(INT, DiskLayout.PAGE_COUNT, rowsIn(number));
+        int rows = layout.rowsPerBlock();
+        block.set(INT, DiskLayout.PAGE_COUNT, Math.min(rows, count - number * rows));
         Blocks.seal(block, number);
-        return copy;
+        return block;
     }
 }

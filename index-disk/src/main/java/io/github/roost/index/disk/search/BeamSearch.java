@@ -213,6 +213,10 @@ public final class BeamSearch {
             meet(graph.entry());
             addSample();
         }
+        if (visits != null) {
+            // A slice of its own for the sample: each code may miss all caches.
+            return new Step.Yield<>(this::resume);
+        }
         return proceed(began, context);
     }
 

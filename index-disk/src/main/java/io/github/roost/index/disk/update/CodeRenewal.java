@@ -11,7 +11,6 @@ import io.github.roost.index.disk.format.ProductCodes;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Objects;
@@ -19,11 +18,12 @@ import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Learns the codes of a table again, on a thread of its own, while searches and updates go on: trains centroids on a sample of the rows, gives
- * each row a code in new memory, then those that have changed meanwhile, until few are left; for these the writer pauses, and puts the
+ * each row a code in new memory, then those that have changed meanwhile, until few are left; for these the writer pauses, and then puts the
  * new codes in place of the old ones, between two updates. The next checkpoint writes them; until then the file has the old ones. Used
  * once.
  */
@@ -76,14 +76,20 @@ final class CodeRenewal {
             learned.setCentroids(CodeTraining.run(layout, new Rows(sample), steps -> requireWanted()));
             atCut(writer::follow);
             encodeAll(learned);
-            Map<Integer, float @Nullable []> changes = inWriter();
+            Map<Integer, float @Nullable []> changes = takeChanges();
             for (int round = 0; changes.size() > LAST_CHANGES && round < MAX_ROUNDS; round++) {
                 apply(changes, learned);
-                changes = inWriter();
+                changes = takeChanges();
             }
             apply(changes, learned);
             learned.findTwins();
-            atCut(() -> replaceBy(learned));
+            AtomicReference<Map<Integer, float @Nullable []>> last = new AtomicReference<>(Map.of());
+            atCut(() -> {
+                last.set(writer.takeChanges());
+                writer.hold();
+            });
+            applyLast(Objects.requireNonNull(last.get()), learned);
+            inWriter(() -> writer.codesLearned(learned));
         } catch (Throwable failed) {
             if (graph.codes() != learned) {
                 learned.close();
@@ -191,19 +197,18 @@ final class CodeRenewal {
         }
     }
 
-    /** The last changes, by the writer. */
-    private void replaceBy(ProductCodes learned) {
-        Map<Integer, float @Nullable []> changes = writer.takeChanges();
+    /** The last changes, while the writer changes nothing. */
+    private void applyLast(Map<Integer, float @Nullable []> changes, ProductCodes learned) {
         apply(changes, learned);
-        ProductCodes codes = graph.codes();
         changes.keySet().forEach(learned::leaveTwins);
         Set<Integer> left = new HashSet<>(changes.keySet());
-        changes.keySet().forEach(node -> {
-            keepRing(node, codes, learned, left);
-            left.remove(node);
-        });
+        try (ProductCodes codes = graph.enterCodes()) {
+            changes.keySet().forEach(node -> {
+                keepRing(node, codes, learned, left);
+                left.remove(node);
+            });
+        }
         learned.setErrors(new CodeErrors(Math.max(1, coded), error / Math.max(1, coded), 0, 0));
-        writer.codesLearned(learned);
     }
 
     /**
@@ -223,29 +228,29 @@ final class CodeRenewal {
         }
     }
 
-    private Map<Integer, float @Nullable []> inWriter() {
-        Map<Integer, float @Nullable []> taken = new HashMap<>();
-        CompletableFuture<@Nullable Void> done = new CompletableFuture<>();
-        writer.addFirst(new DiskWriter.Work.Run(
-                () -> {
-                    taken.putAll(writer.takeChanges());
-                    done.complete(null);
-                },
-                false,
-                done::completeExceptionally));
-        await(done);
-        return taken;
+    private Map<Integer, float @Nullable []> takeChanges() {
+        AtomicReference<Map<Integer, float @Nullable []>> taken = new AtomicReference<>(Map.of());
+        inWriter(() -> taken.set(writer.takeChanges()));
+        return Objects.requireNonNull(taken.get());
+    }
+
+    private void inWriter(Runnable action) {
+        run(action, false);
     }
 
     /** Runs an action of the writer while no insert is running. */
     private void atCut(Runnable action) {
+        run(action, true);
+    }
+
+    private void run(Runnable action, boolean isCut) {
         CompletableFuture<@Nullable Void> done = new CompletableFuture<>();
         writer.addFirst(new DiskWriter.Work.Run(
                 () -> {
                     action.run();
                     done.complete(null);
                 },
-                true,
+                isCut,
                 done::completeExceptionally));
         await(done);
     }

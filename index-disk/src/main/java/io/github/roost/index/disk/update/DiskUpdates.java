@@ -6,13 +6,13 @@ import io.github.roost.core.spi.Indexing;
 import io.github.roost.index.disk.format.BlockMap;
 import io.github.roost.index.disk.format.CodeErrors;
 import io.github.roost.index.disk.format.DiskGraph;
+import io.github.roost.index.disk.format.NodesById;
 import io.github.roost.index.disk.format.ProductCodes;
 import io.github.roost.index.disk.format.Superblock;
 import io.github.roost.index.disk.format.TableCopy;
 import io.github.roost.index.disk.search.SearchCounts;
 import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
-import io.github.roost.neighborhash.spi.RowMap;
 import io.github.roost.vector.FileFormatException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -145,7 +145,7 @@ public final class DiskUpdates {
             Registration table,
             BlockIo io,
             DiskGraph graph,
-            RowMap rows,
+            NodesById rows,
             SearchCounts counts,
             int maxChangedPages,
             int maxLogBlocks)
@@ -555,7 +555,9 @@ public final class DiskUpdates {
         }
         BitSet rows = writer.takeChangedRows();
         try {
-            taken.complete(new Checkpoint(before, graph, rows, graph.codes() != written, isLast));
+            Checkpoint begun = new Checkpoint(before, graph, rows, graph.codes() != written, isLast);
+            writer.capture(begun);
+            taken.complete(begun);
         } catch (Throwable failed) {
             writer.rowsStillChanged(rows);
             throw failed;
@@ -640,7 +642,7 @@ public final class DiskUpdates {
         }
         Checkpoint next = taken.join();
         writing = true;
-        try {
+        try (next) {
             write(next);
         } finally {
             writing = false;
@@ -656,20 +658,26 @@ public final class DiskUpdates {
             root = next.write(file, graph, free);
         } catch (Throwable failed) {
             next.takeBack(free);
-            inWriter(() -> writer.rowsStillChanged(next.changedRows()));
+            inWriter(() -> {
+                writer.captured();
+                writer.rowsStillChanged(next.changedRows());
+            });
             throw failed;
         }
         Superblock before = newest;
-        List<Integer> old = new ArrayList<>();
         try {
+            // All that the checkpoint has is written: the writer need keep nothing more.
+            inWriter(writer::captured);
             writeRoot(root);
-            inWriter(() -> old.addAll(next.publish(graph)));
+            while (next.hasUnpublished()) {
+                inWriter(() -> next.publishSome(graph));
+            }
         } catch (Throwable failed) {
             // The superblock may be durable or not: neither its blocks nor the previous ones may be reused.
             fail(failed);
             throw failed;
         }
-        old.forEach(free::give);
+        next.publishRest(graph).forEach(free::give);
         for (int i = 0; i < mapBlocks(before); i++) {
             free.give(before.mapBlock() + i);
         }

@@ -3,21 +3,20 @@ package io.github.roost.index.disk.update;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.spi.Indexing;
 import io.github.roost.index.disk.format.DiskGraph;
+import io.github.roost.index.disk.format.NodePage;
+import io.github.roost.index.disk.format.NodesById;
 import io.github.roost.index.disk.format.ProductCodes;
 import io.github.roost.index.disk.search.SearchCounts;
 import io.github.roost.io.BlockIo;
-import io.github.roost.neighborhash.spi.RowMap;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;
-import java.util.Deque;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.DoubleAdder;
@@ -41,6 +40,8 @@ public final class DiskWriter implements Indexing.Maintenance {
     private static final double REPAIR_SHARE = .1;
 
     private static final int MIN_REPAIRED = 32;
+    /** Nodes that a search for any row passes at once: some microseconds. */
+    private static final int MAX_PASSED = 128;
 
     /** Runs a writer's steps, and follows its updates. */
     interface Owner {
@@ -80,8 +81,10 @@ public final class DiskWriter implements Indexing.Maintenance {
     private Work.@Nullable Run cut;
     /** Changed nodes while codes are learned, with the vectors of new rows; null otherwise. */
     private @Nullable Map<Integer, float @Nullable []> changes;
+    /** Whether all but urgent work waits, for the codes of the last changes. */
+    private boolean isHeld;
 
-    private final RowMap rows;
+    private final NodesById rows;
     private final Queue<Work> queue = new ConcurrentLinkedQueue<>();
     private final Queue<Work> urgent = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean scheduled = new AtomicBoolean();
@@ -89,9 +92,13 @@ public final class DiskWriter implements Indexing.Maintenance {
 
     private final List<InsertJob> inserts = new ArrayList<>();
     private final Set<Long> inserting = new HashSet<>();
-    private final Deque<Integer> freeNodes = new ArrayDeque<>();
+    /** Linked, as an array of many would be copied when it grows. */
+    private final Queue<Integer> freeNodes = new ConcurrentLinkedQueue<>();
     /** Row blocks that differ from the last checkpoint. */
     private BitSet changedRows = new BitSet();
+
+    /** The checkpoint that captures the table. */
+    private @Nullable Checkpoint capturing;
 
     private @Nullable RepairJob repair;
     private boolean repairWanted;
@@ -101,6 +108,11 @@ public final class DiskWriter implements Indexing.Maintenance {
 
     private boolean repairsTurn;
     private int turn;
+    /** Where {@link #anyRow} looks next, how many nodes it has passed, and the last one of them that hangs on another one. */
+    private int candidate;
+
+    private int passed;
+    private int hanging;
     /** The job that the running step continues: a long step does not leave an update for another one. */
     private @Nullable WriterJob current;
 
@@ -124,7 +136,7 @@ public final class DiskWriter implements Indexing.Maintenance {
      * @param counts counts these pages
      * @param owner runs its steps
      */
-    public DiskWriter(DiskGraph graph, RowMap rows, BlockIo io, SearchCounts counts, Owner owner) {
+    public DiskWriter(DiskGraph graph, NodesById rows, BlockIo io, SearchCounts counts, Owner owner) {
         this.graph = graph;
         ProductCodes codes = graph.codes();
         this.rows = rows;
@@ -209,12 +221,12 @@ public final class DiskWriter implements Indexing.Maintenance {
         }
         boolean takesMore = takesMore();
         List<WriterJob> waiting = new ArrayList<>(inserts);
-        if (repair != null) {
+        if (repair != null && !isHeld) {
             waiting.add(repair);
         }
         scheduled.set(false);
         boolean missed = !urgent.isEmpty()
-                || ((takesMore || waiting.isEmpty()) && !queue.isEmpty() && !owner.isFull())
+                || (!isHeld && (takesMore || waiting.isEmpty()) && !queue.isEmpty() && !owner.isFull())
                 || waiting.stream().anyMatch(WriterJob::isReady);
         return missed && scheduled.compareAndSet(false, true);
     }
@@ -232,6 +244,9 @@ public final class DiskWriter implements Indexing.Maintenance {
         if (work != null) {
             begin(work);
             return true;
+        }
+        if (isHeld) {
+            return false;
         }
         WriterJob begun = current;
         if (begun != null && begun.isReady()) {
@@ -258,12 +273,15 @@ public final class DiskWriter implements Indexing.Maintenance {
     /** Whether the next work may begin. */
     private boolean takesMore() {
         Work.Run due = cut;
-        if (due != null) {
+        if (due != null && !isHeld) {
             if (!inserts.isEmpty()) {
                 return false;
             }
             cut = null;
             begin(due);
+        }
+        if (isHeld) {
+            return false;
         }
         if (repairWanted && repair == null) {
             // Running inserts may have chosen neighbors that are deleted by now.
@@ -312,7 +330,7 @@ public final class DiskWriter implements Indexing.Maintenance {
         if (vector == null) {
             int node;
             synchronized (rows) {
-                node = RowMap.row(rows.remove(update.id()));
+                node = rows.remove(codes(), update.id());
             }
             if (node >= 0) {
                 delete(node);
@@ -325,8 +343,10 @@ public final class DiskWriter implements Indexing.Maintenance {
     }
 
     private void delete(int node) {
-        codes().setState(node, ProductCodes.DEAD);
-        rowChanged(node);
+        setState(node, ProductCodes.DEAD);
+        if (repair != null) {
+            repair.deleted(node);
+        }
         graph.count(-1, 1);
         wantRepair();
     }
@@ -374,28 +394,39 @@ public final class DiskWriter implements Indexing.Maintenance {
         return node;
     }
 
-    /** Some live row to link to, as an array, that does not hang on another one if there is such a row; empty if there is no row. */
-    int[] anyRow() {
+    /**
+     * Some live row to link to, as an array, that does not hang on another one if there is such a row; empty if there is no row; null if it is
+     * still to be found, by later calls: all nodes are too many for one piece.
+     */
+    int @Nullable [] anyRow() {
+        if (graph.live() == 0) {
+            return new int[0];
+        }
         if (codes().state(graph.entry()) == ProductCodes.LIVE) {
             return new int[] {graph.entry()};
         }
-        int[] any = {};
-        for (int node = 0; node < codes().nodes(); node++) {
-            if (codes().state(node) == ProductCodes.LIVE) {
-                if (!codes().hangsOn(node)) {
-                    return new int[] {node};
+        for (int i = 0; i < MAX_PASSED; i++) {
+            if (codes().state(candidate) == ProductCodes.LIVE) {
+                if (!codes().hangsOn(candidate)) {
+                    passed = 0;
+                    return new int[] {candidate};
                 }
-                any = new int[] {node};
+                hanging = candidate;
             }
+            candidate = (candidate + 1) % codes().nodes();
+            passed++;
         }
-        return any;
+        if (passed < codes().nodes() || codes().state(hanging) != ProductCodes.LIVE) {
+            return null;
+        }
+        passed = 0;
+        return new int[] {hanging};
     }
 
     /** Called when edges lead to a row: it no longer hangs on another one. */
     void linked(int node) {
         if (codes().hangsOn(node)) {
-            codes().setState(node, codes().state(node));
-            rowChanged(node);
+            setState(node, codes().state(node));
         }
     }
 
@@ -409,11 +440,10 @@ public final class DiskWriter implements Indexing.Maintenance {
     void inserted(Update update, int node, boolean hangsOn, boolean isAlone, double error) {
         int before;
         codes().setErrors(codes().errors().plus(error));
-        codes().setState(node, hangsOn ? (byte) (ProductCodes.LIVE | ProductCodes.HANGS_ON) : ProductCodes.LIVE);
-        rowChanged(node);
+        setState(node, hangsOn ? (byte) (ProductCodes.LIVE | ProductCodes.HANGS_ON) : ProductCodes.LIVE);
         graph.count(1, 0);
         synchronized (rows) {
-            before = RowMap.row(rows.put(update.id(), 0, node));
+            before = rows.put(codes(), node);
         }
         if (isAlone && !hangsOn) {
             graph.setEntry(node);
@@ -441,44 +471,55 @@ public final class DiskWriter implements Indexing.Maintenance {
         repairWanted = false;
     }
 
-    /** Frees deleted nodes to which no edge leads after a repair. */
-    void repaired(BitSet deleted) {
+    /** Frees a deleted node to which no edge leads after a repair. */
+    void free(int node) {
+        setState(node, ProductCodes.FREE);
+        codes().leaveTwins(node);
+        freeNodes.add(node);
+        graph.count(0, -1);
+    }
+
+    /** Called when a repair has freed its nodes. */
+    void repaired() {
         kept = 0;
-        if (deleted.get(graph.entry())) {
-            int[] row = anyRow();
-            if (row.length == 0) {
-                return;
-            }
-            graph.setEntry(row[0]);
-            linked(row[0]);
-        }
-        for (int node = deleted.nextSetBit(0); node >= 0; node = deleted.nextSetBit(node + 1)) {
-            codes().setState(node, ProductCodes.FREE);
-            codes().leaveTwins(node);
-            rowChanged(node);
-            freeNodes.add(node);
-        }
-        graph.count(0, -deleted.cardinality());
         wantRepair();
     }
 
-    private void rowChanged(int node) {
+    /** Publishes a new version of a page. */
+    void publish(NodePage page) {
+        if (capturing != null) {
+            capturing.keepPage(page.number(), graph.changed(page.number()));
+        }
+        graph.publish(page);
+    }
+
+    private void keepRow(int node) {
+        if (capturing != null) {
+            capturing.keepRows(graph.layout().rowBlockOf(node));
+        }
+    }
+
+    private void setState(int node, byte state) {
+        keepRow(node);
+        codes().setState(node, state);
         changedRows.set(graph.layout().rowBlockOf(node));
         if (changes != null && !changes.containsKey(node)) {
             changes.put(node, null);
         }
     }
 
-    /** Called when a node has got a new row, which is not visible yet. */
-    void rowPut(int node, float[] vector) {
+    /** Gives a node a new row, which is not visible yet. */
+    void put(int node, long id, byte[] code, float[] vector) {
+        keepRow(node);
+        codes().put(node, id, code, ProductCodes.FREE);
         if (changes != null) {
             changes.put(node, vector);
         }
     }
 
-    /** Records the changed nodes from now on. */
+    /** Records the changed nodes from now on, in a tree: a table of many would be copied when it grows. */
     void follow() {
-        changes = new HashMap<>();
+        changes = new TreeMap<>();
     }
 
     /** The nodes that have changed since the last call, with the vectors of new rows. */
@@ -488,9 +529,15 @@ public final class DiskWriter implements Indexing.Maintenance {
         return taken;
     }
 
+    /** Does only urgent work until {@link #unfollow}; called while no inserts are running. */
+    void hold() {
+        isHeld = true;
+    }
+
     /** Records no more changes. */
     void unfollow() {
         changes = null;
+        isHeld = false;
     }
 
     /** Puts codes in place of the current ones that have been learned of the same rows. */
@@ -498,6 +545,16 @@ public final class DiskWriter implements Indexing.Maintenance {
         unfollow();
         graph.setCodes(learned);
         changedRows.set(0, graph.layout().rowBlocks(learned.nodes()));
+    }
+
+    /** Keeps what a checkpoint captures, from now on. */
+    void capture(Checkpoint checkpoint) {
+        capturing = checkpoint;
+    }
+
+    /** Keeps no more. */
+    void captured() {
+        capturing = null;
     }
 
     /** The changed row blocks, which then count as written. */

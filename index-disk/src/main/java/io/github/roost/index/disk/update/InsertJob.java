@@ -197,10 +197,12 @@ final class InsertJob extends WriterJob {
         boolean more = choice.run(DISTANCES_PER_PIECE);
         writer.pruned(System.nanoTime() - began);
         if (!more) {
-            neighbors = choice.result();
-            if (neighbors.length == 0) {
-                neighbors = writer.anyRow();
+            int[] chosen = choice.result();
+            int[] others = chosen.length == 0 ? writer.anyRow() : chosen;
+            if (others == null) {
+                return Progress.RAN;
             }
+            neighbors = others;
             prune = null;
             candidates.clear();
             node = writer.takeNode();
@@ -237,11 +239,10 @@ final class InsertJob extends WriterJob {
             phase = Phase.LOAD;
             return Progress.RAN;
         }
-        codes.put(node, update.id(), code, ProductCodes.FREE);
-        writer.rowPut(node, vector);
+        writer.put(node, update.id(), code, vector);
         NodePage with = page.copy();
         with.put(node, update.id(), vector, neighbors, neighbors.length);
-        graph.publish(with);
+        writer.publish(with);
         if (twin != NONE) {
             codes.joinTwin(node, twin);
             hangsOn = isTwinLinked();
@@ -378,7 +379,7 @@ final class InsertJob extends WriterJob {
             its[place] = other;
             NodePage with = page.copy();
             with.setNeighbors(node, its, its.length);
-            graph.publish(with);
+            writer.publish(with);
         }
         taken.add(other);
         return true;
@@ -389,7 +390,7 @@ final class InsertJob extends WriterJob {
         NodePage with =
                 Objects.requireNonNull(pages.page(layout.pageOf(neighbor))).copy();
         with.setNeighbors(neighbor, to, to.length);
-        graph.publish(with);
+        writer.publish(with);
         kept++;
         linked++;
     }

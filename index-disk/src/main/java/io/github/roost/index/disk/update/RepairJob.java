@@ -11,22 +11,20 @@ import io.github.roost.io.BlockReads;
 import io.github.roost.vector.Vectors;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.BitSet;
-import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Removes deleted nodes from the graph: each node with deleted neighbors gets the neighbors of these as candidates, and chooses
  * among all by their codes (Singh et al., "FreshDiskANN", 2021, algorithm 4). After one pass over all pages no edge leads to nodes
- * that were deleted when it began, since inserts add no edge to them ({@link #takesOut}); then the nodes are free for new rows. If a page could not
- * be read, its edges are unknown, and no node is freed. If all neighbors of a node are deleted, it follows their deleted neighbors too, up to a
- * limit. Nodes that are deleted during the pass keep their place, so their edges are replaced as well.
+ * that were deleted when it began, but from one of them to another, since inserts add no edge to them ({@link #takesOut}); then the nodes become
+ * free for new rows, some per piece. If a page could not be read, its edges are unknown, and no node is freed. If all neighbors of a node are
+ * deleted, it follows their deleted neighbors too, up to a limit. Nodes that are deleted during the pass keep their place, so their edges are
+ * replaced as well; it knows these, not those deleted before, which may be too many to gather in one piece.
  *
  * <p>At the end it links each live row that no edge was seen to lead to: one of the row's neighbors gets an edge to it. If that
  * neighbor is full, the edge replaces its last edge, which the row takes over. As no node was reached through the row, none
@@ -37,28 +35,42 @@ final class RepairJob extends WriterJob {
     private static final int MAX_DELETED_FOLLOWED = 64;
     /** Pages read ahead. */
     private static final int AHEAD = 16;
+    /** Deleted nodes considered per piece: some microseconds. */
+    private static final int CONSIDERED_PER_PIECE = 4;
     /** Codes decoded per piece: some microseconds. */
     private static final int CODES_PER_PIECE = 16;
     /** Nodes without deleted neighbors that a piece passes. */
     private static final int NODES_PER_PIECE = 4;
+    /** Nodes of a ring that a piece looks at: some microseconds. */
+    private static final int TWINS_PER_PIECE = 64;
+    /** Nodes that a piece frees, and those that it passes: some microseconds each. */
+    private static final int FREED_PER_PIECE = 16;
+
+    private static final int PASSED_PER_PIECE = 256;
+    /** Nodes per chunk of {@link #theirs}. */
+    private static final int CHUNK = 4_096;
 
     private final DiskWriter writer;
     private final DiskGraph graph;
     private final DiskLayout layout;
     private final PageLoads pages;
-    private final BitSet deleted;
+    /** Nodes deleted since this began. */
+    private final NodeSet later = new NodeSet();
+
     private final int end;
     /** Deleted nodes per node of the pass, for progress. */
     private final double perNode;
 
-    /** Neighbors of deleted nodes, by node. */
-    private final Map<Integer, int[]> theirs = new HashMap<>();
+    /** Neighbors of deleted nodes, by node, in chunks: a map of all would be copied when it grows. */
+    private final int[] @Nullable [] @Nullable [] theirs;
 
     /** Rows that an edge leads to, and nodes that are not live rows. */
-    private final BitSet ledTo = new BitSet();
+    private final NodeSet ledTo = new NodeSet();
 
     private int node;
     private int orphan;
+    private @Nullable RingWalk walk;
+    private int freed;
     /** Whether some page could not be read. */
     private boolean isIncomplete;
 
@@ -71,11 +83,8 @@ final class RepairJob extends WriterJob {
         this.layout = graph.layout();
         this.pages = new PageLoads(graph, counts, reads);
         this.end = codes().nodes();
-        this.deleted = new BitSet(end);
-        for (int i = 0; i < end; i++) {
-            deleted.set(i, codes().state(i) == ProductCodes.DEAD);
-        }
-        this.perNode = (double) deleted.cardinality() / Math.max(1, end);
+        this.theirs = new int[Math.ceilDiv(end, CHUNK)][][];
+        this.perNode = (double) graph.dead() / Math.max(1, end);
     }
 
     /** Others take their place while this runs. */
@@ -83,39 +92,74 @@ final class RepairJob extends WriterJob {
         return graph.codes();
     }
 
-    /** Whether a node was deleted when this began. */
+    /** Whether a node was deleted when this began, and is not free yet. */
     boolean takesOut(int one) {
-        return deleted.get(one);
+        return codes().state(one) == ProductCodes.DEAD && !later.get(one);
+    }
+
+    /** Called when a node is deleted. */
+    void deleted(int one) {
+        later.set(one);
     }
 
     @Override
     Progress run(SearchContext context) {
         for (int i = 0; i < NODES_PER_PIECE; i++) {
-            if (node == end) {
-                orphan = ledTo.nextClearBit(orphan);
-                if (orphan >= end) {
-                    if (isIncomplete) {
-                        writer.notRepaired();
-                    } else {
-                        writer.repaired(deleted);
-                    }
-                    return Progress.DONE;
+            Progress progress = null;
+            if (node < end) {
+                boolean chooses = choice != null;
+                progress = runNode(context);
+                if (progress == null) {
+                    node++;
+                    choice = null;
+                    writer.takesOut(perNode);
+                    // The end of a choice is a piece of its own.
+                    progress = chooses ? Progress.RAN : null;
                 }
-                Progress progress = hangOn(context, orphan);
-                if (progress != null) {
-                    return progress;
+            } else if (orphan < end) {
+                progress = ledTo.get(orphan) ? null : hangOn(context, orphan);
+                if (progress == null) {
+                    orphan = ledTo.nextClear(orphan + 1);
                 }
-                orphan++;
-                continue;
+            } else if (isIncomplete) {
+                writer.notRepaired();
+                progress = Progress.DONE;
+            } else {
+                progress = free();
             }
-            Progress progress = runNode(context);
             if (progress != null) {
                 return progress;
             }
-            node++;
-            writer.takesOut(perNode);
         }
         return Progress.RAN;
+    }
+
+    /** Frees some nodes. */
+    private Progress free() {
+        if (takesOut(graph.entry())) {
+            int[] row = writer.anyRow();
+            if (row != null && row.length == 0) {
+                writer.repaired();
+                return Progress.DONE;
+            }
+            if (row != null) {
+                graph.setEntry(row[0]);
+                writer.linked(row[0]);
+            }
+            return Progress.RAN;
+        }
+        int last = Math.min(end, freed + PASSED_PER_PIECE);
+        for (int count = 0; freed < last && count < FREED_PER_PIECE; freed++) {
+            if (takesOut(freed)) {
+                writer.free(freed);
+                count++;
+            }
+        }
+        if (freed < end) {
+            return Progress.RAN;
+        }
+        writer.repaired();
+        return Progress.DONE;
     }
 
     /** One piece of work on the node; null if the node is done. */
@@ -124,7 +168,7 @@ final class RepairJob extends WriterJob {
         if (!isLive) {
             ledTo.set(node);
         }
-        if (codes().state(node) == ProductCodes.FREE || deleted.get(node)) {
+        if (codes().state(node) == ProductCodes.FREE || takesOut(node)) {
             return null;
         }
         int number = layout.pageOf(node);
@@ -141,40 +185,19 @@ final class RepairJob extends WriterJob {
             // Not linked yet: a running insert.
             return null;
         }
+        Choice begun = choice;
+        if (begun != null && begun.owner == node && page.equals(begun.page)) {
+            return begun.run(context, isLive);
+        }
         int[] before = page.neighbors(node);
-        if (Arrays.stream(before).noneMatch(deleted::get)) {
-            if (isLive) {
-                ledTo(before);
-            }
-            return null;
-        }
-        if (choice == null || choice.owner != node || !page.equals(choice.page)) {
-            Set<Integer> candidates = new LinkedHashSet<>();
-            Set<Integer> missing = candidates(before, candidates);
-            if (!missing.isEmpty()) {
-                return load(context, missing);
-            }
-            choice = new Choice(page, candidates);
+        if (Arrays.stream(before).anyMatch(this::takesOut)) {
+            choice = new Choice(page, before);
             return Progress.RAN;
         }
-        PruneSteps prune = choice.prune();
-        if (prune == null) {
-            return Progress.RAN;
-        }
-        long began = System.nanoTime();
-        boolean more = prune.run(InsertJob.DISTANCES_PER_PIECE);
-        writer.pruned(System.nanoTime() - began);
-        if (more) {
-            return Progress.RAN;
-        }
-        NodePage with = page.copy();
-        int[] chosen = prune.filled();
-        if (isLive) {
-            ledTo(chosen);
-        }
-        with.setNeighbors(node, chosen, chosen.length);
-        graph.publish(with);
         choice = null;
+        if (isLive) {
+            ledTo(before);
+        }
         return null;
     }
 
@@ -192,12 +215,17 @@ final class RepairJob extends WriterJob {
             return null;
         }
         if (codes().hangsOn(row)) {
-            for (int twin = codes().twin(row); twin != row; twin = codes().twin(twin)) {
-                if (isLedTo(twin) && !codes().hangsOn(twin)) {
-                    // So do all others that hang in this ring.
-                    ledToRing(row);
-                    return null;
-                }
+            RingWalk along = walk;
+            if (along == null || along.row != row || !along.walked.equals(codes())) {
+                along = new RingWalk(row);
+                walk = along;
+            }
+            if (!along.isOver()) {
+                return Progress.RAN;
+            }
+            if (along.isFound) {
+                ledTo.set(row);
+                return null;
             }
         }
         Progress progress = hangOnNeighbor(context, row, number);
@@ -206,15 +234,6 @@ final class RepairJob extends WriterJob {
             writer.linked(row);
         }
         return progress;
-    }
-
-    private void ledToRing(int row) {
-        ledTo.set(row);
-        for (int twin = codes().twin(row); twin != row; twin = codes().twin(twin)) {
-            if (codes().hangsOn(twin)) {
-                ledTo.set(twin);
-            }
-        }
     }
 
     /** Whether a row stays in the graph and an edge leads to it, or searches begin at it. */
@@ -227,10 +246,19 @@ final class RepairJob extends WriterJob {
         if (page == null) {
             return load(context, List.of(number));
         }
-        int[] its = IntStream.concat(
-                        // Not a row to which no edge leads either.
-                        Arrays.stream(page.neighbors(row)).filter(this::isLedTo), Arrays.stream(writer.anyRow()))
-                .toArray();
+        // Not a row to which no edge leads either.
+        int[] its = Arrays.stream(page.neighbors(row)).filter(this::isLedTo).toArray();
+        Progress progress = hangOnOneOf(context, row, page, its);
+        if (progress != Progress.DONE) {
+            return progress;
+        }
+        int[] any = writer.anyRow();
+        progress = any == null ? Progress.RAN : hangOnOneOf(context, row, page, any);
+        return progress == Progress.DONE ? null : progress;
+    }
+
+    /** Done if none of the nodes can be used. */
+    private @Nullable Progress hangOnOneOf(SearchContext context, int row, NodePage page, int[] its) {
         for (int neighbor : its) {
             int from = layout.pageOf(neighbor);
             if (neighbor == row || pages.isDamaged(from)) {
@@ -243,7 +271,7 @@ final class RepairJob extends WriterJob {
             hangOn(row, page, neighbor, sources.neighbors(neighbor));
             return null;
         }
-        return null;
+        return Progress.DONE;
     }
 
     private void hangOn(int row, NodePage page, int from, int[] before) {
@@ -260,14 +288,14 @@ final class RepairJob extends WriterJob {
                 its[its.length - 1] = given;
                 NodePage with = page.copy();
                 with.setNeighbors(row, its, its.length);
-                graph.publish(with);
+                writer.publish(with);
             }
         }
         edges[edges.length - 1] = row;
         // The latest version: both may be on the same page.
         NodePage with = Objects.requireNonNull(pages.page(layout.pageOf(from))).copy();
         with.setNeighbors(from, edges, edges.length);
-        graph.publish(with);
+        writer.publish(with);
     }
 
     private List<Integer> ahead(int number) {
@@ -286,60 +314,10 @@ final class RepairJob extends WriterJob {
         return pending == null ? Progress.RAN : waitFor(pending);
     }
 
-    /** Adds the live rows among the neighbors and, through deleted ones, beyond; returns the pages that must be read first. */
-    private Set<Integer> candidates(int[] before, Set<Integer> candidates) {
-        Set<Integer> missing = new LinkedHashSet<>();
-        Set<Integer> followed = new LinkedHashSet<>();
-        List<Integer> frontier = new ArrayList<>();
-        add(before, candidates, frontier);
-        for (int i = 0; i < frontier.size() && missing.isEmpty(); i++) {
-            int dead = frontier.get(i);
-            boolean isOwn = i < before.length;
-            if (!followed.add(dead) || (!isOwn && !candidates.isEmpty()) || followed.size() > MAX_DELETED_FOLLOWED) {
-                continue;
-            }
-            int[] its = neighborsOf(dead);
-            if (its == null) {
-                missing.add(layout.pageOf(dead));
-            } else {
-                add(its, candidates, frontier);
-            }
-        }
-        // All pages known to be missing, to read them at once.
-        for (int neighbor : before) {
-            if (!missing.isEmpty() && deleted.get(neighbor) && neighborsOf(neighbor) == null) {
-                missing.add(layout.pageOf(neighbor));
-            }
-        }
-        return missing;
-    }
-
-    private void add(int[] nodes, Set<Integer> candidates, List<Integer> frontier) {
-        for (int one : nodes) {
-            if (deleted.get(one)) {
-                frontier.add(one);
-                addTwin(one, candidates);
-            } else if (one != node && codes().state(one) == ProductCodes.LIVE && candidates.size() < MAX_CANDIDATES) {
-                candidates.add(one);
-            }
-        }
-    }
-
-    /** Adds a live row that equals a deleted one, in whose place it comes. */
-    private void addTwin(int dead, Set<Integer> candidates) {
-        int left = MAX_DELETED_FOLLOWED;
-        for (int twin = codes().twin(dead); twin != dead && left > 0; twin = codes().twin(twin)) {
-            if (twin != node && codes().state(twin) == ProductCodes.LIVE) {
-                candidates.add(twin);
-                return;
-            }
-            left--;
-        }
-    }
-
     /** The neighbors of a deleted node; null if its page must be read first. */
     private int @Nullable [] neighborsOf(int dead) {
-        int[] known = theirs.get(dead);
+        int @Nullable [] @Nullable [] chunk = theirs[dead / CHUNK];
+        int @Nullable [] known = chunk == null ? null : chunk[dead % CHUNK];
         if (known != null) {
             return known;
         }
@@ -349,49 +327,192 @@ final class RepairJob extends WriterJob {
             return null;
         }
         int[] its = page != null && page.isSound(dead, codes().nodes()) ? page.neighbors(dead) : new int[0];
-        theirs.put(dead, its);
+        if (chunk == null) {
+            chunk = new int[CHUNK][];
+            theirs[dead / CHUNK] = chunk;
+        }
+        chunk[dead % CHUNK] = its;
         return its;
     }
 
-    /** A node's choice of neighbors among candidates, by decoded codes(). */
+    /**
+     * A node's choice of neighbors, by decoded codes, among the live rows that are its neighbors, those in the place of deleted neighbors, and
+     * those that are reached through deleted ones.
+     */
     private final class Choice {
         /** If it is deleted meanwhile, the next node does not take over the choice, even on the same page. */
         private final int owner = node;
 
         private final NodePage page;
+        private final int[] before;
+        private final Set<Integer> candidates = new LinkedHashSet<>();
+        /** Deleted nodes, and how many were considered, and those that were followed. */
+        private final List<Integer> frontier = new ArrayList<>();
+
+        private int considered;
+        private final Set<Integer> followed = new HashSet<>();
         private final float[] from = new float[layout.dimension()];
-        private final int[] nodes;
-        private final float[][] vectors;
-        private final float[] distances;
         private final byte[] code = new byte[layout.codeBytes()];
+        /** The candidates, once all are there. */
+        private int @Nullable [] nodes;
+
+        private float[][] vectors = {};
+        private float[] distances = {};
         private int decoded;
         private @Nullable PruneSteps prune;
 
-        Choice(NodePage page, Set<Integer> candidates) {
+        Choice(NodePage page, int[] before) {
             this.page = page;
+            this.before = before;
             codes().vector(page, owner, from);
-            this.nodes = candidates.isEmpty()
-                    ? Arrays.stream(writer.anyRow()).filter(one -> one != owner).toArray()
-                    : candidates.stream().mapToInt(Integer::intValue).toArray();
-            this.vectors = new float[nodes.length][layout.dimension()];
-            this.distances = new float[nodes.length];
+            add(before);
         }
 
-        /** The choice, or null while codes are being decoded, some per piece. */
+        /** A piece; null when the node has its neighbors. */
         @Nullable
-        PruneSteps prune() {
-            if (prune == null) {
-                int end = Math.min(decoded + CODES_PER_PIECE, nodes.length);
-                for (; decoded < end; decoded++) {
-                    codes().decode(nodes[decoded], vectors[decoded], code);
-                    distances[decoded] = Vectors.squaredDistance(from, vectors[decoded]);
-                }
-                if (decoded == nodes.length) {
-                    prune = PruneSteps.among(nodes, vectors, distances, nodes.length, layout.degree(), InsertJob.ALPHA);
-                }
-                return null;
+        Progress run(SearchContext context, boolean isLive) {
+            int[] all = nodes;
+            if (all == null) {
+                return gather(context);
             }
-            return prune;
+            PruneSteps among = prune;
+            if (among == null) {
+                decode(all);
+                return Progress.RAN;
+            }
+            long began = System.nanoTime();
+            boolean more = among.run(InsertJob.DISTANCES_PER_PIECE);
+            writer.pruned(System.nanoTime() - began);
+            if (more) {
+                return Progress.RAN;
+            }
+            NodePage with = page.copy();
+            int[] chosen = among.filled();
+            if (isLive) {
+                ledTo(chosen);
+            }
+            with.setNeighbors(owner, chosen, chosen.length);
+            writer.publish(with);
+            return null;
+        }
+
+        /** Considers some deleted nodes, or reads the pages that must be read first. */
+        private Progress gather(SearchContext context) {
+            int end = Math.min(considered + CONSIDERED_PER_PIECE, frontier.size());
+            for (; considered < end; considered++) {
+                int dead = frontier.get(considered);
+                boolean isOwn = considered < before.length;
+                if (followed.contains(dead)
+                        || (!isOwn && !candidates.isEmpty())
+                        || followed.size() == MAX_DELETED_FOLLOWED) {
+                    continue;
+                }
+                int[] its = neighborsOf(dead);
+                if (its == null) {
+                    return load(context, missing(dead));
+                }
+                followed.add(dead);
+                add(its);
+            }
+            if (considered < frontier.size()) {
+                return Progress.RAN;
+            }
+            if (candidates.isEmpty()) {
+                int[] any = writer.anyRow();
+                if (any == null) {
+                    return Progress.RAN;
+                }
+                Arrays.stream(any).filter(one -> one != owner).forEach(candidates::add);
+            }
+            nodes = candidates.stream().mapToInt(Integer::intValue).toArray();
+            vectors = new float[nodes.length][];
+            distances = new float[nodes.length];
+            return Progress.RAN;
+        }
+
+        /** The page of a deleted node, and all others known to be missing, to read them at once. */
+        private Set<Integer> missing(int dead) {
+            Set<Integer> missing = new LinkedHashSet<>();
+            missing.add(layout.pageOf(dead));
+            for (int neighbor : before) {
+                if (takesOut(neighbor) && neighborsOf(neighbor) == null) {
+                    missing.add(layout.pageOf(neighbor));
+                }
+            }
+            return missing;
+        }
+
+        private void add(int[] these) {
+            for (int one : these) {
+                byte state = codes().state(one);
+                if (state == ProductCodes.DEAD && !later.get(one)) {
+                    frontier.add(one);
+                    addTwin(one);
+                } else if (one != owner && state == ProductCodes.LIVE && candidates.size() < MAX_CANDIDATES) {
+                    candidates.add(one);
+                }
+            }
+        }
+
+        /** Adds a live row that equals a deleted one, in whose place it comes. */
+        private void addTwin(int dead) {
+            int left = MAX_DELETED_FOLLOWED;
+            for (int twin = codes().twin(dead); twin != dead && left > 0; twin = codes().twin(twin)) {
+                if (twin != owner && codes().state(twin) == ProductCodes.LIVE) {
+                    candidates.add(twin);
+                    return;
+                }
+                left--;
+            }
+        }
+
+        private void decode(int[] all) {
+            int end = Math.min(decoded + CODES_PER_PIECE, all.length);
+            for (; decoded < end; decoded++) {
+                vectors[decoded] = new float[layout.dimension()];
+                codes().decode(all[decoded], vectors[decoded], code);
+                distances[decoded] = Vectors.squaredDistance(from, vectors[decoded]);
+            }
+            if (decoded == all.length) {
+                prune = PruneSteps.among(all, vectors, distances, all.length, layout.degree(), InsertJob.ALPHA);
+            }
+        }
+    }
+
+    /** A walk along the ring of a row without an edge, some nodes per piece, to an equal row with edges; then all others that hang in the ring count as led to as well. */
+    private final class RingWalk {
+        private final int row;
+        /** Others may have other rings. */
+        private final ProductCodes walked = codes();
+
+        private int begin;
+        private int twin;
+        private boolean isFound;
+        private boolean isOver;
+
+        RingWalk(int row) {
+            this.row = row;
+            this.begin = row;
+            this.twin = row;
+        }
+
+        /** Whether it is over after another piece. */
+        boolean isOver() {
+            for (int i = 0; i < TWINS_PER_PIECE && !isOver; i++) {
+                twin = walked.twin(twin);
+                if (isFound) {
+                    isOver = twin == begin;
+                    if (walked.hangsOn(twin)) {
+                        ledTo.set(twin);
+                    }
+                } else if (isLedTo(twin) && !walked.hangsOn(twin)) {
+                    isFound = true;
+                    begin = twin;
+                } else {
+                    isOver = twin == begin;
+                }
+            }
+            return isOver;
         }
     }
 }

@@ -10,12 +10,12 @@ import io.github.roost.index.disk.format.BlockMap;
 import io.github.roost.index.disk.format.DiskGraph;
 import io.github.roost.index.disk.format.DiskLayout;
 import io.github.roost.index.disk.format.NodePage;
+import io.github.roost.index.disk.format.NodesById;
 import io.github.roost.index.disk.format.ProductCodes;
 import io.github.roost.index.disk.search.SearchCounts;
 import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.FaultDevice;
-import io.github.roost.neighborhash.spi.RowMap;
 import io.github.roost.vector.Metric;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -50,7 +50,7 @@ class DiskWriterTest {
     private BlockIo io;
     private BlockFile file;
     private DiskGraph graph;
-    private RowMap rows;
+    private NodesById rows;
     private DiskWriter writer;
 
     @BeforeEach
@@ -61,7 +61,7 @@ class DiskWriterTest {
         DiskTable.builder().degree(6).build(orchestrator, io, FILE, ids, Arrays.copyOf(ROWS.vectors(), BUILT));
         file = io.open(FILE);
         graph = DiskGraph.read(file);
-        rows = graph.codes().nodesById();
+        rows = NodesById.of(graph.codes());
         writer = new DiskWriter(graph, rows, io, new SearchCounts(), new NoOwner());
         writer.sliceNanos(1_000);
     }
@@ -69,7 +69,6 @@ class DiskWriterTest {
     @AfterEach
     void close() {
         file.close();
-        rows.close();
         graph.codes().close();
         io.close();
         assertThat(orchestrator.close(Duration.ofSeconds(20))).isTrue();
@@ -123,14 +122,14 @@ class DiskWriterTest {
         return dead;
     }
 
-    /** Nodes with edges to freed nodes: those in use, and new ones that are being linked. */
+    /** Nodes with edges to freed nodes: those in use, and new ones that are being linked, but not those about to be free. */
     private List<Integer> leadingTo(BitSet freed) {
         ProductCodes codes = graph.codes();
         List<Integer> all = new ArrayList<>();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment memory = arena.allocate(BlockIo.BLOCK_BYTES, BlockIo.BLOCK_BYTES);
             for (int node = 0; node < codes.nodes(); node++) {
-                boolean isUsed = codes.state(node) != ProductCodes.FREE || node >= BUILT;
+                boolean isUsed = (codes.state(node) != ProductCodes.FREE || node >= BUILT) && !writer.isTakenOut(node);
                 int number = graph.layout().pageOf(node);
                 NodePage page = isUsed && (graph.changed(number) != null || graph.block(number) != BlockMap.NOWHERE)
                         ? graph.read(number, memory)
@@ -182,6 +181,19 @@ class DiskWriterTest {
         }
         runAll(updates);
         assertThat(graph.dead()).isLessThan(400);
+    }
+
+    @Test
+    void whileTheWriterIsHeldItDoesUrgentWorkOnly() throws Exception {
+        Update removed = queued(Update.remove(Rows.id(1)));
+        // Held by work that comes before the update in the same piece.
+        writer.addFirst(new DiskWriter.Work.Run(writer::hold, true, failure -> {}));
+        writer.step(CONTEXT);
+        assertThat(writer.step(CONTEXT)).isFalse();
+        assertThat(removed.done()).isNotDone();
+        writer.addFirst(new DiskWriter.Work.Run(writer::unfollow, false, failure -> {}));
+        runAll(List.of(removed));
+        assertThat(removed.done()).isCompletedWithValue(true);
     }
 
     @Test
