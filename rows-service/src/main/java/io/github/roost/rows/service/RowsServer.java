@@ -180,7 +180,8 @@ public final class RowsServer implements AutoCloseable {
      * @param key PEM file of its private key, or null for no TLS
      * @param token the token that requests must carry, 16 characters or more, or null for none
      * @param maxMessageBytes the maximum size of a request, from 1,024 to 2^30
-     * @param maxReplyBytes the maximum size of the rows of an answer, from 1,024 to 2^28, the maximum that clients accept
+     * @param maxReplyBytes the maximum size of the rows of an answer, from 1,024 to 2^28, the maximum that clients accept; a quarter of the heap's
+     *     maximum size if that is less, which is the most that all answers in flight take together
      */
     public record Options(
             InetSocketAddress address,
