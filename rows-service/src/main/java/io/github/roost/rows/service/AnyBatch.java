@@ -2,6 +2,7 @@ package io.github.roost.rows.service;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.random.RandomGenerator;
@@ -37,15 +38,25 @@ final class AnyBatch<V> extends Batch<V> {
 
     @Override
     List<Ask> begin(long now) {
+        List<Ask> asks = planAll(now);
+        if (open.length > 0 && !versions().equals(known.versions())) {
+            // Of some version, servers have other rows now than those that are here: all keys are requested anew.
+            answers.clear();
+            kept.clear();
+            waiting.clear();
+            keysLeft = keys.length;
+            open = IntStream.range(0, keys.length).toArray();
+            asks = planAll(now);
+        }
+        List<Ask> views = open.length > 0 ? views() : List.of();
+        await(views);
+        asks.addAll(open.length > 0 ? views : probes(now));
+        return asks;
+    }
+
+    private List<Ask> planAll(long now) {
         List<Ask> asks = plan(now, null, false);
         asks.addAll(plan(now, null, true));
-        if (open.length > 0) {
-            asks.addAll(views());
-        }
-        await(asks);
-        if (open.length == 0) {
-            asks.addAll(probes(now));
-        }
         return asks;
     }
 
@@ -57,7 +68,7 @@ final class AnyBatch<V> extends Batch<V> {
      */
     private List<Ask> plan(long now, @Nullable Ask failed, boolean alsoAvoided) {
         List<Ask> asks = new ArrayList<>();
-        for (KnownServers.Complete of : open.length == 0 ? List.<KnownServers.Complete>of() : known.versions()) {
+        for (KnownServers.Complete of : open.length == 0 ? List.<KnownServers.Complete>of() : versions()) {
             Set<String> not = failed != null && failed.version() == of.version() ? Set.of(failed.server()) : Set.of();
             IntStream.Builder left = IntStream.builder();
             int[][] byShard = byShard(open, of.shards());
@@ -76,7 +87,18 @@ final class AnyBatch<V> extends Batch<V> {
             }
             open = left.build().toArray();
         }
+        await(asks);
         return asks;
+    }
+
+    /** The known versions, but none whose rows differ from those of the same version that are here or under way. */
+    private List<KnownServers.Complete> versions() {
+        Set<KnownServers.Complete> used = new HashSet<>(kept);
+        waiting.values().forEach(ask -> used.add(ask.of()));
+        return known.versions().stream()
+                .filter(of -> used.stream()
+                        .noneMatch(other -> other.version() == of.version() && other.content() != of.content()))
+                .toList();
     }
 
     /** Requests the keys of the request, and all open keys, of servers that have not failed; other keys wait for {@link #begin}. */
@@ -87,15 +109,13 @@ final class AnyBatch<V> extends Batch<V> {
             System.arraycopy(ask.positions(), 0, more, open.length, ask.positions().length);
             open = more;
         }
-        List<Ask> asks = plan(now, ask, false);
-        await(asks);
-        return asks;
+        return plan(now, ask, false);
     }
 
     /** A request in another version with as many shards, so that the keys are the same. */
     @Override
     List<Ask> elsewhere(Ask silent, long now) {
-        for (KnownServers.Complete of : known.versions()) {
+        for (KnownServers.Complete of : versions()) {
             List<Ask> asks = of.shards() == silent.shards() ? beside(silent, of, now) : List.of();
             if (!asks.isEmpty()) {
                 return asks;

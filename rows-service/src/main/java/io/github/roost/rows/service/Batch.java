@@ -27,11 +27,13 @@ abstract sealed class Batch<V> permits AnyBatch, StrongBatch {
     final KnownServers known;
     final long[] keys;
     final RandomGenerator random;
-    final List<Answer<V>> answers = new ArrayList<>();
+    List<Answer<V>> answers = new ArrayList<>();
     /** The requests in flight that the batch waits for, by id; those for the same keys have the same array of positions. */
-    final Map<Integer, Ask> waiting = new HashMap<>();
+    Map<Integer, Ask> waiting = new HashMap<>();
     /** The ids of requests for views that the batch does not wait for. */
     private final Set<Integer> probes = new HashSet<>();
+    /** The versions of the answers that were kept. */
+    final Set<KnownServers.Complete> kept = new HashSet<>();
     /** The ids of requests whose servers have sent nothing for long. */
     private final Set<Integer> silent = new HashSet<>();
 
@@ -82,7 +84,7 @@ abstract sealed class Batch<V> permits AnyBatch, StrongBatch {
     abstract List<Ask> again(Ask ask, long now);
 
     /** Handles an answer with values of a version; returns requests to send. */
-    final List<Ask> answered(Ask ask, long version, V values, long now) {
+    List<Ask> answered(Ask ask, long version, V values, long now) {
         known.answered(ask.server(), now);
         probes.remove(ask.id());
         if (!isWaitingFor(ask)) {
@@ -93,6 +95,7 @@ abstract sealed class Batch<V> permits AnyBatch, StrongBatch {
         }
         waiting.values().removeIf(other -> isForSameKeys(other, ask));
         answers.add(new Answer<>(ask.positions(), values));
+        kept.add(ask.of());
         keysLeft -= ask.positions().length;
         return List.of();
     }
@@ -116,8 +119,15 @@ abstract sealed class Batch<V> permits AnyBatch, StrongBatch {
 
     private List<Ask> withoutValues(Ask ask, long now) {
         probes.remove(ask.id());
-        return waiting.remove(ask.id()) == null ? List.of() : again(ask, now);
+        if (waiting.remove(ask.id()) == null) {
+            lost(ask);
+            return List.of();
+        }
+        return again(ask, now);
     }
+
+    /** Handles that a request gets no values that is not of the current attempt. */
+    void lost(Ask ask) {}
 
     /**
      * Hedges slow requests: each request in flight, once, is sent to a second server that has the shard in the same version and has not failed
@@ -138,7 +148,7 @@ abstract sealed class Batch<V> permits AnyBatch, StrongBatch {
      * the same keys are silent. Returns requests to send.
      */
     final List<Ask> silent(Ask slow, long now) {
-        if (!isWaitingFor(slow) || !silent.add(slow.id())) {
+        if (!waiting.containsKey(slow.id()) || !silent.add(slow.id())) {
             return List.of();
         }
         known.failed(slow.server(), now);
@@ -233,7 +243,7 @@ abstract sealed class Batch<V> permits AnyBatch, StrongBatch {
     }
 
     /** Whether the batch waits for the outcome of a request: false if it only asks for a view, or another server has answered. */
-    final boolean isWaitingFor(Ask ask) {
+    boolean isWaitingFor(Ask ask) {
         return waiting.containsKey(ask.id());
     }
 

@@ -300,10 +300,10 @@ public final class Coordinator implements AutoCloseable {
         for (Map.Entry<String, Report> report : reports.entrySet()) {
             Served served = report.getValue().view().versions().get(version);
             if (served != null && content != 0 && served.content() != content) {
-                throw new IllegalStateException(
-                        "all servers must have one content of version " + version + ", but " + who
-                                + " has " + Long.toHexString(content) + ", server " + report.getKey() + " has "
-                                + Long.toHexString(served.content()) + ": roll out a higher version");
+                throw new IllegalStateException("all servers must have one content of version " + version + ", but "
+                        + who
+                        + " has " + text(content) + ", server " + report.getKey() + " has " + text(served.content())
+                        + ": roll out a higher version");
             }
             if (served != null && content == 0) {
                 content = served.content();
@@ -315,6 +315,10 @@ public final class Coordinator implements AutoCloseable {
         }
         Announced known = new Announced(version, announced.shards(), content);
         return registry.announce(table, term, version, known) ? known : announced;
+    }
+
+    private static String text(long content) {
+        return content == 0 ? "one that is not known" : Long.toHexString(content);
     }
 
     private void observe(Map<String, Report> reports) {

@@ -34,23 +34,26 @@ import org.jspecify.annotations.Nullable;
  * Answers fetches. Small answers are made on the thread that reads their request, without another queue. Others, and compressed ones, leave it, as it
  * serves many connections: they wait, without a thread of the system, until there is room for their rows, and are made by a few threads. Thread-safe.
  *
- * <p>An answer takes its bytes of a {@link Budget} before its rows are copied, or for a small one before it is sent, and gives them back when gRPC has
- * written it to the client's connection or given it up. So clients that read nothing hold a part of the budget only, and at most for {@link #MAX_NANOS}.
+ * <p>A large answer takes its bytes of a {@link Budget} before its rows are copied, a small one of another before it is sent; both give them back when
+ * gRPC has written the answer to the client's connection or given it up. So clients that read nothing hold parts of the budgets only, and at most for
+ * {@link #MAX_NANOS}.
  */
 final class FetchService implements AutoCloseable {
     /** Larger answers leave the thread that reads requests: copying so many bytes takes it some 50 microseconds. */
     static final int SMALL_BYTES = 256 << 10;
 
     private static final int SMALL_KEYS = 4_096;
-    /** The memory of a request without keys, roughly. */
-    private static final int REQUEST_BYTES = 1_024;
+    /** The memory of a request that waits, beside its keys, roughly: the call and its thread. */
+    private static final int REQUEST_BYTES = 8_192;
     /** The maximum time for a request, also for one without a deadline. */
     private static final long MAX_NANOS = 60_000_000_000L;
 
-    /** The answers of a server may take this part of the heap's maximum size, which is also the usual maximum of memory outside the heap. */
+    /** Large answers may take this part of the heap's maximum size, which is also the usual maximum of memory outside the heap. */
     private static final int PART_OF_MEMORY = 4;
-    /** Requests that wait may take this part of what answers may take. */
-    private static final int PART_OF_ANSWERS = 4;
+    /** Small answers, and requests that wait, may take this part of what large answers may take. */
+    private static final int PART_OF_LARGE = 4;
+    /** The memory of an answer beside its rows and view, roughly: the call, its headers, the columns' names. */
+    private static final int ANSWER_BYTES = 2_048;
 
     private static final Metadata.Key<String> ACCEPTED =
             Metadata.Key.of("grpc-accept-encoding", Metadata.ASCII_STRING_MARSHALLER);
@@ -63,7 +66,8 @@ final class FetchService implements AutoCloseable {
     private final Map<String, RowsNode> tables;
     private final long maxReplyBytes;
     private final long smallBytes;
-    private final Budget answers;
+    private final Budget small;
+    private final Budget large;
     private final Budget requests;
     private final ExecutorService makers = Executors.newFixedThreadPool(
             2 * Runtime.getRuntime().availableProcessors(),
@@ -78,14 +82,15 @@ final class FetchService implements AutoCloseable {
         this(tables, maxReplyBytes, Runtime.getRuntime().maxMemory() / PART_OF_MEMORY);
     }
 
-    /** @param maxBytes the maximum size of all answers in flight */
+    /** @param maxBytes the maximum size of all large answers in flight */
     FetchService(Map<String, RowsNode> tables, int maxReplyBytes, long maxBytes) {
         this.tables = tables;
         this.maxReplyBytes = Math.min(maxReplyBytes, maxBytes);
         this.smallBytes = Math.min(SMALL_BYTES, this.maxReplyBytes);
-        this.answers = new Budget(maxBytes, SMALL_BYTES);
+        this.large = new Budget(maxBytes);
+        this.small = new Budget(maxBytes / PART_OF_LARGE);
         timer.setRemoveOnCancelPolicy(true);
-        this.requests = new Budget(maxBytes / PART_OF_ANSWERS, SMALL_BYTES);
+        this.requests = new Budget(maxBytes / PART_OF_LARGE);
     }
 
     ServerServiceDefinition definition() {
@@ -155,7 +160,7 @@ final class FetchService implements AutoCloseable {
 
     /** The bytes of all answers in flight, for tests. */
     long inFlight() {
-        return answers.taken();
+        return small.taken() + large.taken();
     }
 
     void fetch(Wire.Request request, StreamObserver<Wire.Reply> to) {
@@ -190,8 +195,10 @@ final class FetchService implements AutoCloseable {
         private final long deadline;
 
         // Guarded by this.
-        /** The bytes taken for the answer. */
+        /** The bytes taken for the answer, and of what. */
         private long taken;
+
+        private Budget budget = small;
 
         private boolean isMaking;
         private boolean isOver;
@@ -223,7 +230,7 @@ final class FetchService implements AutoCloseable {
 
         private void giveBackIfOver() {
             if (isOver && !isMaking) {
-                answers.giveBack(caller.connection, taken);
+                budget.giveBack(caller.connection, taken);
                 taken = 0;
             }
         }
@@ -239,19 +246,27 @@ final class FetchService implements AutoCloseable {
         }
 
         private synchronized boolean tryTake(long bytes) {
-            boolean isTaken = bytes <= taken || answers.tryTake(caller.connection, bytes - taken);
-            taken = isTaken ? Math.max(taken, bytes) : taken;
-            return isTaken;
+            if (taken == 0 && budgetOf(bytes) == small && small.tryTake(caller.connection, bytes)) {
+                budget = small;
+                taken = bytes;
+            }
+            return bytes <= taken;
+        }
+
+        private Budget budgetOf(long bytes) {
+            return bytes <= SMALL_BYTES ? small : large;
         }
 
         /** Takes the bytes of a larger answer than the one that was tried. */
         private boolean take(long bytes) throws InterruptedException {
+            Budget of = budgetOf(bytes);
             synchronized (this) {
-                answers.giveBack(caller.connection, taken);
+                budget.giveBack(caller.connection, taken);
                 taken = 0;
             }
-            boolean isTaken = answers.take(caller.connection, bytes, deadline);
+            boolean isTaken = of.take(caller.connection, bytes, deadline);
             synchronized (this) {
+                budget = of;
                 taken = isTaken ? bytes : 0;
                 giveBackIfOver();
             }
@@ -296,13 +311,21 @@ final class FetchService implements AutoCloseable {
             } catch (RejectedExecutionException closed) {
                 unavailable("the server is closed");
             } catch (ExecutionException e) {
-                to.onError(Status.INTERNAL.withCause(e.getCause()).asRuntimeException());
+                fail(Status.INTERNAL.withCause(e.getCause()), "the answer could not be made");
             }
         }
 
         private void unavailable(@Nullable String why) {
             // Another server may be able to answer.
-            to.onError(Status.UNAVAILABLE.withDescription(why).asRuntimeException());
+            fail(Status.UNAVAILABLE, why);
+        }
+
+        private void fail(Status status, @Nullable String why) {
+            try {
+                to.onError(status.withDescription(why).asRuntimeException());
+            } catch (IllegalStateException closed) {
+                // gRPC has closed the call, as it found no memory say.
+            }
         }
 
         /**
@@ -319,15 +342,14 @@ final class FetchService implements AutoCloseable {
             } catch (RowBatch.TooLargeException e) {
                 if (e.bytes() <= maxReplyBytes) {
                     // The size of rows in files is known step by step.
-                    return table.readsFiles() ? Math.min(maxReplyBytes, Math.max(e.bytes(), 2 * limit)) : e.bytes();
+                    long rows = table.readsFiles() ? Math.max(e.bytes(), 2 * limit) : e.bytes();
+                    return Math.min(maxReplyBytes, rows) + overhead();
                 }
-                to.onError(Status.RESOURCE_EXHAUSTED
-                        .withDescription(
-                                "the rows of a batch must have " + maxReplyBytes + " bytes at most, got " + e.bytes())
-                        .asRuntimeException());
+                fail(
+                        Status.RESOURCE_EXHAUSTED,
+                        "the rows of a batch must have " + maxReplyBytes + " bytes at most, got " + e.bytes());
             } catch (IllegalArgumentException e) {
-                to.onError(
-                        Status.INVALID_ARGUMENT.withDescription(e.getMessage()).asRuntimeException());
+                fail(Status.INVALID_ARGUMENT, e.getMessage());
             } catch (IllegalStateException
                     | RowBatch.ColdReadException
                     | DeadlineExceededException
@@ -337,14 +359,20 @@ final class FetchService implements AutoCloseable {
                 // Affects this call only: its allocations are garbage now.
                 unavailable("no memory for the rows of " + request.keys().length + " keys: " + e.getMessage());
             } catch (RuntimeException e) {
-                to.onError(Status.INTERNAL
-                        .withDescription(e.toString())
-                        .withCause(e)
-                        .asRuntimeException());
+                fail(Status.INTERNAL.withCause(e), e.toString());
             } finally {
                 end();
             }
             return 0;
+        }
+
+        /** The memory of an answer beside its rows. */
+        private long overhead() {
+            long shards = 0;
+            for (Served served : table.view().versions().values()) {
+                shards += served.here().size();
+            }
+            return ANSWER_BYTES + shards * Short.BYTES;
         }
 
         private long tryAnswer(long limit) {
@@ -359,7 +387,7 @@ final class FetchService implements AutoCloseable {
                     limit,
                     Duration.ofNanos(Math.max(1, deadline - System.nanoTime())),
                     (served, rows) -> {
-                        long bytes = rows.memory().byteSize();
+                        long bytes = rows.memory().byteSize() + overhead();
                         if (!tryTake(bytes)) {
                             return bytes;
                         }
@@ -368,6 +396,10 @@ final class FetchService implements AutoCloseable {
                         return 0L;
                     });
             if (left == null) {
+                long bytes = overhead();
+                if (!tryTake(bytes)) {
+                    return bytes;
+                }
                 to.onNext(Wire.Reply.without(table.view()));
             }
             if (left == null || left == 0) {

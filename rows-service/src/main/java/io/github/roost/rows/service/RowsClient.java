@@ -47,7 +47,10 @@ public final class RowsClient implements AutoCloseable {
     /** A server that has sent nothing for so long is silent: another one is asked as well. Also the deadline of a request for a view. */
     private static final long SILENT_NANOS = 250_000_000;
 
+    /** The pause before a batch's first retry; each further one is twice as long, up to the maximum. */
     private static final long RETRY_MILLIS = 5;
+
+    private static final long MAX_RETRY_MILLIS = 100;
     /** The maximum number of keys that the error of a late batch names. */
     private static final int MAX_NAMED = 10;
     /** In place of a version: the newest complete version. */
@@ -280,6 +283,8 @@ public final class RowsClient implements AutoCloseable {
         private boolean hasOutcome;
 
         private boolean isHedgeDue;
+        private boolean isRetryDue;
+        private long retryMillis = RETRY_MILLIS;
         /** Done when requests in flight are to be looked at; null before the first are sent. Guarded by this. */
         private @Nullable CompletableFuture<?> watch;
 
@@ -404,9 +409,23 @@ public final class RowsClient implements AutoCloseable {
             if (batch.isDone()) {
                 answers.add(result.complete(rows()) ? 1 : 0);
             } else if (!batch.isWaiting() && !result.isDone()) {
-                CompletableFuture.delayedExecutor(RETRY_MILLIS, TimeUnit.MILLISECONDS, retries)
-                        .execute(this::begin);
+                retryLater();
             }
+        }
+
+        /** Once at a time: a request that fails while it is sent comes here for each of those that it is sent by. */
+        private void retryLater() {
+            if (!isRetryDue) {
+                isRetryDue = true;
+                CompletableFuture.delayedExecutor(retryMillis, TimeUnit.MILLISECONDS, retries)
+                        .execute(this::retry);
+                retryMillis = Math.min(MAX_RETRY_MILLIS, 2 * retryMillis);
+            }
+        }
+
+        private synchronized void retry() {
+            isRetryDue = false;
+            begin();
         }
 
         private FetchedRows rows() {

@@ -1,8 +1,9 @@
 package io.github.roost.rows.service;
 
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
@@ -25,8 +26,11 @@ final class StrongBatch<V> extends Batch<V> {
     private final long wanted;
 
     private KnownServers.@Nullable Complete of;
-    /** The versions of all attempts. */
-    private final Set<KnownServers.Complete> begun = new HashSet<>();
+    /** An earlier attempt whose servers are silent. If it is answered before the current one, it is the batch's. */
+    private @Nullable Attempt<V> beside;
+
+    private record Attempt<V>(
+            KnownServers.@Nullable Complete of, List<Answer<V>> answers, Map<Integer, Ask> waiting, int keysLeft) {}
 
     private int attempt;
 
@@ -48,8 +52,8 @@ final class StrongBatch<V> extends Batch<V> {
     List<Ask> begin(long now) {
         KnownServers.Complete target = complete(now);
         attempt++;
-        answers.clear();
-        waiting.clear();
+        answers = new ArrayList<>();
+        waiting = new HashMap<>();
         of = target;
         keysLeft = Integer.MAX_VALUE;
         if (target == null) {
@@ -57,7 +61,6 @@ final class StrongBatch<V> extends Batch<V> {
             await(views);
             return views;
         }
-        begun.add(target);
         List<Ask> asks = new ArrayList<>();
         int[][] byShard = byShard(IntStream.range(0, keys.length).toArray(), target.shards());
         for (int shard = 0; shard < byShard.length; shard++) {
@@ -91,24 +94,66 @@ final class StrongBatch<V> extends Batch<V> {
         if (under(ask) > 0) {
             return List.of();
         }
-        String server = known.choose(version, ask.shard(), now, ask.server(), random);
-        if (server == null) {
+        if (known.choose(version, ask.shard(), now, null, random) == null) {
             return begin(now);
         }
-        if (server.equals(ask.server())) {
-            // No other server has the shard, and this one just failed: retry only after the caller's pause.
-            return List.of();
-        }
-        List<Ask> next = List.of(ask(version, server, ask.shard(), ask.positions()));
+        // If all that have the shard have just failed, it begins again after the caller's pause.
+        String server = known.chooseOther(version, ask.shard(), now, Set.of(ask.server()), random);
+        List<Ask> next = server == null ? List.of() : List.of(ask(version, server, ask.shard(), ask.positions()));
         await(next);
         return next;
     }
 
-    /** Begins again with the newest complete version whose servers are not silent, unless that was begun with before. */
+    /** Begins an attempt with the newest complete version whose servers are not silent, beside the current one; once. */
     @Override
     List<Ask> elsewhere(Ask silent, long now) {
         KnownServers.Complete next = wanted == 0 ? known.newest(now) : null;
-        return next == null || begun.contains(next) ? List.of() : begin(now);
+        if (beside != null || of == null || next == null || next.equals(of)) {
+            return List.of();
+        }
+        beside = attempt();
+        return begin(now);
+    }
+
+    private Attempt<V> attempt() {
+        return new Attempt<>(of, answers, waiting, keysLeft);
+    }
+
+    private void continueWith(Attempt<V> other) {
+        of = other.of;
+        answers = other.answers;
+        waiting = other.waiting;
+        keysLeft = other.keysLeft;
+    }
+
+    private boolean isBeside(Ask ask) {
+        return beside != null && beside.waiting.containsKey(ask.id());
+    }
+
+    @Override
+    boolean isWaitingFor(Ask ask) {
+        return super.isWaitingFor(ask) || isBeside(ask);
+    }
+
+    @Override
+    List<Ask> answered(Ask ask, long version, V values, long now) {
+        Attempt<V> slow = beside;
+        if (slow == null || !isBeside(ask)) {
+            return super.answered(ask, version, values, now);
+        }
+        Attempt<V> current = attempt();
+        continueWith(slow);
+        super.answered(ask, version, values, now);
+        if (!isDone()) {
+            beside = attempt();
+            continueWith(current);
+        }
+        return List.of();
+    }
+
+    @Override
+    void lost(Ask ask) {
+        beside = isBeside(ask) ? null : beside;
     }
 
     /**

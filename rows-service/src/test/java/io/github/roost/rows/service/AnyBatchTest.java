@@ -134,6 +134,30 @@ class AnyBatchTest extends ThreeServers {
     }
 
     @Test
+    void rowsOfAVersionAreOfOneContent() {
+        has("a", 1, Map.of(7L, shards(2, 0).of(7)));
+        has("b", 1, Map.of(7L, shards(2, 1).of(7)));
+        List<Ask> asks = batch.begin(0);
+        Ask toA = asks.stream()
+                .filter(ask -> ask.server().equals("a"))
+                .findFirst()
+                .orElseThrow();
+        Ask toB = asks.stream()
+                .filter(ask -> ask.server().equals("b"))
+                .findFirst()
+                .orElseThrow();
+        batch.answered(toA, 7, "old", 1);
+        has("b", 2, Map.of(7L, shards(2, 0, 1).of(9)));
+        assertThat(batch.notServed(toB, 2)).isEmpty();
+        assertThat(batch.isWaiting()).isFalse();
+        List<Ask> anew = batch.begin(3);
+        assertThat(anew).extracting(Ask::server).containsOnly("b");
+        anew.forEach(ask -> batch.answered(ask, 7, "new", 4));
+        assertThat(batch.isDone()).isTrue();
+        assertThat(batch.answers()).extracting(Answer::values).containsOnly("new");
+    }
+
+    @Test
     void noKeysAreAnsweredAtOnceAndValuesOfAnotherVersionAreRefused() {
         assertThat(new AnyBatch<String>(known, new long[0], new SplittableRandom(1)).begin(0))
                 .isEmpty();

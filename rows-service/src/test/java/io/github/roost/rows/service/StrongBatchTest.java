@@ -225,14 +225,58 @@ class StrongBatchTest extends ThreeServers {
         assertThat(newest.server()).isEqualTo("a");
         Ask other = batch.silent(newest, 1).getFirst();
         assertThat(other.server()).isEqualTo("b");
-        assertThat(batch.isWaitingFor(newest)).isFalse();
+        // Whichever is answered first is the batch.
+        assertThat(batch.isWaitingFor(newest)).isTrue();
         known.answered("a", 2);
         assertThat(batch.silent(other, 3)).isEmpty();
         batch.answered(other, 6, "older", 4);
         assertThat(batch.version()).isEqualTo(6);
+        assertThat(batch.answers()).extracting(Batch.Answer::values).containsExactly("older");
         StrongBatch<String> ofOne = new StrongBatch<>(known, 7, keys, new SplittableRandom(1));
         assertThat(ofOne.silent(ofOne.begin(5).getFirst(), 6)).isEmpty();
         assertThat(ofOne.isWaiting()).isTrue();
+    }
+
+    @Test
+    void aSlowVersionMayStillBeAnsweredBesideAnOlderOneWhoseServerHangs() {
+        has("a", 1, Map.of(7L, shards(2, 0, 1)));
+        has("b", 1, Map.of(6L, shards(1, 0)));
+        List<Ask> newest = batch.begin(0);
+        Ask older = batch.silent(toShard(newest, 1), 1).getFirst();
+        assertThat(older.version()).isEqualTo(6);
+        assertThat(batch.silent(older, 2)).isEmpty();
+        batch.answered(toShard(newest, 0), 7, "a0", 3);
+        assertThat(batch.isDone()).isFalse();
+        assertThat(batch.isWaitingFor(older)).isTrue();
+        batch.answered(toShard(newest, 1), 7, "a1", 4);
+        assertThat(batch.isDone()).isTrue();
+        assertThat(batch.version()).isEqualTo(7);
+        assertThat(batch.answers()).extracting(Batch.Answer::values).containsExactly("a0", "a1");
+    }
+
+    @Test
+    void theSlowVersionIsGivenUpWhenOneOfItsRequestsFails() {
+        has("a", 1, Map.of(7L, shards(2, 0, 1)));
+        has("b", 1, Map.of(6L, shards(1, 0)));
+        List<Ask> newest = batch.begin(0);
+        Ask older = batch.silent(toShard(newest, 1), 1).getFirst();
+        assertThat(batch.failed(toShard(newest, 1), 2)).isEmpty();
+        assertThat(batch.isWaitingFor(toShard(newest, 0))).isFalse();
+        batch.answered(toShard(newest, 0), 7, "late", 3);
+        batch.answered(older, 6, "b", 4);
+        assertThat(batch.version()).isEqualTo(6);
+    }
+
+    @Test
+    void twoServersThatFailAreNotAskedInTurnWithoutAPause() {
+        has("a", 1, Map.of(7L, shards(1, 0)));
+        has("b", 1, Map.of(7L, shards(1, 0)));
+        Ask first = batch.begin(0).getFirst();
+        Ask second = batch.failed(first, 1).getFirst();
+        assertThat(second.server()).isNotEqualTo(first.server());
+        assertThat(batch.failed(second, 2)).isEmpty();
+        assertThat(batch.isWaiting()).isFalse();
+        assertThat(batch.begin(5_000_000)).extracting(Ask::shard).containsExactly(0);
     }
 
     @Test

@@ -122,19 +122,23 @@ class UnreadAnswersTest {
         channels.add(channel);
         Queue<Status> ends = new ConcurrentLinkedQueue<>();
         for (int i = 0; i < requests; i++) {
-            ClientCall<Wire.Request, Wire.Reply> call = channel.newCall(Wire.FETCH, options);
-            call.start(
-                    new ClientCall.Listener<>() {
-                        @Override
-                        public void onClose(Status status, Metadata trailers) {
-                            ends.add(status);
-                        }
-                    },
-                    new Metadata());
-            call.sendMessage(new Wire.Request(ITEMS, 1, 1, 0, 0, List.of(), sevens(keys)));
-            call.halfClose();
+            ask(channel, new Wire.Request(ITEMS, 1, 1, 0, 0, List.of(), sevens(keys)), options, ends);
         }
         return ends;
+    }
+
+    private static void ask(ManagedChannel channel, Wire.Request request, CallOptions options, Queue<Status> ends) {
+        ClientCall<Wire.Request, Wire.Reply> call = channel.newCall(Wire.FETCH, options);
+        call.start(
+                new ClientCall.Listener<>() {
+                    @Override
+                    public void onClose(Status status, Metadata trailers) {
+                        ends.add(status);
+                    }
+                },
+                new Metadata());
+        call.sendMessage(request);
+        call.halfClose();
     }
 
     private void fillsAllThatIsForLargeOnes() {
@@ -142,7 +146,7 @@ class UnreadAnswersTest {
             ask(40, 7_000, CallOptions.DEFAULT);
         }
         while (service.inFlight() < 20_000_000) {
-            assertThat(service.inFlight()).isLessThanOrEqualTo(MAX_BYTES);
+            assertThat(service.inFlight()).isLessThanOrEqualTo(MAX_BYTES + MAX_BYTES / 4);
             Thread.onSpinWait();
         }
     }
@@ -162,7 +166,7 @@ class UnreadAnswersTest {
                                 .join()
                                 .isPresent(1))
                         .isTrue();
-                assertThat(service.inFlight()).isLessThanOrEqualTo(MAX_BYTES);
+                assertThat(service.inFlight()).isLessThanOrEqualTo(MAX_BYTES + MAX_BYTES / 4);
             }
             CompletableFuture<RowsClient.FetchedRows> large = client.fetch(ITEMS, sevens(7_000), DEADLINE);
             channels.forEach(ManagedChannel::shutdownNow);
@@ -178,6 +182,60 @@ class UnreadAnswersTest {
             Thread.onSpinWait();
         }
         assertThat(ends).extracting(Status::getCode).containsOnly(Status.Code.DEADLINE_EXCEEDED);
+        givesAllBack();
+    }
+
+    @Test
+    void answersWithoutRowsCountTooAndOthersGetTheirs() {
+        for (int connection = 0; connection < 16; connection++) {
+            ManagedChannel channel = NettyChannelBuilder.forAddress(
+                            (InetSocketAddress) server.getListenSockets().getFirst())
+                    .usePlaintext()
+                    .flowControlWindow(1)
+                    .build();
+            channels.add(channel);
+            for (int i = 0; i < 500; i++) {
+                Wire.Request unknown = new Wire.Request(ITEMS, 9, 1, 0, 0, List.of(), new long[0]);
+                ask(channel, unknown, CallOptions.DEFAULT, new ConcurrentLinkedQueue<>());
+            }
+        }
+        // Each connection may have a little beside that.
+        long most = MAX_BYTES / 4 + 17 * 65_536;
+        while (service.inFlight() < MAX_BYTES / 4 - 2_100) {
+            assertThat(service.inFlight()).isLessThanOrEqualTo(most);
+            Thread.onSpinWait();
+        }
+        try (RowsClient client = new RowsClient(registry)) {
+            for (int i = 0; i < 100; i++) {
+                assertThat(client.fetch(ITEMS, new long[] {1, 2}, DEADLINE)
+                                .join()
+                                .isPresent(1))
+                        .isTrue();
+                assertThat(service.inFlight()).isLessThanOrEqualTo(most);
+            }
+        }
+        channels.forEach(ManagedChannel::shutdownNow);
+        givesAllBack();
+    }
+
+    @Test
+    void aLargeAnswerComesThroughBesideManySmallOnesOfTheSameClient() throws Exception {
+        try (RowsClient client = new RowsClient(registry)) {
+            List<CompletableFuture<RowsClient.FetchedRows>> small = new ArrayList<>();
+            List<CompletableFuture<RowsClient.FetchedRows>> large = new ArrayList<>();
+            for (int i = 0; i < 600; i++) {
+                small.add(client.fetch(ITEMS, sevens(i % 2 == 0 ? 200 : 400), DEADLINE));
+                if (i % 200 == 100) {
+                    large.add(client.fetch(ITEMS, sevens(25_000), DEADLINE));
+                }
+            }
+            for (CompletableFuture<RowsClient.FetchedRows> one : large) {
+                assertThat(one.get(1, TimeUnit.MINUTES).size()).isEqualTo(25_000);
+            }
+            for (CompletableFuture<RowsClient.FetchedRows> one : small) {
+                assertThat(one.get(1, TimeUnit.MINUTES).isPresent(0)).isTrue();
+            }
+        }
         givesAllBack();
     }
 
