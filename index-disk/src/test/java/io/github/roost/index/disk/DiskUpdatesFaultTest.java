@@ -422,7 +422,7 @@ class DiskUpdatesFaultTest {
     }
 
     /** A random life of a table: updates, checkpoints, failed syncs, full disks, closings, kills and power losses. */
-    private static void live(FaultDevice first, long seed) throws Exception {
+    private static void live(FaultDevice first, long seed, int maxSteps) throws Exception {
         Random random = new Random(seed);
         FaultDevice device = first;
         Oracle oracle = new Oracle();
@@ -431,9 +431,9 @@ class DiskUpdatesFaultTest {
             FaultDevice left;
             try (BlockIo io = io(device)) {
                 if (random.nextInt(3) == 0) {
-                    device.powerLossAt(random.nextInt(60));
+                    device.powerLossAt(random.nextInt(5 * maxSteps));
                 }
-                left = live(device, io, oracle, random, when);
+                left = live(device, io, oracle, random, when, maxSteps);
             }
             device = left;
         }
@@ -442,8 +442,8 @@ class DiskUpdatesFaultTest {
     }
 
     /** Returns what is left. */
-    private static FaultDevice live(FaultDevice device, BlockIo io, Oracle oracle, Random random, String when)
-            throws Exception {
+    private static FaultDevice live(
+            FaultDevice device, BlockIo io, Oracle oracle, Random random, String when, int maxSteps) throws Exception {
         MutableDiskTable table;
         try {
             table = DiskTable.open(orchestrator, io, "table", FILE);
@@ -465,7 +465,7 @@ class DiskUpdatesFaultTest {
                 }
                 return device.afterPowerLoss(random.nextLong());
             }
-            int steps = 2 + random.nextInt(12);
+            int steps = 2 + random.nextInt(maxSteps);
             for (int step = 0; step < steps; step++) {
                 switch (random.nextInt(16)) {
                     case 0 -> device.syncFails(true);
@@ -556,7 +556,16 @@ class DiskUpdatesFaultTest {
     void randomLivesLoseNothing() throws Exception {
         FaultDevice built = built(7);
         for (int seed = 0; seed < Effort.times(300); seed++) {
-            live(built.afterCrash(), seed);
+            live(built.afterCrash(), seed, 12);
+        }
+    }
+
+    /** So many updates that deleted nodes are removed from the graph, and checkpoints are written meanwhile. */
+    @Test
+    void randomLongLivesLoseNothing() throws Exception {
+        FaultDevice built = built(7);
+        for (int seed = 0; seed < Effort.times(10); seed++) {
+            live(built.afterCrash(), seed, 1_000);
         }
     }
 
