@@ -15,6 +15,7 @@ import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -204,6 +205,11 @@ public final class ProductCodes implements AutoCloseable {
         return twins.next(node);
     }
 
+    /** Visits the others of a node's ring, as long as the visitor wants more; also while the ring is changed, when it may visit a node twice. */
+    public void forEachTwin(int node, IntPredicate visitor) {
+        Twins.walk(node, this::twin, visitor);
+    }
+
     /** Adds a node, which has no twin, to the ring of another one with an equal row. Writer only. */
     public void joinTwin(int node, int other) {
         twins.join(node, other);
@@ -382,11 +388,15 @@ public final class ProductCodes implements AutoCloseable {
         }
         if (isReplaced) {
             // To unmap all chunks takes long, and this may be a step of the writer or the end of a search.
-            Thread.ofPlatform()
-                    .daemon()
-                    .inheritInheritableThreadLocals(false)
-                    .name("roost-disk-codes-freed")
-                    .start(arena::close);
+            try {
+                Thread.ofPlatform()
+                        .daemon()
+                        .inheritInheritableThreadLocals(false)
+                        .name("roost-disk-codes-freed")
+                        .start(arena::close);
+            } catch (OutOfMemoryError noThread) {
+                arena.close();
+            }
         } else {
             arena.close();
         }

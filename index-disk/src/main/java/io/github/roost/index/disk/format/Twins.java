@@ -1,6 +1,8 @@
 package io.github.roost.index.disk.format;
 
 import java.util.Arrays;
+import java.util.function.IntPredicate;
+import java.util.function.IntUnaryOperator;
 
 /**
  * Rings of nodes whose rows are equal: a search that meets one of a ring knows all of it, so that edges need to lead to one only, and the edges
@@ -14,6 +16,22 @@ final class Twins {
     /** The next node of the ring; the node itself if it has no twin. */
     int next(int node) {
         return link(node, 0);
+    }
+
+    /**
+     * Visits the nodes after one in its ring, as long as the visitor wants more. A ring that is changed meanwhile may not lead back to the node; then
+     * the walk ends when it comes to some node again (Brent, BIT 1980).
+     */
+    static void walk(int from, IntUnaryOperator next, IntPredicate visitor) {
+        int marked = from;
+        int steps = 0;
+        int node = next.applyAsInt(from);
+        while (node != from && node != marked && visitor.test(node)) {
+            steps++;
+            // After 1, 2, 4, ... steps.
+            marked = Integer.bitCount(steps) == 1 ? node : marked;
+            node = next.applyAsInt(node);
+        }
     }
 
     private int link(int node, int which) {

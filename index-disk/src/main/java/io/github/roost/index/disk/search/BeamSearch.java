@@ -83,6 +83,10 @@ public final class BeamSearch {
     private final NodeMarks joined = new NodeMarks();
     /** Whether nodes were met that have equal ones since these were added. */
     private boolean hasTwins;
+    /** How many of the running ring were added, and whether one more may be near enough. */
+    private int twinsAdded;
+
+    private boolean isTwinNear;
 
     private Nearest candidates = new Nearest(1);
     private Nearest nearest = new Nearest(1);
@@ -406,19 +410,21 @@ public final class BeamSearch {
             return false;
         }
         int[] met = Arrays.stream(candidates.nodes()).filter(joined::add).toArray();
-        boolean isNear = true;
-        for (int i = 0; i < met.length && isNear; i++) {
-            int added = 0;
-            for (int equal = codes.twin(met[i]);
-                    equal != met[i] && added < width && isNear;
-                    equal = codes.twin(equal)) {
-                if (isAllowed(equal) && joined.add(equal)) {
-                    isNear = addCandidate(equal, distance(equal), true);
-                    added++;
-                }
-            }
+        isTwinNear = true;
+        for (int i = 0; i < met.length && isTwinNear; i++) {
+            twinsAdded = 0;
+            codes.forEachTwin(met[i], this::addTwin);
         }
         return true;
+    }
+
+    /** Returns whether more of the same ring may be added. */
+    private boolean addTwin(int equal) {
+        if (isAllowed(equal) && joined.add(equal)) {
+            isTwinNear = addCandidate(equal, distance(equal), true);
+            twinsAdded++;
+        }
+        return twinsAdded < width && isTwinNear;
     }
 
     /** Processes completed reads; returns whether some may be left for another slice. */

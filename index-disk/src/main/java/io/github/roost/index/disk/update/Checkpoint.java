@@ -158,8 +158,9 @@ final class Checkpoint implements AutoCloseable {
                 blocks.put(centroidsAt + i, () -> block);
             }
         }
-        mapBlocks = BlockMap.blocks(pageCount, rowBlockCount);
-        mapAt = free.take(mapBlocks);
+        int count = BlockMap.blocks(pageCount, rowBlockCount);
+        mapAt = free.take(count);
+        mapBlocks = count;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment map = arena.allocate((long) mapBlocks * BLOCK_BYTES, BLOCK_BYTES);
             graph.map().write(map, pageCount, rowBlockCount, pagesAt, rowBlocksAt);

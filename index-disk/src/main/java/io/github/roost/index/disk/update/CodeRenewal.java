@@ -92,8 +92,8 @@ final class CodeRenewal {
             inWriter(() -> writer.codesLearned(learned));
         } catch (Throwable failed) {
             if (graph.codes() != learned) {
-                learned.close();
                 writer.addFirst(new DiskWriter.Work.Run(writer::unfollow, false, dropped -> {}));
+                learned.close();
             }
             throw failed;
         }

@@ -556,8 +556,13 @@ public final class DiskUpdates {
         BitSet rows = writer.takeChangedRows();
         try {
             Checkpoint begun = new Checkpoint(before, graph, rows, graph.codes() != written, isLast);
-            writer.capture(begun);
-            taken.complete(begun);
+            if (taken.complete(begun)) {
+                writer.capture(begun);
+            } else {
+                // Nobody takes it any more.
+                begun.close();
+                writer.rowsStillChanged(rows);
+            }
         } catch (Throwable failed) {
             writer.rowsStillChanged(rows);
             throw failed;
@@ -657,11 +662,17 @@ public final class DiskUpdates {
             file.writeAgain();
             root = next.write(file, graph, free);
         } catch (Throwable failed) {
-            next.takeBack(free);
-            inWriter(() -> {
-                writer.captured();
-                writer.rowsStillChanged(next.changedRows());
-            });
+            try {
+                next.takeBack(free);
+                inWriter(() -> {
+                    writer.captured();
+                    writer.rowsStillChanged(next.changedRows());
+                });
+            } catch (Throwable worse) {
+                // A later checkpoint would lack its rows.
+                fail(worse);
+                failed.addSuppressed(worse);
+            }
             throw failed;
         }
         Superblock before = newest;

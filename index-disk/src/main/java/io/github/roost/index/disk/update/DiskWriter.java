@@ -543,8 +543,8 @@ public final class DiskWriter implements Indexing.Maintenance {
     /** Puts codes in place of the current ones that have been learned of the same rows. */
     void codesLearned(ProductCodes learned) {
         unfollow();
-        graph.setCodes(learned);
         changedRows.set(0, graph.layout().rowBlocks(learned.nodes()));
+        graph.setCodes(learned);
     }
 
     /** Keeps what a checkpoint captures, from now on. */
