@@ -285,7 +285,7 @@ public final class RowsClient implements AutoCloseable {
         private boolean isHedgeDue;
         private boolean isRetryDue;
         private long retryMillis = RETRY_MILLIS;
-        /** Done when requests in flight are to be looked at; null before the first are sent. Guarded by this. */
+        /** Done when requests in flight are to be looked at; null before the hedge delay ends. Guarded by this. */
         private @Nullable CompletableFuture<?> watch;
 
         /** The servers that refuse this client. Guarded by this. */
@@ -321,9 +321,6 @@ public final class RowsClient implements AutoCloseable {
                     CompletableFuture.delayedExecutor(hedging.delayNanos(), TimeUnit.NANOSECONDS, retries)
                             .execute(this::hedge);
                 }
-                if (watch == null && !batch.isDone()) {
-                    watch();
-                }
             }
         }
 
@@ -342,7 +339,7 @@ public final class RowsClient implements AutoCloseable {
                     + " ms" + keys + ": " + lastFailure);
         }
 
-        /** Hedges late requests; runs once per batch, after the hedge delay. */
+        /** Hedges late requests, and begins to watch for silent servers; runs once per batch, after the hedge delay, so most batches are done before. */
         private synchronized void hedge() {
             int late = batch.waiting();
             hedging.early(Math.max(0, firstRequests - late));
@@ -350,6 +347,9 @@ public final class RowsClient implements AutoCloseable {
                 List<Ask> asks = batch.hedge(System.nanoTime(), hedging.late(late));
                 hedges.add(asks.size());
                 proceed(asks);
+            }
+            if (!result.isDone()) {
+                watch();
             }
         }
 
