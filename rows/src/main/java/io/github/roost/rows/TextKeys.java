@@ -137,8 +137,7 @@ public final class TextKeys {
                             : "texts must have fingerprints of their own, but \"" + before + "\" and \"" + text
                                     + "\" both have " + key);
         }
-        set(row, text);
-        to.put(key, row);
+        to.put(key, row.setText(index, text));
     }
 
     /**

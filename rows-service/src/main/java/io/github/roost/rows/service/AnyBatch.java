@@ -42,7 +42,6 @@ final class AnyBatch<V> extends Batch<V> {
         if (open.length > 0 && !versions().equals(known.versions())) {
             // Of some version, servers have other rows now than those that are here: all keys are requested anew.
             answers.clear();
-            kept.clear();
             waiting.clear();
             keysLeft = keys.length;
             open = IntStream.range(0, keys.length).toArray();
@@ -93,7 +92,8 @@ final class AnyBatch<V> extends Batch<V> {
 
     /** The known versions, but none whose rows differ from those of the same version that are here or under way. */
     private List<KnownServers.Complete> versions() {
-        Set<KnownServers.Complete> used = new HashSet<>(kept);
+        Set<KnownServers.Complete> used = new HashSet<>();
+        answers.forEach(answer -> used.add(answer.of()));
         waiting.values().forEach(ask -> used.add(ask.of()));
         return known.versions().stream()
                 .filter(of -> used.stream()

@@ -32,8 +32,6 @@ abstract sealed class Batch<V> permits AnyBatch, StrongBatch {
     Map<Integer, Ask> waiting = new HashMap<>();
     /** The ids of requests for views that the batch does not wait for. */
     private final Set<Integer> probes = new HashSet<>();
-    /** The versions of the answers that were kept. */
-    final Set<KnownServers.Complete> kept = new HashSet<>();
     /** The ids of requests whose servers have sent nothing for long. */
     private final Set<Integer> silent = new HashSet<>();
 
@@ -64,11 +62,12 @@ abstract sealed class Batch<V> permits AnyBatch, StrongBatch {
     /**
      * The values of one shard.
      *
+     * @param of the version of the values
      * @param positions the positions of its keys in the batch
      * @param values the server's answer
      * @param <V> the type of a server's answer
      */
-    record Answer<V>(int[] positions, V values) {}
+    record Answer<V>(KnownServers.Complete of, int[] positions, V values) {}
 
     Batch(KnownServers known, long[] keys, RandomGenerator random, int keysLeft) {
         this.known = known;
@@ -94,8 +93,7 @@ abstract sealed class Batch<V> permits AnyBatch, StrongBatch {
             throw new IllegalArgumentException("values must be of version " + ask.version() + ", are of " + version);
         }
         waiting.values().removeIf(other -> isForSameKeys(other, ask));
-        answers.add(new Answer<>(ask.positions(), values));
-        kept.add(ask.of());
+        answers.add(new Answer<>(ask.of(), ask.positions(), values));
         keysLeft -= ask.positions().length;
         return List.of();
     }

@@ -34,11 +34,6 @@ final class Budget {
         this.max = max;
     }
 
-    /** The bytes of all calls. */
-    long max() {
-        return max;
-    }
-
     private boolean isShare(Object connection, long bytes) {
         long own = byConnection.getOrDefault(connection, 0L);
         return own == 0 || own + bytes <= max / PARTS;

@@ -89,8 +89,8 @@ final class FetchService implements AutoCloseable {
         this.smallBytes = Math.min(SMALL_BYTES, this.maxReplyBytes);
         this.large = new Budget(maxBytes);
         this.small = new Budget(maxBytes / PART_OF_LARGE);
-        timer.setRemoveOnCancelPolicy(true);
         this.requests = new Budget(maxBytes / PART_OF_LARGE);
+        timer.setRemoveOnCancelPolicy(true);
     }
 
     ServerServiceDefinition definition() {

@@ -459,17 +459,18 @@ class TableServiceTest {
 
     /** Says that it has what another one has, and answers no request for rows. */
     private static Server silent(String name, RowsNode like) throws IOException {
+        return serving((request, to) -> {
+            if (request.version() == 0) {
+                to.onNext(Wire.Reply.without(new ServerView(name, 1, like.view().versions())));
+                to.onCompleted();
+            }
+        });
+    }
+
+    private static Server serving(ServerCalls.UnaryMethod<Wire.Request, Wire.Reply> fetch) throws IOException {
         return NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
                 .addService(ServerServiceDefinition.builder(Wire.SERVICE)
-                        .addMethod(
-                                Wire.FETCH,
-                                ServerCalls.asyncUnaryCall((Wire.Request request, StreamObserver<Wire.Reply> to) -> {
-                                    if (request.version() == 0) {
-                                        to.onNext(Wire.Reply.without(new ServerView(
-                                                name, 1, like.view().versions())));
-                                        to.onCompleted();
-                                    }
-                                }))
+                        .addMethod(Wire.FETCH, ServerCalls.asyncUnaryCall(fetch))
                         .build())
                 .build()
                 .start();
@@ -477,34 +478,27 @@ class TableServiceTest {
 
     /** Answers requests for rows after a while; counts them. */
     private static Server slow(RowsNode like, AtomicInteger requests) throws IOException {
-        return NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
-                .addService(ServerServiceDefinition.builder(Wire.SERVICE)
-                        .addMethod(
-                                Wire.FETCH,
-                                ServerCalls.asyncUnaryCall((Wire.Request request, StreamObserver<Wire.Reply> to) -> {
-                                    if (request.version() == 0) {
-                                        to.onNext(Wire.Reply.without(like.view()));
-                                    } else {
-                                        requests.incrementAndGet();
-                                        LockSupport.parkNanos(800_000_000);
-                                        like.fetch(
-                                                request.version(),
-                                                request.shards(),
-                                                request.shard(),
-                                                request.keys(),
-                                                request.columns(),
-                                                1 << 20,
-                                                DEADLINE,
-                                                (served, rows) -> {
-                                                    to.onNext(new Wire.Reply(null, served.content(), rows));
-                                                    return true;
-                                                });
-                                    }
-                                    to.onCompleted();
-                                }))
-                        .build())
-                .build()
-                .start();
+        return serving((request, to) -> {
+            if (request.version() == 0) {
+                to.onNext(Wire.Reply.without(like.view()));
+            } else {
+                requests.incrementAndGet();
+                LockSupport.parkNanos(800_000_000);
+                like.fetch(
+                        request.version(),
+                        request.shards(),
+                        request.shard(),
+                        request.keys(),
+                        request.columns(),
+                        1 << 20,
+                        DEADLINE,
+                        (served, rows) -> {
+                            to.onNext(new Wire.Reply(null, served.content(), rows));
+                            return true;
+                        });
+            }
+            to.onCompleted();
+        });
     }
 
     @Test

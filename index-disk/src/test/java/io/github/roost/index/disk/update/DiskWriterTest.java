@@ -12,7 +12,6 @@ import io.github.roost.index.disk.format.DiskLayout;
 import io.github.roost.index.disk.format.NodePage;
 import io.github.roost.index.disk.format.NodesById;
 import io.github.roost.index.disk.format.ProductCodes;
-import io.github.roost.index.disk.search.SearchCounts;
 import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.FaultDevice;
@@ -62,7 +61,7 @@ class DiskWriterTest {
         file = io.open(FILE);
         graph = DiskGraph.read(file);
         rows = NodesById.of(graph.codes());
-        writer = new DiskWriter(graph, rows, io, new SearchCounts(), new NoOwner());
+        writer = SteppedWriter.of(graph, rows, io);
         writer.sliceNanos(1_000);
     }
 
@@ -72,25 +71,6 @@ class DiskWriterTest {
         graph.codes().close();
         io.close();
         assertThat(orchestrator.close(Duration.ofSeconds(20))).isTrue();
-    }
-
-    /** The test runs the steps itself, and no update fails. */
-    private static final class NoOwner implements DiskWriter.Owner {
-        @Override
-        public void submit() {}
-
-        @Override
-        public void changed() {}
-
-        @Override
-        public boolean isFull() {
-            return false;
-        }
-
-        @Override
-        public void failed(Throwable failure) {
-            throw new AssertionError(failure);
-        }
     }
 
     private Update queued(Update update) {

@@ -6,9 +6,7 @@ import io.github.roost.index.disk.DiskTable;
 import io.github.roost.index.disk.Rows;
 import io.github.roost.index.disk.format.DiskGraph;
 import io.github.roost.index.disk.format.LargeTable;
-import io.github.roost.index.disk.format.NodesById;
 import io.github.roost.index.disk.format.ProductCodes;
-import io.github.roost.index.disk.search.SearchCounts;
 import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.FaultDevice;
@@ -45,26 +43,7 @@ public final class StepProbe {
 
     private StepProbe(DiskGraph graph, BlockIo io) {
         this.graph = graph;
-        this.writer = new DiskWriter(graph, NodesById.of(graph.codes()), io, new SearchCounts(), new NoOwner());
-    }
-
-    /** The probe runs the steps itself. */
-    private static final class NoOwner implements DiskWriter.Owner {
-        @Override
-        public void submit() {}
-
-        @Override
-        public void changed() {}
-
-        @Override
-        public boolean isFull() {
-            return false;
-        }
-
-        @Override
-        public void failed(Throwable failure) {
-            throw new AssertionError(failure);
-        }
+        this.writer = SteppedWriter.of(graph, io);
     }
 
     /** Prints the times of tables of so many rows each. */
@@ -92,16 +71,8 @@ public final class StepProbe {
         int few = 20_000;
         delete("deletes", next, few);
         next += few;
-        CompletableFuture<Checkpoint> taken = new CompletableFuture<>();
         FreeBlocks free = new FreeBlocks(used());
-        writer.add(new DiskWriter.Work.Run(
-                () -> {
-                    Checkpoint begun = new Checkpoint(graph.root(), graph, writer.takeChangedRows(), false, false);
-                    writer.capture(begun);
-                    taken.complete(begun);
-                },
-                true,
-                failure -> {}));
+        CompletableFuture<Checkpoint> taken = SteppedWriter.cut(writer, graph);
         steps("capture", taken::isDone);
         insert("inserts while a checkpoint captures");
         delete("deletes while a checkpoint captures", next, few);

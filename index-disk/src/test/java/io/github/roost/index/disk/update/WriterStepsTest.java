@@ -10,10 +10,8 @@ import io.github.roost.index.disk.Rows;
 import io.github.roost.index.disk.format.DiskGraph;
 import io.github.roost.index.disk.format.LargeTable;
 import io.github.roost.index.disk.format.NodePage;
-import io.github.roost.index.disk.format.NodesById;
 import io.github.roost.index.disk.format.ProductCodes;
 import io.github.roost.index.disk.format.Superblock;
-import io.github.roost.index.disk.search.SearchCounts;
 import io.github.roost.io.BlockFile;
 import io.github.roost.io.BlockIo;
 import io.github.roost.io.FaultDevice;
@@ -67,7 +65,7 @@ class WriterStepsTest {
 
     private void use(DiskGraph used) {
         graph = used;
-        writer = new DiskWriter(graph, NodesById.of(graph.codes()), io, new SearchCounts(), new NoOwner());
+        writer = SteppedWriter.of(graph, io);
         writer.sliceNanos(1);
     }
 
@@ -77,25 +75,6 @@ class WriterStepsTest {
         file.close();
         io.close();
         assertThat(orchestrator.close(Duration.ofSeconds(20))).isTrue();
-    }
-
-    /** The test runs the steps itself, and no update fails. */
-    private static final class NoOwner implements DiskWriter.Owner {
-        @Override
-        public void submit() {}
-
-        @Override
-        public void changed() {}
-
-        @Override
-        public boolean isFull() {
-            return false;
-        }
-
-        @Override
-        public void failed(Throwable failure) {
-            throw new AssertionError(failure);
-        }
     }
 
     private Update add(Update update) {
@@ -114,16 +93,7 @@ class WriterStepsTest {
     }
 
     private CompletableFuture<Checkpoint> cut() {
-        CompletableFuture<Checkpoint> taken = new CompletableFuture<>();
-        writer.add(new DiskWriter.Work.Run(
-                () -> {
-                    Checkpoint begun = new Checkpoint(graph.root(), graph, writer.takeChangedRows(), false, false);
-                    writer.capture(begun);
-                    taken.complete(begun);
-                },
-                true,
-                taken::completeExceptionally));
-        return taken;
+        return SteppedWriter.cut(writer, graph);
     }
 
     private Set<Long> live(ProductCodes codes) {
