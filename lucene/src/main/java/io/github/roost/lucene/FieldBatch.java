@@ -111,10 +111,18 @@ final class FieldBatch {
         return AcceptDocs.fromIteratorSupplier(() -> new BitSetIterator(matches.bits(), matches.count()), live, maxDoc);
     }
 
-    /** The reader of the field's vectors; null if they are not in Roost's format. */
+    /**
+     * The reader of the field's vectors; null if they are not in Roost's format, or a reader of others may hide, limit or count their
+     * searches.
+     */
     private @Nullable RoostVectorsReader vectorsOf(LeafReader reader) {
-        KnnVectorsReader all =
-                FilterLeafReader.unwrap(reader) instanceof CodecReader codec ? codec.getVectorReader() : null;
+        if (reader instanceof SegmentReaders.Segment || reader instanceof RoostReader.Segment) {
+            return vectorsOf(((FilterLeafReader) reader).getDelegate());
+        }
+        if (!(reader instanceof CodecReader codec) || codec.getFieldInfos().fieldInfo(field) == null) {
+            return null;
+        }
+        KnnVectorsReader all = codec.getVectorReader();
         return (all instanceof PerFieldKnnVectorsFormat.FieldsReader perField ? perField.getFieldReader(field) : all)
                         instanceof RoostVectorsReader vectors
                 ? vectors

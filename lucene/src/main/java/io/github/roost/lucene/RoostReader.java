@@ -122,7 +122,7 @@ public final class RoostReader extends FilterDirectoryReader {
     }
 
     /** A view of a segment. It has the same documents as the wrapped segment, so it shares its cache keys. */
-    private static final class Segment extends FilterLeafReader {
+    static final class Segment extends FilterLeafReader {
         private final StockGraphs graphs;
 
         private Segment(LeafReader in, StockGraphs graphs) {
@@ -141,10 +141,15 @@ public final class RoostReader extends FilterDirectoryReader {
             }
         }
 
+        /** The graph that Roost searches; null if there is none, or the wrapped reader hides the field. */
+        private StockGraphs.@Nullable Field graph(String field) {
+            return in.getFieldInfos().fieldInfo(field) == null ? null : graphs.field(field);
+        }
+
         @Override
         public void searchNearestVectors(String field, float[] target, KnnCollector collector, AcceptDocs accepted)
                 throws IOException {
-            StockGraphs.Field own = graphs.field(field);
+            StockGraphs.Field own = graph(field);
             if (own == null) {
                 in.searchNearestVectors(field, target, collector, accepted);
             } else {
@@ -155,7 +160,7 @@ public final class RoostReader extends FilterDirectoryReader {
         @Override
         public void searchNearestVectors(String field, byte[] target, KnnCollector collector, AcceptDocs accepted)
                 throws IOException {
-            StockGraphs.Field own = graphs.field(field);
+            StockGraphs.Field own = graph(field);
             if (own == null) {
                 in.searchNearestVectors(field, target, collector, accepted);
             } else {

@@ -102,24 +102,28 @@ final class StockGraphs {
         void search(LeafReader segment, float[] target, KnnCollector collector, AcceptDocs accepted)
                 throws IOException {
             require(VectorEncoding.FLOAT32, target.length);
-            FloatVectorValues values = Objects.requireNonNull(segment.getFloatVectorValues(info.name));
+            FloatVectorValues values = segment.getFloatVectorValues(info.name);
             VectorSimilarityFunction similarity = info.getVectorSimilarityFunction();
-            search(
-                    SCORER.getRandomVectorScorer(similarity, values, target),
-                    SearchSpace.query(similarity, target),
-                    collector,
-                    accepted);
+            if (values != null) {
+                search(
+                        SCORER.getRandomVectorScorer(similarity, values, target),
+                        SearchSpace.query(similarity, target),
+                        collector,
+                        accepted);
+            }
         }
 
         void search(LeafReader segment, byte[] target, KnnCollector collector, AcceptDocs accepted) throws IOException {
             require(VectorEncoding.BYTE, target.length);
-            ByteVectorValues values = Objects.requireNonNull(segment.getByteVectorValues(info.name));
+            ByteVectorValues values = segment.getByteVectorValues(info.name);
             VectorSimilarityFunction similarity = info.getVectorSimilarityFunction();
-            search(
-                    SCORER.getRandomVectorScorer(similarity, values, target),
-                    SearchSpace.query(similarity, target),
-                    collector,
-                    accepted);
+            if (values != null) {
+                search(
+                        SCORER.getRandomVectorScorer(similarity, values, target),
+                        SearchSpace.query(similarity, target),
+                        collector,
+                        accepted);
+            }
         }
 
         private void require(VectorEncoding requested, int dimension) {

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.apache.lucene.codecs.Codec;
 import org.apache.lucene.document.Document;
@@ -155,6 +156,33 @@ class FieldBatchTest {
         IndexSearcher searcher = new IndexSearcher(reader);
         searcher.setTimeout(() -> false);
         assertSame(searcher, K, K, IntPoint.newRangeQuery("number", 200, 330));
+    }
+
+    @Test
+    void aFieldThatAReaderHidesHasNoHits() throws IOException {
+        for (DirectoryReader each : List.of(reader, lucenes, RoostReader.over(reader), RoostReader.over(lucenes))) {
+            for (DirectoryReader hiding :
+                    List.of(FilteredReader.hiding(each), RoostReader.over(FilteredReader.hiding(each)))) {
+                IndexSearcher searcher = new IndexSearcher(hiding);
+                assertThat(RoostKnnQuery.batch(searcher, "vector", targets, K, K, null))
+                        .hasSameSizeAs(targets)
+                        .allMatch(hits -> hits.scoreDocs.length == 0);
+                assertSame(searcher, K, K, IntPoint.newRangeQuery("number", 0, 100));
+            }
+        }
+    }
+
+    @Test
+    void aReaderThatCountsSeesTheSearchesOfABatch() throws IOException {
+        AtomicInteger searches = new AtomicInteger();
+        IndexSearcher searcher = new IndexSearcher(FilteredReader.counting(reader, searches));
+        Query few = IntPoint.newRangeQuery("number", 200, 1_600);
+        for (float[] target : targets) {
+            searcher.search(new KnnFloatVectorQuery("vector", target, K, few, new SearchEffort(K)), K);
+        }
+        int expected = searches.getAndSet(0);
+        RoostKnnQuery.batch(searcher, "vector", targets, K, K, few);
+        assertThat(searches).hasValue(expected).hasPositiveValue();
     }
 
     private void assertSame(IndexSearcher searcher, int k, int effort, @Nullable Query filter) throws IOException {
