@@ -11,6 +11,10 @@ import org.jspecify.annotations.Nullable;
  * vector, k, filter, new SearchEffort(64))}. It replaces a larger {@code k}, whose surplus hits would all be collected
  * and dropped. Other formats ignore it. Immutable; thread-safe.
  *
+ * <p>Lucene's hints for its own graph search have no effect in Roost's graphs: the patience of a {@code PatienceKnnVectorQuery}, the entry
+ * points of a {@code SeededKnnVectorQuery}, and the threshold of {@link KnnSearchStrategy.Hnsw}. Such a query has the hits of the query
+ * that it wraps, and its width.
+ *
  * @see KnnFloatVectorQuery#KnnFloatVectorQuery(String, float[], int, org.apache.lucene.search.Query, KnnSearchStrategy)
  */
 public final class SearchEffort extends KnnSearchStrategy {
