@@ -3,6 +3,7 @@ package io.github.roost.vector.spi;
 import io.github.roost.topology.system.ProcessCpus;
 import io.github.roost.vector.Vectors;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -15,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * its id, so a worker mostly gets the object it used last, and probes all slots before it makes or drops an object: a probe costs
  * nanoseconds, making an object costs system calls. So the pool makes about as many objects as are in use at once; a few more if an object
  * moves past a thread's probe. Once every slot has an object, it makes no more unless more are in use at once than there are slots. Pooled
- * objects are released only by {@link #takeKept}. Thread-safe; an object taken belongs to the taker.
+ * objects are released only by {@link #takeKept}, and may be made smaller in {@link #visitKept}. Thread-safe; an object taken belongs to the taker.
  *
  * @param <T> the type of the objects
  */
@@ -85,6 +86,24 @@ public final class ScratchPool<T> {
             }
         }
         return null;
+    }
+
+    /**
+     * Takes each object that is not in use for a moment, one after the other, for example to free memory that it no longer needs. Who
+     * takes an object of a pool meanwhile may get a new one, though the visited one is free.
+     *
+     * @param visitor is given every object that the pool keeps, and must not keep it
+     */
+    public void visitKept(Consumer<? super T> visitor) {
+        for (int place = 0; place < places; place++) {
+            T taken = kept.get(at(place)) == null ? null : kept.getAndSet(at(place), null);
+            if (taken != null) {
+                visitor.accept(taken);
+                if (!kept.compareAndSet(at(place), null, taken)) {
+                    giveBack(taken);
+                }
+            }
+        }
     }
 
     /**

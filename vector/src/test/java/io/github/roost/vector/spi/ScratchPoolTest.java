@@ -87,6 +87,18 @@ class ScratchPoolTest {
     }
 
     @Test
+    void whatIsKeptIsVisitedOnceAndStaysAndWhatIsInUseIsNot() {
+        List<AtomicBoolean> taken = List.of(pool.take(), pool.take(), pool.take());
+        pool.giveBack(taken.get(0));
+        pool.giveBack(taken.get(2));
+        List<AtomicBoolean> visited = new ArrayList<>();
+        pool.visitKept(visited::add);
+        assertThat(visited).containsExactlyInAnyOrder(taken.get(0), taken.get(2));
+        assertThat(List.of(pool.take(), pool.take())).containsExactlyInAnyOrderElementsOf(visited);
+        assertThat(made).hasValue(3);
+    }
+
+    @Test
     void aPoolOfAPinnedThreadHasPlacesForEveryCpu() throws Exception {
         Topology live = TopologyReader.live().read();
         FutureTask<ScratchPool<Object>> create = new FutureTask<>(() -> {
@@ -123,6 +135,12 @@ class ScratchPoolTest {
                         assertThat(scratch.getAndSet(true)).isFalse();
                         scratch.set(false);
                         pool.giveBack(scratch);
+                        if (i % 100 == 0) {
+                            pool.visitKept(idle -> {
+                                assertThat(idle.getAndSet(true)).isFalse();
+                                idle.set(false);
+                            });
+                        }
                     }
                     return null;
                 }));
