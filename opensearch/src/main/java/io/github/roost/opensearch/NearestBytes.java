@@ -42,6 +42,7 @@ final class NearestBytes extends KnnByteVectorQuery {
                 context.reader(),
                 target.length,
                 width,
+                visitedLimit,
                 () -> super.approximateSearch(context, acceptDocs, visitedLimit, collectors));
     }
 

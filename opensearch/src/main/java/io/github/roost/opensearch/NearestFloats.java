@@ -42,6 +42,7 @@ final class NearestFloats extends KnnFloatVectorQuery {
                 context.reader(),
                 target.length * Float.BYTES,
                 width,
+                visitedLimit,
                 () -> super.approximateSearch(context, acceptDocs, visitedLimit, collectors));
     }
 

@@ -3,6 +3,7 @@ package io.github.roost.opensearch;
 import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
+import io.github.roost.index.hnsw.graph.GraphSearch;
 import io.github.roost.lucene.GraphBuilds;
 import io.github.roost.lucene.RoostReader;
 import io.github.roost.lucene.SegmentHomes;
@@ -161,11 +162,13 @@ final class RoostNode implements Closeable {
      * @param segment a segment of an open reader
      * @param vectorBytes bytes per vector
      * @param width width of the search
+     * @param visitedLimit max vectors that a search with a filter visits, or {@link Integer#MAX_VALUE}
      * @throws org.opensearch.core.common.breaker.CircuitBreakingException if the searches of this node would take too much memory
      */
-    TopDocs search(String index, LeafReader segment, int vectorBytes, int width, LeafSearch leafSearch)
+    TopDocs search(
+            String index, LeafReader segment, int vectorBytes, int width, int visitedLimit, LeafSearch leafSearch)
             throws IOException {
-        long bytes = SearchMemory.bytes(segment.maxDoc(), width);
+        long bytes = GraphSearch.bytes(segment.maxDoc(), width, visitedLimit);
         memory.take(bytes);
         try {
             return search(index, segment, vectorBytes, leafSearch);

@@ -11,8 +11,6 @@ import org.opensearch.indices.breaker.BreakerSettings;
  */
 final class SearchMemory {
     private static final String NAME = "roost";
-    /** Bytes per candidate of a search: its number, its distance and its place in the heap. */
-    private static final long BYTES_OF_CANDIDATE = 16;
 
     /** Set by OpenSearch before the first search. */
     private volatile @Nullable CircuitBreaker breaker;
@@ -35,16 +33,6 @@ final class SearchMemory {
         if (known != null) {
             known.setLimitAndOverhead(bytes, known.getOverhead());
         }
-    }
-
-    /**
-     * The bytes of a search.
-     *
-     * @param documents documents of the segment; each takes a bit in the visited set and one in the filter's set
-     * @param width width of the search
-     */
-    static long bytes(int documents, int width) {
-        return 2L * Math.ceilDiv(documents, Byte.SIZE) + BYTES_OF_CANDIDATE * Math.min(documents, width);
     }
 
     /**

@@ -47,6 +47,19 @@ public final class GraphSearch implements AutoCloseable {
     }
 
     /**
+     * The memory that a search and its repetitions touch at most: the scratch, and twice the set of accepted documents on the heap.
+     *
+     * @param nodes number of nodes of the graph
+     * @param width width of the search
+     * @param limit max number of distances that a search with a filter computes; {@link Integer#MAX_VALUE} without a filter. Then the
+     *     search may be repeated with a larger width once
+     * @return an upper bound of the bytes
+     */
+    public static long bytes(int nodes, int width, int limit) {
+        return SearchScratch.bytes(nodes, SearchPlan.mostVisits(width, limit)) + 2L * Math.ceilDiv(nodes, Byte.SIZE);
+    }
+
+    /**
      * Continues the search for at most about 25 microseconds.
      *
      * @param distances distances to compute before returning, from 1; the search may compute up to a quarter more, plus 3

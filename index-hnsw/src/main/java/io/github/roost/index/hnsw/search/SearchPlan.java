@@ -15,6 +15,8 @@ public final class SearchPlan {
     private static final int ON_THE_WAY = 16;
     /** Max expected share of an expanded node's neighbors that have not been visited yet. */
     private static final double NEW_NEIGHBORS = .75;
+    /** Max neighbors of a node in a graph of the default size. */
+    private static final int NEIGHBORS = 32;
     /** The k nearest by vector are expected among the k + k / 4 plus this many nearest by code. */
     private static final int RERANKED_MORE = 8;
     /** Min components to rerank in all: with few dimensions many vectors have equal codes, and a rerank is cheap. */
@@ -79,6 +81,18 @@ public final class SearchPlan {
     /** The width of a repeated graph search. */
     public static int wider(int width, int nodes) {
         return (int) Math.min((long) WIDER * width, nodes);
+    }
+
+    /**
+     * The number of nodes that a search visits at most, with one repetition.
+     *
+     * @param limit max number of distances that a search with a filter computes, or {@link Integer#MAX_VALUE} without a filter
+     */
+    public static long mostVisits(int width, int limit) {
+        return limit == Integer.MAX_VALUE
+                ? WIDER * ((long) width + ON_THE_WAY) * NEIGHBORS
+                // A call may exceed its budget by a quarter and the neighbors of a node.
+                : limit + limit / 4L + GraphImage.MAX_NEIGHBORS;
     }
 
     /** The number of nodes to rerank by their vectors after a search over codes, for the k nearest. */

@@ -12,11 +12,17 @@ import io.github.roost.vector.spi.ScratchPool;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Scratch memory of one search: the query, visited marks, heaps, and the found nodes. Off-heap, pooled across tables and threads. It
  * grows to the size of the largest table, but only touched pages take memory. Used by one search at a time.
+ *
+ * <p>Every {@value #USES} searches of a scratch its lists are freed if they are far larger than these searches needed, and those of
+ * scratches in the pool that nobody has used since the last such look. Who looks takes what it looks at from the pool, so that the fields
+ * of a scratch belong to one thread at a time.
  */
 public final class SearchScratch implements GraphSearcher.Found, GraphSearcher.Query {
     /** Lanes in which every implementation sums, so that all give the same bits. */
@@ -26,7 +32,17 @@ public final class SearchScratch implements GraphSearcher.Found, GraphSearcher.Q
     /** Words of a set that are copied or intersected between two expiry checks. */
     private static final int RUN = 4_096;
 
+    /** Searches between two looks for memory that is not needed. */
+    static final int USES = 256;
+    /** Lists of at most this size are not freed. */
+    private static final long SMALL_BYTES = 1 << 20;
+    /** Lists that are more than this many times larger than needed are freed. */
+    private static final int FAR_LARGER = 4;
+
     private static final int ENTRY_BYTES = Long.BYTES;
+    /** A visited node is a candidate, is logged and may be found. */
+    private static final int NODE_BYTES = 2 * ENTRY_BYTES + Integer.BYTES;
+
     private static final long PROGRESS_BYTES = 128;
     private static final long QUERY_BYTES = (Vectors.MAX_DIMENSIONS + (long) LANES) * Float.BYTES;
     private static final long WEIGHT_BYTES = 3L * Vectors.MAX_DIMENSIONS;
@@ -56,6 +72,12 @@ public final class SearchScratch implements GraphSearcher.Found, GraphSearcher.Q
     private int nodes;
     private int width;
     private int dimension;
+    /** The searches since this scratch looked, and the most bytes of lists that one of them needed. */
+    private int uses;
+
+    private long needed;
+    /** Whether there was a search since others looked. */
+    private boolean used;
 
     private SearchScratch() {
         SegmentAllocator memory = SegmentAllocator.slicingAllocator(ScratchMemory.allocate(
@@ -74,16 +96,79 @@ public final class SearchScratch implements GraphSearcher.Found, GraphSearcher.Q
     /** Returns the scratch to the pool. */
     public void giveBack() {
         inJava = null;
+        if (uses >= USES) {
+            if (reserved() > FAR_LARGER * needed) {
+                free();
+            }
+            uses = 0;
+            needed = 0;
+            POOL.visitKept(SearchScratch::look);
+        }
         POOL.giveBack(this);
+    }
+
+    /** Frees the lists of a scratch in the pool that was not used since the last look. */
+    private void look() {
+        if (!used) {
+            free();
+        }
+        used = false;
+    }
+
+    /** Frees the lists. Their pages are given back at once, the addresses when the garbage collector finds that nobody has them. */
+    private void free() {
+        if (reserved() > SMALL_BYTES) {
+            Stream.of(visited, candidates, log, found, common)
+                    .filter(list -> list.byteSize() > 0)
+                    .forEach(DomainMemory::release);
+            visited = candidates = log = found = common = MemorySegment.NULL;
+            nodes = 0;
+            width = 0;
+        }
+    }
+
+    /** The bytes of the lists, of which a search touches a part. */
+    private long reserved() {
+        return visited.byteSize() + candidates.byteSize() + log.byteSize() + found.byteSize() + common.byteSize();
+    }
+
+    /** The bytes of the lists of all scratches in the pool. */
+    static long pooledBytes() {
+        LongAdder bytes = new LongAdder();
+        POOL.visitKept(scratch -> bytes.add(scratch.reserved()));
+        return bytes.sum();
+    }
+
+    /**
+     * The bytes that a search touches at most.
+     *
+     * @param nodes number of nodes of the graph
+     * @param visits number of nodes that are visited at most
+     */
+    public static long bytes(int nodes, long visits) {
+        return PROGRESS_BYTES
+                + QUERY_BYTES
+                + WEIGHT_BYTES
+                + SearchArguments.LAYOUT.byteSize()
+                + 2 * setBytes(nodes)
+                + Math.min(nodes, visits) * NODE_BYTES;
+    }
+
+    private static long setBytes(int bits) {
+        return (bits / Long.SIZE + 1L) * Long.BYTES;
     }
 
     /** Prepares for a search of this width; the caller then writes the query with {@link #setQuery}. Returns this. */
     public SearchScratch begin(GraphImage image, int searchWidth) {
         int imageNodes = image.shape().nodes();
+        uses++;
+        used = true;
+        needed = Math.max(
+                needed, 2 * setBytes(imageNodes) + (long) imageNodes * NODE_BYTES + (long) searchWidth * ENTRY_BYTES);
         if (imageNodes > nodes) {
             // A node is a candidate at most once; each list has one spare entry.
             int roomFor = roomFor(imageNodes);
-            MemorySegment moreVisited = zeroes((roomFor / Long.SIZE + 1L) * Long.BYTES);
+            MemorySegment moreVisited = zeroes(setBytes(roomFor));
             MemorySegment moreCandidates = zeroes((roomFor + 1L) * ENTRY_BYTES);
             MemorySegment moreLog = zeroes((roomFor + 1L + GraphSearcher.TILE) * Integer.BYTES);
             // Assigned only after all allocations succeeded, so that an OutOfMemoryError leaves the sizes consistent.
@@ -147,7 +232,7 @@ public final class SearchScratch implements GraphSearcher.Found, GraphSearcher.Q
 
     /** Memory for a set of this many bits; the next set overwrites it. */
     MemorySegment roomForSet(int bits) {
-        common = ScratchMemory.roomFor(common, (bits / Long.SIZE + 1L) * Long.BYTES);
+        common = ScratchMemory.roomFor(common, setBytes(bits));
         return common;
     }
 

@@ -82,6 +82,47 @@ class CodedGraphTest {
         assertThat(search(graph, query, 500, null, Long.MAX_VALUE)).hasSize(all);
     }
 
+    /** What a filter allows is far from the query, so that the search visits most nodes and is repeated. */
+    @Test
+    void theBytesOfASearchCoverTheNodesThatItVisited() throws IOException {
+        Graph graph = open(write(Metric.SQUARED_L2), Metric.SQUARED_L2);
+        BitSet far = new BitSet();
+        IntStream.range(0, ROWS).filter(row -> FLOATS[row][0] > 1.2).forEach(row -> far.set(label(row)));
+        float[] query = vector(new Random(12));
+        query[0] = -9;
+        long fixed = GraphSearch.bytes(0, 4, 0);
+        for (int limit : new int[] {50, 300, ROWS}) {
+            long visited = visited(graph, query, 4, far, limit);
+            assertThat(GraphSearch.bytes(ROWS, 4, limit) - fixed).isGreaterThan(12 * visited + ROWS / 8);
+        }
+        assertThat(visited(graph, query, 4, far, ROWS)).isGreaterThan(ROWS / 3);
+        long nearby = visited(graph, vector(new Random(13)), 4, null, Long.MAX_VALUE);
+        assertThat(GraphSearch.bytes(ROWS, 4, Integer.MAX_VALUE) - fixed).isGreaterThan(12 * nearby + ROWS / 8);
+        assertThat(GraphSearch.bytes(100_000_000, 64, Integer.MAX_VALUE) - GraphSearch.bytes(100_000_000, 64, 0))
+                .as("a search without a filter does not visit all of a large graph")
+                .isLessThan(1_000_000);
+    }
+
+    /** The nodes visited by a search and its repetition. */
+    private static long visited(Graph graph, float[] query, int width, @Nullable BitSet allowed, long max)
+            throws FileFormatException {
+        long[] words = allowed == null ? null : Arrays.copyOf(allowed.toLongArray(), label(ROWS) / Long.SIZE + 1);
+        long most = 0;
+        int next = width;
+        for (int repetition = 0; repetition < 2; repetition++) {
+            try (GraphSearch search = graph.search(query, next, words, label(ROWS))) {
+                while (!search.advance(Math.max(1, max - search.visited()))) {
+                    if (search.visited() >= max) {
+                        search.end();
+                    }
+                }
+                most = Math.max(most, search.visited());
+            }
+            next = graph.wider(next);
+        }
+        return most;
+    }
+
     @Test
     void aSearchThatWasEndedBeforeItBeganFindsNothing() throws IOException {
         Graph graph = open(write(Metric.SQUARED_L2), Metric.SQUARED_L2);
