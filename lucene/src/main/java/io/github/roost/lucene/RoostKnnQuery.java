@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.MatchAllDocsQuery;
 import org.apache.lucene.search.MatchNoDocsQuery;
@@ -30,6 +32,10 @@ import org.jspecify.annotations.Nullable;
  * count among the k. Immutable.
  */
 public final class RoostKnnQuery extends Query {
+    private static final SearchResult NOTHING = new SearchResult(new long[0], new float[0]);
+    /** Interval at which a search that waits asks for the timeout. */
+    private static final int TIMEOUT_CHECK_MILLIS = 2;
+
     private final RoostTable table;
     private final float[] target;
     private final int k;
@@ -66,7 +72,8 @@ public final class RoostKnnQuery extends Query {
 
     /**
      * Searches for several targets at once, with the same hits as one query per target. The filter is run once, and all
-     * searches are submitted together. In an IVF table that keeps codes, searches that probe the same list share its scan.
+     * searches are submitted together. In an IVF table that keeps codes, searches that probe the same list share its scan. Searches that
+     * are not done when the searcher's timeout passes are cancelled and have no hits.
      *
      * @param searcher the searcher of the documents
      * @param table the table to search
@@ -84,7 +91,7 @@ public final class RoostKnnQuery extends Query {
             table.require(target, k);
         }
         LiveDocuments rows = table.rowsOf(searcher.getIndexReader());
-        IdFilter accepted = accepted(searcher, rows, filter);
+        IdFilter accepted = isTimedOut(searcher) ? null : accepted(searcher, rows, filter);
         if (accepted == null) {
             return Collections.nCopies(targets.length, hitsOf(new ScoreDoc[0]));
         }
@@ -92,7 +99,7 @@ public final class RoostKnnQuery extends Query {
         try {
             List<TopDocs> found = new ArrayList<>();
             for (CompletableFuture<SearchResult> search : searches) {
-                found.add(hitsOf(hits(table, answer(search), rows)));
+                found.add(hitsOf(hits(table, answer(search, searcher), rows)));
             }
             return found;
         } catch (Throwable failure) {
@@ -128,15 +135,19 @@ public final class RoostKnnQuery extends Query {
         return new TopDocs(new TotalHits(hits.length, TotalHits.Relation.EQUAL_TO), hits);
     }
 
-    /** Searches the table once for all segments, and rewrites to a query of the documents found. */
+    /**
+     * Searches the table once for all segments, and rewrites to a query of the documents found: none if the searcher's timeout passes
+     * before.
+     */
     @Override
     public Query rewrite(IndexSearcher searcher) throws IOException {
         LiveDocuments rows = table.rowsOf(searcher.getIndexReader());
-        IdFilter accepted = accepted(searcher, rows, filter);
-        ScoreDoc[] hits =
-                accepted == null ? new ScoreDoc[0] : hits(table, answer(table.search(target, k, accepted)), rows);
+        IdFilter accepted = isTimedOut(searcher) ? null : accepted(searcher, rows, filter);
+        ScoreDoc[] hits = accepted == null
+                ? new ScoreDoc[0]
+                : hits(table, answer(table.search(target, k, accepted), searcher), rows);
         return hits.length == 0
-                ? new MatchNoDocsQuery("no row of " + table.name() + " is accepted")
+                ? new MatchNoDocsQuery("no row of " + table.name() + " is accepted, or found in time")
                 : FoundDocuments.of(searcher.getIndexReader().getContext(), hits);
     }
 
@@ -151,14 +162,36 @@ public final class RoostKnnQuery extends Query {
         };
     }
 
-    private static SearchResult answer(CompletableFuture<SearchResult> search) throws IOException {
+    private static boolean isTimedOut(IndexSearcher searcher) {
+        return searcher.getTimeout() != null && searcher.getTimeout().shouldExit();
+    }
+
+    /** Waits for a search, or cancels it when the searcher's timeout has passed. */
+    private static SearchResult answer(CompletableFuture<SearchResult> search, IndexSearcher searcher)
+            throws IOException {
         try {
+            while (searcher.getTimeout() != null && !search.isDone()) {
+                if (searcher.getTimeout().shouldExit()) {
+                    search.cancel(false);
+                    return NOTHING;
+                }
+                awaitBriefly(search);
+            }
             return search.get();
         } catch (ExecutionException e) {
             throw IOUtils.rethrowAlways(e.getCause());
         } catch (InterruptedException e) {
             search.cancel(false);
             throw new ThreadInterruptedException(e);
+        }
+    }
+
+    private static void awaitBriefly(CompletableFuture<SearchResult> search)
+            throws ExecutionException, InterruptedException {
+        try {
+            search.get(TIMEOUT_CHECK_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (TimeoutException notYet) {
+            // Lucene's timeout can only be asked.
         }
     }
 

@@ -13,7 +13,10 @@ import io.github.roost.testkit.lucene.Packages;
 import io.github.roost.testkit.packages.DebianPackages;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.Metric;
+import io.github.roost.vector.SearchResult;
+import io.github.roost.vector.VectorTable;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -23,11 +26,13 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 import org.apache.lucene.analysis.standard.StandardAnalyzer;
@@ -123,6 +128,65 @@ class RoostKnnQueryTest {
     private static IndexWriter writer(Directory directory) throws IOException {
         return new IndexWriter(
                 directory, new IndexWriterConfig(new StandardAnalyzer()).setMergePolicy(NoMergePolicy.INSTANCE));
+    }
+
+    /** A table whose searches end only if they are cancelled, except those that are done when they are submitted. */
+    private static RoostTable stuck(List<CompletableFuture<SearchResult>> searches) {
+        VectorTable table = (VectorTable) Proxy.newProxyInstance(
+                VectorTable.class.getClassLoader(), new Class<?>[] {VectorTable.class}, (self, method, arguments) -> {
+                    return switch (method.getName()) {
+                        case "dimension" -> 2;
+                        case "metric" -> Metric.SQUARED_L2;
+                        case "minEffort", "maxEffort" -> 1;
+                        case "name" -> "stuck";
+                        case "search" -> searches.getFirst();
+                        case "searchAll" -> searches;
+                        default -> throw new UnsupportedOperationException(method.getName());
+                    };
+                });
+        return RoostTable.of(table, 1, PackageIndex.ROW);
+    }
+
+    @Test
+    void aSearchThatIsNotDoneWhenTheTimeoutPassesIsCancelledAndHasNoHits() throws IOException {
+        IndexSearcher limited = new IndexSearcher(reader);
+        AtomicInteger asked = new AtomicInteger();
+        limited.setTimeout(() -> asked.incrementAndGet() > 3);
+        CompletableFuture<SearchResult> search = new CompletableFuture<>();
+        Query query = new RoostKnnQuery(stuck(List.of(search)), new float[2], K);
+        assertThat(query.rewrite(limited)).isInstanceOf(MatchNoDocsQuery.class);
+        assertThat(search).isCancelled();
+        limited.setTimeout(() -> true);
+        CompletableFuture<SearchResult> late = new CompletableFuture<>();
+        assertThat(limited.count(new RoostKnnQuery(stuck(List.of(late)), new float[2], K)))
+                .isZero();
+        assertThat(late).isNotDone();
+    }
+
+    @Test
+    void aBatchHasTheHitsOfTheSearchesThatAreDoneInTime() throws IOException {
+        IndexSearcher limited = new IndexSearcher(reader);
+        AtomicInteger asked = new AtomicInteger();
+        limited.setTimeout(() -> asked.incrementAndGet() > 3);
+        long row = IntStream.range(0, PACKAGES.packages().size())
+                .filter(each -> !deleted.contains(each))
+                .findFirst()
+                .orElseThrow();
+        CompletableFuture<SearchResult> done =
+                CompletableFuture.completedFuture(new SearchResult(new long[] {row}, new float[] {1}));
+        CompletableFuture<SearchResult> never = new CompletableFuture<>();
+        List<TopDocs> found =
+                RoostKnnQuery.batch(limited, stuck(List.of(never, done)), new float[][] {{0, 0}, {0, 0}}, K, null);
+        assertThat(found).extracting(hits -> hits.scoreDocs.length).containsExactly(0, 1);
+        assertThat(never).isCancelled();
+    }
+
+    @Test
+    void aTimeoutThatDoesNotPassChangesNoHits() throws IOException {
+        IndexSearcher limited = new IndexSearcher(reader);
+        limited.setTimeout(() -> false);
+        Query query = new RoostKnnQuery(exact, PACKAGES.queries().getFirst().vector(), K);
+        assertThat(inOrder(limited.search(query, K))).isEqualTo(inOrder(searcher.search(query, K)));
     }
 
     @Test
