@@ -1,9 +1,9 @@
 package io.github.roost.lucene;
 
 import io.github.roost.index.hnsw.graph.Graph;
+import io.github.roost.lucene.memory.GraphCopies;
 import io.github.roost.vector.FileFormatException;
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -36,21 +36,23 @@ import org.apache.lucene.util.RamUsageEstimator;
 import org.apache.lucene.util.hnsw.HnswGraph;
 import org.apache.lucene.util.hnsw.RandomVectorScorer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Reads a segment. Graphs are searched in place if the directory maps files; otherwise they are copied off-heap.
  * Immutable; thread-safe.
  */
 final class RoostVectorsReader extends KnnVectorsReader implements HnswGraphProvider, Accountable {
+    private static final Logger LOG = LoggerFactory.getLogger(RoostVectorsReader.class);
     private static final long SHALLOW_BYTES = RamUsageEstimator.shallowSizeOfInstance(RoostVectorsReader.class);
-    private static final int COPIED_AT_ONCE = 1 << 16;
 
     private final FieldInfos fieldInfos;
     private final int maxDoc;
     private final FlatVectorsReader flat;
     private final IndexInput graphs;
     private final Map<Integer, Field> fields;
-    private final long copiedBytes;
+    private final GraphCopies copies;
 
     /** A field and its graph, if it has one. */
     record Field(GraphEntry entry, @Nullable Graph graph) {}
@@ -61,34 +63,33 @@ final class RoostVectorsReader extends KnnVectorsReader implements HnswGraphProv
             FlatVectorsReader flat,
             IndexInput graphs,
             Map<Integer, Field> fields,
-            long copiedBytes) {
+            GraphCopies copies) {
         this.fieldInfos = fieldInfos;
         this.maxDoc = maxDoc;
         this.flat = flat;
         this.graphs = graphs;
         this.fields = fields;
-        this.copiedBytes = copiedBytes;
+        this.copies = copies;
     }
 
     static RoostVectorsReader open(SegmentReadState state) throws IOException {
         FlatVectorsReader flat = RoostVectorsFormat.FLAT.fieldsReader(state);
+        GraphCopies copies = new GraphCopies();
         IndexInput graphs = null;
         try {
             Map<Integer, GraphEntry> entries = readEntries(state);
             graphs = openGraphs(state);
             Map<Integer, Field> fields = new HashMap<>();
-            long copied = 0;
             for (Map.Entry<Integer, GraphEntry> entry : entries.entrySet()) {
-                MemorySegment mapped = mapped(entry.getValue(), graphs);
-                if (mapped == null) {
-                    copied += entry.getValue().length();
-                }
-                fields.put(entry.getKey(), new Field(entry.getValue(), graph(entry.getValue(), graphs, mapped)));
+                FieldInfo field = state.fieldInfos.fieldInfo(entry.getKey());
+                fields.put(
+                        entry.getKey(),
+                        new Field(entry.getValue(), graph(field.name, entry.getValue(), graphs, copies)));
             }
             return new RoostVectorsReader(
-                    state.fieldInfos, state.segmentInfo.maxDoc(), flat, graphs, Map.copyOf(fields), copied);
+                    state.fieldInfos, state.segmentInfo.maxDoc(), flat, graphs, Map.copyOf(fields), copies);
         } catch (Throwable failure) {
-            IOUtils.closeWhileSuppressingExceptions(failure, graphs, flat);
+            IOUtils.closeWhileSuppressingExceptions(failure, copies, graphs, flat);
             throw failure;
         }
     }
@@ -150,30 +151,21 @@ final class RoostVectorsReader extends KnnVectorsReader implements HnswGraphProv
         }
     }
 
-    /** The mapped memory of a graph; null if there is no graph, or it is not mapped in one piece or not aligned. */
-    private static @Nullable MemorySegment mapped(GraphEntry entry, IndexInput graphs) throws IOException {
+    private static @Nullable Graph graph(String field, GraphEntry entry, IndexInput graphs, GraphCopies copies)
+            throws IOException {
         if (entry.length() > graphs.length() - entry.offset()) {
             throw new CorruptIndexException(
                     "a graph of " + entry.length() + " bytes at " + entry.offset() + " is past the file's end at "
                             + graphs.length(),
                     graphs);
         }
-        MemorySegment mapped = null;
-        if (entry.hasGraph() && FilterIndexInput.unwrapOnlyTest(graphs) instanceof MemorySegmentAccessInput access) {
-            mapped = access.segmentSliceOrNull(entry.offset(), entry.length());
-        }
-        return mapped != null && Graph.canOpen(mapped) ? mapped : null;
-    }
-
-    private static @Nullable Graph graph(GraphEntry entry, IndexInput graphs, @Nullable MemorySegment mapped)
-            throws IOException {
         if (!entry.hasGraph()) {
             return null;
         }
         try {
             return Graph.open(
                     Path.of("graph"),
-                    mapped != null ? mapped : copied(entry, graphs),
+                    memory(field, entry, graphs, copies),
                     SearchSpace.metric(entry.similarity()),
                     entry.dimension(),
                     entry.count());
@@ -182,22 +174,28 @@ final class RoostVectorsReader extends KnnVectorsReader implements HnswGraphProv
         }
     }
 
-    private static MemorySegment copied(GraphEntry entry, IndexInput graphs) throws IOException {
-        MemorySegment copy = Arena.ofAuto().allocate(entry.length(), GraphFiles.ALIGNMENT);
-        IndexInput input = graphs.slice("graph", entry.offset(), entry.length());
-        byte[] piece = new byte[COPIED_AT_ONCE];
-        for (long at = 0; at < entry.length(); at += piece.length) {
-            int count = (int) Math.min(piece.length, entry.length() - at);
-            input.readBytes(piece, 0, count);
-            MemorySegment.copy(MemorySegment.ofArray(piece), 0, copy, at, count);
+    /** The memory of a graph: the mapped one, or a copy if it is not mapped in one piece, or not aligned. */
+    private static MemorySegment memory(String field, GraphEntry entry, IndexInput graphs, GraphCopies copies)
+            throws IOException {
+        if (FilterIndexInput.unwrapOnlyTest(graphs) instanceof MemorySegmentAccessInput access) {
+            MemorySegment mapped = access.segmentSliceOrNull(entry.offset(), entry.length());
+            if (mapped != null && Graph.canOpen(mapped)) {
+                return mapped;
+            }
+            LOG.warn(
+                    "{}: the graph of field \"{}\" is not mapped in one piece, so its {} bytes are copied off-heap; an"
+                            + " MMapDirectory of larger chunks, or smaller segments, would avoid this",
+                    graphs,
+                    field,
+                    entry.length());
         }
-        return copy;
+        return copies.copy(graphs, entry.offset(), entry.length(), GraphFiles.ALIGNMENT);
     }
 
     /** A reader for one merge; the resources it shares with this reader are closed with this reader. */
     @Override
     public KnnVectorsReader getMergeInstance() throws IOException {
-        return new RoostVectorsReader(fieldInfos, maxDoc, flat.getMergeInstance(), graphs, fields, copiedBytes);
+        return new RoostVectorsReader(fieldInfos, maxDoc, flat.getMergeInstance(), graphs, fields, copies);
     }
 
     @Override
@@ -323,11 +321,11 @@ final class RoostVectorsReader extends KnnVectorsReader implements HnswGraphProv
     /** Includes off-heap copies of graphs, which a mapped segment does not need. */
     @Override
     public long ramBytesUsed() {
-        return SHALLOW_BYTES + RamUsageEstimator.sizeOfMap(fields) + flat.ramBytesUsed() + copiedBytes;
+        return SHALLOW_BYTES + RamUsageEstimator.sizeOfMap(fields) + flat.ramBytesUsed() + copies.bytes();
     }
 
     @Override
     public void close() throws IOException {
-        IOUtils.close(flat, graphs);
+        IOUtils.close(flat, graphs, copies);
     }
 }
