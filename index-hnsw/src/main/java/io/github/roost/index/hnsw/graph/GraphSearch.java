@@ -47,13 +47,14 @@ public final class GraphSearch implements AutoCloseable {
     }
 
     /**
-     * The memory that a search and its repetitions touch at most: the scratch, and twice the set of accepted documents on the heap.
+     * The memory that a search and its repetitions touch: the scratch, and two bit sets of accepted documents on the heap. With a filter it
+     * is an upper bound. Without one nothing limits a search; then it suffices for a repetition with a larger width in a graph of up to 32
+     * neighbors per node, or for one search in a graph of any.
      *
      * @param nodes number of nodes of the graph
      * @param width width of the search
-     * @param limit max number of distances that a search with a filter computes; {@link Integer#MAX_VALUE} without a filter. Then the
-     *     search may be repeated with a larger width once
-     * @return an upper bound of the bytes
+     * @param limit max number of distances that a search with a filter computes; {@link Integer#MAX_VALUE} without a filter
+     * @return the number of bytes
      */
     public static long bytes(int nodes, int width, int limit) {
         return SearchScratch.bytes(nodes, SearchPlan.mostVisits(width, limit)) + 2L * Math.ceilDiv(nodes, Byte.SIZE);

@@ -84,7 +84,7 @@ public final class SearchPlan {
     }
 
     /**
-     * The number of nodes that a search visits at most, with one repetition.
+     * The number of nodes that a search visits at most; without a filter, where nothing limits it, with one repetition.
      *
      * @param limit max number of distances that a search with a filter computes, or {@link Integer#MAX_VALUE} without a filter
      */
