@@ -31,6 +31,7 @@ final class NodeReport {
         report.put("slices", node.slicesOfIndexes());
         report.put("graph_builds", graphBuilds(node.builds()));
         report.put("stock_graphs", node.segmentsWithStockGraphs());
+        report.put("graph_copies_bytes", node.memory().countCopies());
         report.put("attribute_tables", node.tables().report());
         return report;
     }
