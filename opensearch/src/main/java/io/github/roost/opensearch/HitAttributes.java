@@ -7,7 +7,9 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.apache.lucene.index.DocValues;
 import org.apache.lucene.index.LeafReaderContext;
@@ -25,7 +27,13 @@ import org.opensearch.search.internal.SearchContext;
 final class HitAttributes implements FetchSubPhaseProcessor {
     private static final Set<String> KEY_TYPES = Set.of("long", "integer", "short", "byte");
 
+    /** The name of a hit's field that says why it has no columns of a table, after the table's name. */
+    private static final String ERROR = "._error";
+
     private final List<Rows> rows;
+    /** By the name of that field. */
+    private final Map<String, String> reasons;
+
     private int docBase;
 
     /**
@@ -37,14 +45,14 @@ final class HitAttributes implements FetchSubPhaseProcessor {
      */
     private record Rows(int[] documents, List<String> names, RowBatch batch) {}
 
-    private HitAttributes(List<Rows> rows) {
+    private HitAttributes(List<Rows> rows, Map<String, String> reasons) {
         this.rows = rows;
+        this.reasons = reasons;
     }
 
     /**
-     * Reads the rows of all hits that a search will fetch; the rows of each table are of one version.
-     *
-     * @throws IllegalArgumentException if a table, key field or column does not exist
+     * Reads the rows of all hits that a search will fetch; the rows of each table are of one version. If a table, key field or column does
+     * not exist, or the index may not read the table, each hit says why it has no columns of it.
      */
     static HitAttributes read(NodeTables tables, Collection<FieldAttributes> requested, SearchContext search)
             throws IOException {
@@ -54,15 +62,17 @@ final class HitAttributes implements FetchSubPhaseProcessor {
                 search.docIdsToLoadFrom() + search.docIdsToLoadSize());
         Arrays.sort(documents);
         List<Rows> rows = new ArrayList<>();
+        Map<String, String> reasons = new LinkedHashMap<>();
         for (FieldAttributes attributes : requested) {
-            requireKey(attributes, search.mapperService());
-            rows.add(read(
-                    tables,
-                    attributes,
-                    documents,
-                    search.searcher().getIndexReader().leaves()));
+            try {
+                requireKey(attributes, search.mapperService());
+                rows.add(read(tables, attributes, documents, search));
+            } catch (IllegalArgumentException unreadable) {
+                // The documents can be read without.
+                reasons.put(attributes.table() + ERROR, String.valueOf(unreadable.getMessage()));
+            }
         }
-        return new HitAttributes(rows);
+        return new HitAttributes(rows, reasons);
     }
 
     private static void requireKey(FieldAttributes attributes, MapperService mappings) {
@@ -74,9 +84,9 @@ final class HitAttributes implements FetchSubPhaseProcessor {
         }
     }
 
-    private static Rows read(
-            NodeTables tables, FieldAttributes attributes, int[] documents, List<LeafReaderContext> segments)
+    private static Rows read(NodeTables tables, FieldAttributes attributes, int[] documents, SearchContext search)
             throws IOException {
+        List<LeafReaderContext> segments = search.searcher().getIndexReader().leaves();
         long[] keys = new long[documents.length];
         int[] keyed = new int[documents.length];
         int count = 0;
@@ -93,7 +103,11 @@ final class HitAttributes implements FetchSubPhaseProcessor {
                 keyed[count++] = document;
             }
         }
-        RowBatch batch = tables.rows(attributes.table(), Arrays.copyOf(keys, count), attributes.columns());
+        RowBatch batch = tables.rows(
+                attributes.table(),
+                search.mapperService().index().getName(),
+                Arrays.copyOf(keys, count),
+                attributes.columns());
         List<String> names = batch.schema().columns().stream()
                 .map(column -> attributes.table() + "." + column.name())
                 .toList();
@@ -107,6 +121,7 @@ final class HitAttributes implements FetchSubPhaseProcessor {
 
     @Override
     public void process(HitContext hit) {
+        reasons.forEach((name, reason) -> hit.hit().setDocumentField(name, new DocumentField(name, List.of(reason))));
         for (Rows of : rows) {
             int row = Arrays.binarySearch(of.documents, docBase + hit.docId());
             if (row >= 0 && of.batch.isPresent(row)) {

@@ -24,6 +24,7 @@ import java.util.stream.Stream;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 import org.jspecify.annotations.Nullable;
+import org.opensearch.common.regex.Regex;
 
 /**
  * The tables of attribute rows on a node. Each table is a folder in the node's data folder; another process creates the folders
@@ -44,11 +45,18 @@ final class NodeTables implements Closeable {
     private final ConcurrentMap<String, String> faults = new ConcurrentHashMap<>();
     /** The files of each folder that were read or found damaged, so that an unchanged folder is not read again. Guarded by this. */
     private final Map<String, String> seen = new HashMap<>();
+    /** Per table the patterns of the names of the indexes that may read it. */
+    private final ConcurrentMap<String, List<String>> readers = new ConcurrentHashMap<>();
     /** Null on a node without data, and after close. */
     private volatile @Nullable Path folder;
 
     static boolean isName(String name) {
         return NAME.matcher(name).matches();
+    }
+
+    /** Sets the patterns of some tables; none if empty. */
+    void readers(Map<String, List<String>> patterns) {
+        readers.putAll(patterns);
     }
 
     /** Sets the folder, in the node's data folder, creates it if necessary, and reads its tables. */
@@ -167,40 +175,26 @@ final class NodeTables implements Closeable {
         }
     }
 
-    /**
-     * Checks that a table exists.
-     *
-     * @throws IllegalArgumentException if there is no such table, or none of its versions could be read
-     */
-    void require(String name) {
-        VersionedRows table = open.get(name);
-        if (table == null || current(table) == 0) {
-            throw missing(name);
-        }
-    }
-
-    /** The current version; 0 if there is none, or the table was closed concurrently. */
-    private static long current(VersionedRows table) {
-        try {
-            return table.current();
-        } catch (IllegalStateException closed) {
-            return 0;
-        }
-    }
-
     private IllegalArgumentException missing(String name) {
         String fault = faults.get(name);
         return new IllegalArgumentException(
-                "there is no table [" + name + "] in " + folder + (fault == null ? "" : ": " + fault));
+                "there is no table [" + name + "] on this node" + (fault == null ? "" : ": " + fault));
     }
 
     /**
-     * Reads rows, all of one version.
+     * Reads rows for the hits of an index, all of one version.
      *
      * @param columns the columns to read; if empty, all columns
-     * @throws IllegalArgumentException if there is no such table or column
+     * @throws IllegalArgumentException if there is no such table or column, or the index may not read the table
      */
-    RowBatch rows(String name, long[] keys, List<String> columns) {
+    RowBatch rows(String name, String index, long[] keys, List<String> columns) {
+        List<String> patterns = readers.getOrDefault(name, List.of());
+        if (!Regex.simpleMatch(patterns, index)) {
+            throw new IllegalArgumentException("table [" + name + "] may be read by indexes " + patterns + ", which "
+                    + RoostSettings.TABLE_READERS
+                            .getConcreteSettingForNamespace(name)
+                            .getKey() + " names");
+        }
         VersionedRows table = open.get(name);
         if (table == null) {
             throw missing(name);

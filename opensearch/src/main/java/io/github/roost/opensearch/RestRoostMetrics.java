@@ -6,6 +6,8 @@ import org.opensearch.rest.BaseRestHandler;
 import org.opensearch.rest.BytesRestResponse;
 import org.opensearch.rest.RestRequest;
 import org.opensearch.rest.RestRequest.Method;
+import org.opensearch.rest.RestResponse;
+import org.opensearch.rest.action.RestResponseListener;
 import org.opensearch.transport.client.node.NodeClient;
 
 /** {@code GET _plugins/_roost/metrics}: the statistics of the receiving node, in Prometheus' text format. */
@@ -26,11 +28,18 @@ final class RestRoostMetrics extends BaseRestHandler {
         return List.of(new Route(Method.GET, "/_plugins/_roost/metrics"));
     }
 
+    /** Asks for the node's statistics first: OpenSearch checks a user's permissions where an action runs, and not here. */
     @Override
     protected RestChannelConsumer prepareRequest(RestRequest request, NodeClient client) {
-        return channel -> channel.sendResponse(new BytesRestResponse(
-                RestStatus.OK,
-                PrometheusText.CONTENT_TYPE,
-                PrometheusText.of(node.orchestrator().stats())));
+        return channel -> client.execute(
+                RoostStats.ACTION, new RoostStats.Request("_local"), new RestResponseListener<>(channel) {
+                    @Override
+                    public RestResponse buildResponse(RoostStats.Response allowed) {
+                        return new BytesRestResponse(
+                                RestStatus.OK,
+                                PrometheusText.CONTENT_TYPE,
+                                PrometheusText.of(node.orchestrator().stats()));
+                    }
+                });
     }
 }

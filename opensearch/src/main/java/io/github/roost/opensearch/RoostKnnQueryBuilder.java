@@ -5,11 +5,14 @@ import io.github.roost.lucene.filter.SharedFilter;
 import io.github.roost.vector.Vectors;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import org.apache.lucene.search.BooleanClause.Occur;
 import org.apache.lucene.search.DisjunctionMaxQuery;
+import org.apache.lucene.search.MatchNoDocsQuery;
 import org.apache.lucene.search.Query;
+import org.apache.lucene.search.TaskExecutor;
 import org.jspecify.annotations.Nullable;
 import org.opensearch.core.ParseField;
 import org.opensearch.core.common.ParsingException;
@@ -21,6 +24,7 @@ import org.opensearch.core.xcontent.XContentParser;
 import org.opensearch.core.xcontent.XContentParser.Token;
 import org.opensearch.index.mapper.MappedFieldType;
 import org.opensearch.index.query.AbstractQueryBuilder;
+import org.opensearch.index.query.BoolQueryBuilder;
 import org.opensearch.index.query.QueryBuilder;
 import org.opensearch.index.query.QueryBuilderVisitor;
 import org.opensearch.index.query.QueryRewriteContext;
@@ -29,7 +33,7 @@ import org.opensearch.index.query.QueryShardContext;
 /**
  * The query {@code {"roost_knn": {"FIELD": {"vector": [...], "k": 10, "effort": 64, "filter": {...}, "min_score": .5}}}}: per
  * shard, the k documents with the nearest vectors among the documents that match the filter. With several {@code vectors}, the k
- * nearest documents to each vector.
+ * nearest documents to each vector. Of a field in nested objects, a document's nearest vector counts ({@link NestedField}).
  */
 final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuilder> {
     static final String NAME = "roost_knn";
@@ -48,6 +52,13 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
     private static final ParseField EFFORT = new ParseField("effort");
     private static final ParseField FILTER = new ParseField("filter");
     private static final ParseField MIN_SCORE = new ParseField("min_score");
+    private static final ParseField IGNORE_UNMAPPED = new ParseField("ignore_unmapped");
+
+    /**
+     * Version of the message between nodes. A query with an option that was added later is written with a higher version, any other query
+     * with this one, so that nodes whose plugins differ understand each other as far as they can.
+     */
+    private static final int WIRE_VERSION = 1;
 
     private static final ObjectParser<Body, Void> BODY = new ObjectParser<>(NAME, Body::new);
 
@@ -66,6 +77,7 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
         BODY.declareInt((body, effort) -> body.effort = effort, EFFORT);
         BODY.declareObject((body, filter) -> body.filter = filter, (p, none) -> parseInnerQueryBuilder(p), FILTER);
         BODY.declareFloat((body, minScore) -> body.minScore = minScore, MIN_SCORE);
+        BODY.declareBoolean((body, ignore) -> body.ignoreUnmapped = ignore, IGNORE_UNMAPPED);
         BODY.declareFloat((body, boost) -> body.boost = boost, BOOST_FIELD);
         BODY.declareString((body, name) -> body.name = name, NAME_FIELD);
     }
@@ -79,6 +91,7 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
     private final @Nullable Integer effort;
     private final @Nullable Float minScore;
     private final @Nullable QueryBuilder filter;
+    private final boolean ignoreUnmapped;
 
     /** The JSON object under the field's name. */
     private static final class Body {
@@ -88,6 +101,7 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
         private @Nullable Integer effort;
         private @Nullable QueryBuilder filter;
         private @Nullable Float minScore;
+        private boolean ignoreUnmapped;
         private float boost = DEFAULT_BOOST;
         private @Nullable String name;
     }
@@ -99,7 +113,8 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
             int k,
             @Nullable Integer effort,
             @Nullable Float minScore,
-            @Nullable QueryBuilder filter) {
+            @Nullable QueryBuilder filter,
+            boolean ignoreUnmapped) {
         Vectors.requireRange("k", k, 1, MAX_K);
         Vectors.requireRange("vectors times k", (long) vectors.size() * k, 1, MAX_HITS);
         if (effort != null) {
@@ -115,11 +130,21 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
         this.effort = effort;
         this.minScore = minScore;
         this.filter = filter;
+        this.ignoreUnmapped = ignoreUnmapped;
     }
 
-    /** Reads a query written by {@link #doWriteTo} on another node. */
+    /**
+     * Reads a query written by {@link #doWriteTo} on another node.
+     *
+     * @throws IllegalArgumentException if the query has an option that this node does not know
+     */
     RoostKnnQueryBuilder(RoostNode node, StreamInput in) throws IOException {
         super(in);
+        int version = in.readVInt();
+        if (version > WIRE_VERSION) {
+            throw new IllegalArgumentException("[roost_knn] the query has an option of a newer plugin (version "
+                    + version + "), and this node knows version " + WIRE_VERSION + ": upgrade its plugin");
+        }
         this.node = node;
         this.field = in.readString();
         this.vectors = in.readList(StreamInput::readFloatArray);
@@ -127,16 +152,19 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
         this.effort = in.readOptionalVInt();
         this.minScore = in.readOptionalFloat();
         this.filter = in.readOptionalNamedWriteable(QueryBuilder.class);
+        this.ignoreUnmapped = in.readBoolean();
     }
 
     @Override
     protected void doWriteTo(StreamOutput out) throws IOException {
+        out.writeVInt(WIRE_VERSION);
         out.writeString(field);
         out.writeCollection(vectors, StreamOutput::writeFloatArray);
         out.writeVInt(k);
         out.writeOptionalVInt(effort);
         out.writeOptionalFloat(minScore);
         out.writeOptionalNamedWriteable(filter);
+        out.writeBoolean(ignoreUnmapped);
     }
 
     static RoostKnnQueryBuilder parse(RoostNode node, XContentParser parser) throws IOException {
@@ -160,8 +188,8 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
                     "[roost_knn] must have a vector for field [" + field + "], or vectors, one of the two");
         }
         List<float[]> vectors = body.vectors != null ? body.vectors : List.of(body.vector);
-        RoostKnnQueryBuilder query =
-                new RoostKnnQueryBuilder(node, field, vectors, body.k, body.effort, body.minScore, body.filter);
+        RoostKnnQueryBuilder query = new RoostKnnQueryBuilder(
+                node, field, vectors, body.k, body.effort, body.minScore, body.filter, body.ignoreUnmapped);
         query.boost(body.boost);
         query.queryName(body.name);
         return query;
@@ -185,6 +213,9 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
         if (minScore != null) {
             builder.field(MIN_SCORE.getPreferredName(), minScore);
         }
+        if (ignoreUnmapped) {
+            builder.field(IGNORE_UNMAPPED.getPreferredName(), true);
+        }
         printBoostAndQueryName(builder);
         builder.endObject().endObject();
     }
@@ -192,38 +223,81 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
     /** With several vectors, a document's score is its best score over the vectors. */
     @Override
     protected Query doToQuery(QueryShardContext context) throws IOException {
-        Query filtering = filter == null ? null : filter.toQuery(context);
-        Query shared = filtering == null || vectors.size() == 1 ? filtering : new SharedFilter(filtering);
-        List<Query> each = eachQuery(context, shared);
+        List<Query> each = eachQuery(context, null);
         return each.size() == 1 ? each.getFirst() : new DisjunctionMaxQuery(each, 0);
     }
 
     /**
-     * One query per vector.
+     * One query per vector. They share one evaluation of the filter.
      *
-     * @param shared the filter in this shard, of a kind that several queries can share; null for none
-     * @throws IllegalArgumentException if the shard's index has no such vector field, the field's attribute table is missing, or a
-     *     vector does not have the field's shape
+     * @param together evaluates the filter of several vectors before their searches begin; null to evaluate it in the first search that
+     *     needs it
+     * @throws IllegalArgumentException if the shard's index has no such vector field, or a vector does not have the field's shape
      */
-    List<Query> eachQuery(QueryShardContext context, @Nullable Query shared) {
+    List<Query> eachQuery(QueryShardContext context, @Nullable TaskExecutor together) throws IOException {
+        RoostVectorType type = typeIn(context);
+        if (type == null) {
+            return Collections.nCopies(vectors.size(), new MatchNoDocsQuery("there is no field " + field));
+        }
+        NestedField nested = NestedField.of(context, field);
+        ShardSearch shard = new ShardSearch(
+                node,
+                context.index().getName(),
+                Math.max(k, effortIn(context)),
+                new NearestHits(k, minScore == null ? Float.NEGATIVE_INFINITY : minScore),
+                filterIn(context, nested, together),
+                nested == null ? null : nested.documents());
+        return vectors.stream()
+                .map(vector -> type.nearest(vector, shard))
+                .map(query -> nested == null || nested.isJoined() ? query : nested.joined(query))
+                .toList();
+    }
+
+    private @Nullable RoostVectorType typeIn(QueryShardContext context) {
         MappedFieldType type = context.fieldMapper(field);
+        if (type == null && ignoreUnmapped) {
+            return null;
+        }
         if (type == null) {
             throw new IllegalArgumentException("[roost_knn] there is no field [" + field + "] in index ["
                     + context.index().getName() + "]");
         }
-        if (!(type instanceof RoostVectorType of)) {
+        if (!(type instanceof RoostVectorType vectorType)) {
             throw new IllegalArgumentException("[roost_knn] field [" + field
                     + "] must be of type roost_vector, and is of type " + type.typeName());
         }
-        FieldAttributes attributes = of.attributes();
-        if (attributes != null) {
-            node.tables().require(attributes.table());
+        return vectorType;
+    }
+
+    private int effortIn(QueryShardContext context) {
+        if (effort != null) {
+            return effort;
         }
-        int width = Math.max(k, effort == null ? node.effort() : effort);
-        NearestHits hits = new NearestHits(k, minScore == null ? Float.NEGATIVE_INFINITY : minScore);
-        return vectors.stream()
-                .map(vector -> of.nearest(node, context.index().getName(), vector, width, hits, shared))
-                .toList();
+        int ofIndex = context.getIndexSettings().getScopedSettings().get(RoostSettings.INDEX_EFFORT);
+        return ofIndex == 0 ? node.effort() : ofIndex;
+    }
+
+    private @Nullable Query filterIn(
+            QueryShardContext context, @Nullable NestedField nested, @Nullable TaskExecutor together)
+            throws IOException {
+        Query admitted = filter == null ? null : NestedField.outside(context, filter);
+        if (admitted == null) {
+            return null;
+        }
+        Query filtering = nested == null ? admitted : nested.admitted(admitted);
+        if (vectors.size() == 1) {
+            return filtering;
+        }
+        SharedFilter shared = new SharedFilter(filtering);
+        if (together != null) {
+            shared.evaluate(context.searcher(), together);
+        }
+        return shared;
+    }
+
+    /** This query in a list of tasks. */
+    String describe(String indexes) {
+        return "indices[" + indexes + "], field[" + field + "], vectors[" + vectors.size() + "], k[" + k + "]";
     }
 
     /** The number of vectors. */
@@ -236,12 +310,6 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
         return k;
     }
 
-    /** The filter that documents must match; null for none. */
-    @Nullable
-    QueryBuilder filter() {
-        return filter;
-    }
-
     @Override
     protected QueryBuilder doRewrite(QueryRewriteContext context) throws IOException {
         QueryBuilder rewritten = filter == null ? null : filter.rewrite(context);
@@ -249,15 +317,19 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
     }
 
     @Override
-    public QueryBuilder filter(@Nullable QueryBuilder more) {
+    public RoostKnnQueryBuilder filter(@Nullable QueryBuilder more) {
         if (!validateFilterParams(more)) {
             return this;
         }
-        return withFilter(filter == null ? more : filter.filter(more));
+        // Never the filter's own method: it may change a filter that others have too, and make its optional clauses
+        // void.
+        return withFilter(
+                filter == null ? more : new BoolQueryBuilder().filter(filter).filter(more));
     }
 
     private RoostKnnQueryBuilder withFilter(@Nullable QueryBuilder other) {
-        RoostKnnQueryBuilder query = new RoostKnnQueryBuilder(node, field, vectors, k, effort, minScore, other);
+        RoostKnnQueryBuilder query =
+                new RoostKnnQueryBuilder(node, field, vectors, k, effort, minScore, other, ignoreUnmapped);
         query.boost(boost());
         query.queryName(queryName());
         return query;
@@ -278,12 +350,13 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
                 && k == other.k
                 && Objects.equals(effort, other.effort)
                 && Objects.equals(minScore, other.minScore)
-                && Objects.equals(filter, other.filter);
+                && Objects.equals(filter, other.filter)
+                && ignoreUnmapped == other.ignoreUnmapped;
     }
 
     @Override
     protected int doHashCode() {
-        return Objects.hash(field, Arrays.deepHashCode(vectors.toArray()), k, effort, minScore, filter);
+        return Objects.hash(field, Arrays.deepHashCode(vectors.toArray()), k, effort, minScore, filter, ignoreUnmapped);
     }
 
     @Override

@@ -33,6 +33,7 @@ import org.opensearch.common.CheckedFunction;
 import org.opensearch.common.settings.Settings;
 import org.opensearch.common.util.concurrent.OpenSearchExecutors;
 import org.opensearch.secure_sm.AccessController;
+import org.opensearch.threadpool.RunnableTaskExecutionListener;
 
 /**
  * The Roost state of a node: its orchestrator, the homes of its segments, and the dynamic settings. Thread-safe.
@@ -134,6 +135,13 @@ final class RoostNode implements Closeable {
 
     void slices(SliceExecutor executor) {
         slices = executor;
+    }
+
+    void tasks(RunnableTaskExecutionListener listener) {
+        SliceExecutor executor = slices;
+        if (executor != null) {
+            executor.tasks(listener);
+        }
     }
 
     /** Numbers of slices that Roost's workers have been given, by index. */

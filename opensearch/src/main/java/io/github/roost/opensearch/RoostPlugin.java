@@ -12,11 +12,13 @@ import org.opensearch.action.ActionRequest;
 import org.opensearch.cluster.metadata.IndexNameExpressionResolver;
 import org.opensearch.cluster.node.DiscoveryNodes;
 import org.opensearch.cluster.service.ClusterService;
+import org.opensearch.common.lifecycle.LifecycleComponent;
 import org.opensearch.common.settings.ClusterSettings;
 import org.opensearch.common.settings.IndexScopedSettings;
 import org.opensearch.common.settings.Setting;
 import org.opensearch.common.settings.Settings;
 import org.opensearch.common.settings.SettingsFilter;
+import org.opensearch.common.unit.TimeValue;
 import org.opensearch.core.action.ActionResponse;
 import org.opensearch.core.common.breaker.CircuitBreaker;
 import org.opensearch.core.common.io.stream.NamedWriteableRegistry;
@@ -135,6 +137,10 @@ public final class RoostPlugin extends Plugin
         changing.addSettingsUpdateConsumer(RoostSettings.SLICES, this::slices);
         changing.addSettingsUpdateConsumer(
                 RoostSettings.BREAKER_LIMIT, limit -> node.memory().limit(limit.getBytes()));
+        node.tables().readers(RoostSettings.TABLE_READERS.getAsMap(environment.settings()));
+        changing.addAffixMapUpdateConsumer(RoostSettings.TABLE_READERS, node.tables()::readers, (_, _) -> {});
+        threadPool.scheduleWithFixedDelay(
+                node.memory()::countCopies, TimeValue.timeValueSeconds(10), ThreadPool.Names.GENERIC);
         if (nodeEnvironment.hasNodeFile()) {
             node.tables().begin(nodeEnvironment.nodeDataPaths()[0]);
             threadPool.scheduleWithFixedDelay(
@@ -155,6 +161,11 @@ public final class RoostPlugin extends Plugin
         node.memory().breaker(breaker);
     }
 
+    @Override
+    public Collection<Class<? extends LifecycleComponent>> getGuiceServiceClasses() {
+        return List.of(SliceTracking.class);
+    }
+
     private void slices(Slices value) {
         SliceExecutor made = slices;
         if (made != null) {
@@ -164,17 +175,19 @@ public final class RoostPlugin extends Plugin
 
     @Override
     public void onIndexModule(IndexModule index) {
-        index.addSearchOperationListener(new SearchedIndex(index.getIndex().getName()));
+        boolean stockGraphs = RoostSettings.STOCK_GRAPHS.get(index.getSettings()) == StockGraphs.ROOST;
+        boolean vectors = RoostSettings.INDEX_ENABLED.get(index.getSettings());
+        index.addSearchOperationListener(new SearchedIndex(index.getIndex().getName(), vectors || stockGraphs));
         index.addIndexEventListener(new IndexEventListener() {
             @Override
             public void afterIndexRemoved(Index removed, IndexSettings settings, IndexRemovalReason reason) {
                 node.forget(removed.getName());
             }
         });
-        if (RoostSettings.INDEX_ENABLED.get(index.getSettings())) {
+        if (vectors) {
             index.addSearchOperationListener(attributes);
         }
-        if (RoostSettings.STOCK_GRAPHS.get(index.getSettings()) == StockGraphs.ROOST) {
+        if (stockGraphs) {
             index.setReaderWrapper(service -> node.wrapperOf(index.getIndex().getName()));
         }
     }
@@ -195,7 +208,7 @@ public final class RoostPlugin extends Plugin
             SettingsFilter settingsFilter,
             IndexNameExpressionResolver indexNameExpressionResolver,
             Supplier<DiscoveryNodes> nodesInCluster) {
-        return List.of(new RestRoostStats(), new RestRoostMetrics(node), new RestRoostBatch());
+        return List.of(new RestRoostStats(), new RestRoostMetrics(node), new RestRoostBatch(clusterSettings));
     }
 
     @Override

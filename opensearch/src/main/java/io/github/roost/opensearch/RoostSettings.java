@@ -4,6 +4,7 @@ import io.github.roost.topology.DomainLevel;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.opensearch.common.settings.Setting;
 import org.opensearch.common.settings.Setting.Property;
@@ -39,6 +40,10 @@ final class RoostSettings {
     static final Setting<Integer> EFFORT = Setting.intSetting(
             "roost.effort", 100, 1, RoostKnnQueryBuilder.MAX_EFFORT, Property.NodeScope, Property.Dynamic);
 
+    /** The default effort of searches in an index; 0 for that of the cluster. */
+    static final Setting<Integer> INDEX_EFFORT = Setting.intSetting(
+            "index.roost.effort", 0, 0, RoostKnnQueryBuilder.MAX_EFFORT, Property.IndexScope, Property.Dynamic);
+
     /** The level of the machine whose objects are the cache domains; chosen automatically if empty. */
     static final Setting<String> DOMAINS =
             new Setting<>("roost.domains", "", RoostSettings::requireLevel, Property.NodeScope);
@@ -50,6 +55,15 @@ final class RoostSettings {
     /** Interval at which a node checks its folder for new versions of tables. */
     static final Setting<TimeValue> TABLES_INTERVAL = Setting.timeSetting(
             "roost.tables.interval", TimeValue.timeValueSeconds(1), TimeValue.timeValueMillis(100), Property.NodeScope);
+
+    /**
+     * Patterns of the names of the indexes whose hits may have columns of a table. None by default: who may create an index could read
+     * every table otherwise.
+     */
+    static final Setting.AffixSetting<List<String>> TABLE_READERS = Setting.affixKeySetting(
+            "roost.tables.",
+            "indexes",
+            key -> Setting.listSetting(key, List.of(), Function.identity(), Property.NodeScope, Property.Dynamic));
 
     static final Setting<Boolean> PINNING = Setting.boolSetting("roost.pinning", true, Property.NodeScope);
 
@@ -95,10 +109,12 @@ final class RoostSettings {
                 BUILDS,
                 HOMES,
                 EFFORT,
+                INDEX_EFFORT,
                 DOMAINS,
                 PINNING,
                 BREAKER_LIMIT,
-                TABLES_INTERVAL);
+                TABLES_INTERVAL,
+                TABLE_READERS);
     }
 
     private static <E extends Enum<E>> Setting<E> ofConstants(

@@ -81,6 +81,23 @@ final class RoostVectorMapper extends ParametrizedFieldMapper {
         return true;
     }
 
+    /** Fails with the reason in the first line, where clients look for it. */
+    @Override
+    public void parse(ParseContext context) throws IOException {
+        try {
+            super.parse(context);
+        } catch (MapperParsingException refused) {
+            if (refused.getCause() == null) {
+                throw refused;
+            }
+            throw new MapperParsingException(
+                    "failed to parse field [" + name() + "] of type [" + TYPE + "] in document with id '"
+                            + context.sourceToParse().id() + "': "
+                            + refused.getCause().getMessage(),
+                    refused.getCause());
+        }
+    }
+
     @Override
     protected void parseCreateField(ParseContext context) throws IOException {
         XContentParser parser = context.parser();

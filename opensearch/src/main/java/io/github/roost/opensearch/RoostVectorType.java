@@ -5,7 +5,6 @@ import java.util.Map;
 import org.apache.lucene.codecs.KnnVectorsFormat;
 import org.apache.lucene.search.FieldExistsQuery;
 import org.apache.lucene.search.Query;
-import org.apache.lucene.search.RescoreTopNQuery;
 import org.jspecify.annotations.Nullable;
 import org.opensearch.index.mapper.MappedFieldType;
 import org.opensearch.index.mapper.SourceValueFetcher;
@@ -48,32 +47,40 @@ final class RoostVectorType extends MappedFieldType {
     }
 
     /**
-     * Creates the query for the nearest documents.
+     * Creates the query for the documents, or chunks of documents, with the nearest vectors.
      *
      * @param vector the query vector
-     * @param width width of the search in each segment, at least 1
      * @throws IllegalArgumentException if the vector does not have this field's shape
      */
-    Query nearest(RoostNode node, String index, float[] vector, int width, NearestHits hits, @Nullable Query filter) {
+    Query nearest(float[] vector, ShardSearch shard) {
         shape.require("the query's vector for field [" + name() + "]", vector);
         if (format.isQuantized()) {
-            return rescored(node, index, vector, width, hits, filter);
+            return rescored(vector, shard);
         }
-        return shape.elements() == Elements.FLOAT
-                ? new NearestFloats(node, index, name(), format, vector, width, hits, filter)
-                : new NearestBytes(node, index, name(), format, VectorShape.bytes(vector), width, hits, filter);
+        return shape.elements() == Elements.FLOAT ? floats(vector, shard) : bytes(VectorShape.bytes(vector), shard);
+    }
+
+    private Query floats(float[] vector, ShardSearch shard) {
+        return shard.documents() == null
+                ? new NearestFloats(name(), format, vector, shard)
+                : new NearestChunkFloats(name(), format, vector, shard, shard.documents());
+    }
+
+    private Query bytes(byte[] vector, ShardSearch shard) {
+        return shard.documents() == null
+                ? new NearestBytes(name(), format, vector, shard)
+                : new NearestChunkBytes(name(), format, vector, shard, shard.documents());
     }
 
     /** The query for a quantized format: collects as many hits as the search is wide, and rescores them by their vectors. */
-    private Query rescored(
-            RoostNode node, String index, float[] vector, int width, NearestHits hits, @Nullable Query filter) {
+    private Query rescored(float[] vector, ShardSearch shard) {
+        NearestHits hits = shard.hits();
         if (hits.minScore() != Float.NEGATIVE_INFINITY) {
             throw new IllegalArgumentException("min_score is not for field [" + name() + "] of format "
                     + RoostSettings.name(format) + ", got " + hits.minScore());
         }
-        NearestHits all = new NearestHits(format.collected(hits.k(), width), Float.NEGATIVE_INFINITY);
-        return RescoreTopNQuery.createFullPrecisionRescorerQuery(
-                new NearestFloats(node, index, name(), format, vector, width, all, filter), vector, name(), hits.k());
+        NearestHits all = new NearestHits(format.collected(hits.k(), shard.width()), Float.NEGATIVE_INFINITY);
+        return new Rescored(floats(vector, shard.with(all)), vector, name(), hits.k());
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.github.roost.opensearch;
 
+import org.jspecify.annotations.Nullable;
 import org.opensearch.index.shard.SearchOperationListener;
 import org.opensearch.search.internal.ReaderContext;
 import org.opensearch.search.internal.SearchContext;
@@ -7,24 +8,29 @@ import org.opensearch.transport.TransportRequest;
 
 /**
  * Tells which index a thread searches. OpenSearch calls it when a thread takes the reader of a shard, which it then searches, and after the query
- * phase; a request of several vectors calls it itself. If a request fails before its query phase, its thread keeps the index until its next search:
+ * phase. If a request fails before its query phase, its thread keeps the index until its next search:
  * then slices that it submits meanwhile count for a wrong index, which affects only their order. Thread-safe.
  */
 final class SearchedIndex implements SearchOperationListener {
-    /** What a thread searches otherwise. No index can have a name that begins like this. */
-    static final String NONE = "_none";
-
-    private static final ThreadLocal<String> CURRENT = ThreadLocal.withInitial(() -> NONE);
+    private static final ThreadLocal<@Nullable SearchedIndex> CURRENT = new ThreadLocal<>();
 
     private final String index;
+    private final boolean roost;
 
-    SearchedIndex(String index) {
+    /**
+     * Creates a listener.
+     *
+     * @param roost whether Roost searches vectors of the index
+     */
+    SearchedIndex(String index, boolean roost) {
         this.index = index;
+        this.roost = roost;
     }
 
-    /** {@return the index that the current thread searches, or {@link #NONE}} */
-    static String current() {
-        return CURRENT.get();
+    /** The index that the current thread searches, if Roost searches its vectors; null otherwise. */
+    static @Nullable String current() {
+        SearchedIndex searched = CURRENT.get();
+        return searched != null && searched.roost ? searched.index : null;
     }
 
     /** Before the query is rewritten, which searches vectors. */
@@ -56,7 +62,7 @@ final class SearchedIndex implements SearchOperationListener {
 
     /** The current thread begins to search the index. */
     void begin() {
-        CURRENT.set(index);
+        CURRENT.set(this);
     }
 
     /** The current thread searches no index any more. */

@@ -17,14 +17,18 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.opensearch.common.util.concurrent.ThreadContext;
+import org.opensearch.threadpool.RunnableTaskExecutionListener;
+import org.opensearch.threadpool.TaskAwareRunnable;
 
 /**
  * Executor of the slices of concurrent segment search: on Roost's workers, or in OpenSearch's pool, as the {@code roost.slices}
- * setting says. Thread-safe.
+ * setting says. Slices of an index without Roost's vectors stay in OpenSearch's pool. Thread-safe.
  *
  * <p>Lucene passes its executor the same {@code Runnable} for every slice but one, so the executor cannot know which segments a run
  * will search. Runs are therefore distributed round robin over the domains.
@@ -37,6 +41,14 @@ final class SliceExecutor extends AbstractExecutorService {
     /** The name in statistics, which lists indexes under their names: no index can have a name that begins like this. */
     static final String NAME = "_slices";
 
+    private static final RunnableTaskExecutionListener NO_TASKS = new RunnableTaskExecutionListener() {
+        @Override
+        public void taskExecutionStartedOnThread(long taskId, long threadId) {}
+
+        @Override
+        public void taskExecutionFinishedOnThread(long taskId, long threadId) {}
+    };
+
     private final Registration registration;
     private final List<ExecutorService> domains;
     private final ExecutorService pool;
@@ -44,7 +56,18 @@ final class SliceExecutor extends AbstractExecutorService {
     private final AtomicInteger turn = new AtomicInteger();
     private final FairQueue waiting = new FairQueue();
     private final ConcurrentMap<String, LongAdder> submitted = new ConcurrentHashMap<>();
+    /** Counts for OpenSearch's tasks what their slices cost on workers; set before the node searches. */
+    private final AtomicReference<RunnableTaskExecutionListener> tasks = new AtomicReference<>(NO_TASKS);
+
     private volatile Slices slices;
+
+    /**
+     * A slice that waits.
+     *
+     * @param plain runs it in the thread of its search, which counts for a task already
+     * @param counted runs it in another thread
+     */
+    private record Slice(Runnable plain, Runnable counted) {}
 
     SliceExecutor(Orchestrator orchestrator, ExecutorService pool, ThreadContext threadContext, Slices slices) {
         int count = orchestrator.topology().domains().size();
@@ -61,6 +84,10 @@ final class SliceExecutor extends AbstractExecutorService {
         slices = value;
     }
 
+    void tasks(RunnableTaskExecutionListener listener) {
+        tasks.set(listener);
+    }
+
     /** Numbers of slices submitted to Roost's workers, by index. */
     Map<String, Long> submitted() {
         Map<String, Long> counts = new TreeMap<>();
@@ -75,25 +102,31 @@ final class SliceExecutor extends AbstractExecutorService {
 
     @Override
     public void execute(Runnable command) {
-        switch (slices) {
-            // Preserves the request's thread context, such as the user's permissions, as OpenSearch's own pools do.
-            case ROOST -> onWorkers(threadContext.preserveContext(command));
-            case INDEX_SEARCHER -> pool.execute(command);
+        String index = SearchedIndex.current();
+        if (index == null || slices == Slices.INDEX_SEARCHER) {
+            pool.execute(command);
+        } else {
+            onWorkers(index, command);
         }
     }
 
-    private void onWorkers(Runnable slice) {
-        String index = SearchedIndex.current();
+    private void onWorkers(String index, Runnable command) {
+        // Preserves the request's thread context, such as the user's permissions, as OpenSearch's own pools do.
+        Slice slice = new Slice(
+                threadContext.preserveContext(command),
+                threadContext.preserveContext(new TaskAwareRunnable(threadContext, command, tasks)));
         Thread submitter = Thread.currentThread();
         submitted.computeIfAbsent(index, first -> new LongAdder()).increment();
         waiting.add(index, slice);
         try {
             domains.get(Math.floorMod(turn.getAndIncrement(), domains.size())).execute(() -> {
-                // If the workers are full, this thread runs the task: then its own slice, not another index's.
-                if (Thread.currentThread() == submitter && waiting.remove(index, slice)) {
-                    slice.run();
+                if (Thread.currentThread() != submitter) {
+                    runNext(Slice::counted);
+                } else if (waiting.remove(index, slice)) {
+                    // If the workers are full, this thread runs the task: then its own slice, not another index's.
+                    slice.plain.run();
                 } else {
-                    runNext();
+                    runNext(Slice::plain);
                 }
             });
         } catch (Throwable rejected) {
@@ -101,14 +134,14 @@ final class SliceExecutor extends AbstractExecutorService {
                 throw rejected;
             }
             // Another task runs this slice, so one is left that no task will take.
-            runNext();
+            runNext(Slice::plain);
         }
     }
 
-    private void runNext() {
-        Runnable slice = waiting.take();
+    private void runNext(Function<Slice, Runnable> way) {
+        Slice slice = waiting.take();
         if (slice != null) {
-            slice.run();
+            way.apply(slice).run();
         }
     }
 
@@ -123,9 +156,9 @@ final class SliceExecutor extends AbstractExecutorService {
         List<Runnable> neverRun = new ArrayList<>();
         for (ExecutorService domain : domains) {
             for (Runnable _ : domain.shutdownNow()) {
-                Runnable slice = waiting.take();
+                Slice slice = waiting.take();
                 if (slice != null) {
-                    neverRun.add(slice);
+                    neverRun.add(slice.plain);
                 }
             }
         }
@@ -159,20 +192,20 @@ final class SliceExecutor extends AbstractExecutorService {
      */
     private static final class FairQueue {
         /** By index, the next one first. No queue is empty. Guarded by this. */
-        private final SequencedMap<String, Queue<Runnable>> waiting = new LinkedHashMap<>();
+        private final SequencedMap<String, Queue<Slice>> waiting = new LinkedHashMap<>();
 
         /** Adds a slice of an index. */
-        synchronized void add(String index, Runnable slice) {
+        synchronized void add(String index, Slice slice) {
             waiting.computeIfAbsent(index, first -> new ArrayDeque<>()).add(slice);
         }
 
         /** Takes the next slice; null if none waits. Allocates nothing, so that no slice is lost if memory is out. */
-        synchronized @Nullable Runnable take() {
-            Map.Entry<String, Queue<Runnable>> next = waiting.firstEntry();
+        synchronized @Nullable Slice take() {
+            Map.Entry<String, Queue<Slice>> next = waiting.firstEntry();
             if (next == null) {
                 return null;
             }
-            Queue<Runnable> itsSlices = next.getValue();
+            Queue<Slice> itsSlices = next.getValue();
             if (itsSlices.size() == 1) {
                 waiting.remove(next.getKey());
             } else {
@@ -182,8 +215,8 @@ final class SliceExecutor extends AbstractExecutorService {
         }
 
         /** Removes a slice that has not been taken; returns whether it was there. */
-        synchronized boolean remove(String index, Runnable slice) {
-            Queue<Runnable> itsSlices = waiting.get(index);
+        synchronized boolean remove(String index, Slice slice) {
+            Queue<Slice> itsSlices = waiting.get(index);
             if (itsSlices == null || !itsSlices.remove(slice)) {
                 return false;
             }

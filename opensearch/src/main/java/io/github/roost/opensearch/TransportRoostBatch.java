@@ -1,23 +1,17 @@
 package io.github.roost.opensearch;
 
-import io.github.roost.lucene.filter.SharedFilter;
 import io.github.roost.opensearch.RoostBatch.Hit;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReferenceArray;
-import org.apache.lucene.index.StoredFields;
-import org.apache.lucene.search.IndexSearcher;
-import org.apache.lucene.search.Query;
-import org.apache.lucene.search.ScoreDoc;
 import org.jspecify.annotations.Nullable;
 import org.opensearch.OpenSearchException;
 import org.opensearch.action.NoShardAvailableActionException;
+import org.opensearch.action.search.SearchShardTask;
 import org.opensearch.action.support.ActionFilters;
 import org.opensearch.action.support.broadcast.TransportBroadcastAction;
 import org.opensearch.cluster.ClusterState;
@@ -29,26 +23,22 @@ import org.opensearch.cluster.routing.ShardIterator;
 import org.opensearch.cluster.routing.ShardRouting;
 import org.opensearch.cluster.service.ClusterService;
 import org.opensearch.common.inject.Inject;
-import org.opensearch.common.lucene.search.Queries;
+import org.opensearch.core.action.ActionListener;
 import org.opensearch.core.common.io.stream.StreamInput;
-import org.opensearch.index.IndexService;
-import org.opensearch.index.engine.Engine;
-import org.opensearch.index.fieldvisitor.FieldsVisitor;
-import org.opensearch.index.query.BoolQueryBuilder;
 import org.opensearch.index.query.QueryBuilder;
-import org.opensearch.index.query.QueryShardContext;
 import org.opensearch.index.query.Rewriteable;
 import org.opensearch.index.shard.IndexShard;
+import org.opensearch.index.shard.SearchOperationListener;
 import org.opensearch.indices.IndicesService;
 import org.opensearch.search.SearchService;
+import org.opensearch.search.internal.SearchContext;
 import org.opensearch.tasks.Task;
 import org.opensearch.threadpool.ThreadPool;
 import org.opensearch.transport.TransportService;
 
 /**
- * Transport action that runs a batch of searches: one message per shard, one list of hits per vector. The searches of a shard run in
- * parallel, in the slice executor and in the waiting thread, and share one evaluation of the filter. Public because OpenSearch
- * creates it. Thread-safe.
+ * Transport action that runs a batch of searches: one message per shard, one list of hits per vector ({@link
+ * ShardBatch}). Public because OpenSearch creates it. Thread-safe.
  */
 public final class TransportRoostBatch
         extends TransportBroadcastAction<
@@ -114,12 +104,28 @@ public final class TransportRoostBatch
         return state.blocks().indicesBlockedException(ClusterBlockLevel.READ, concreteIndices);
     }
 
+    /** Completes a filter that needs other documents, such as a terms lookup, here: waiting for them takes no thread. */
+    @Override
+    protected void doExecute(Task task, RoostBatch.Request request, ActionListener<RoostBatch.Response> listener) {
+        Rewriteable.rewriteAndFetch(
+                (QueryBuilder) request.query(),
+                searches.getRewriteContext(System::currentTimeMillis, request),
+                ActionListener.wrap(
+                        query -> super.doExecute(task, request.with((RoostKnnQueryBuilder) query), listener),
+                        listener::onFailure));
+    }
+
+    /** The query for a shard has the filters of the aliases by which the request names the shard's index. */
     @Override
     protected RoostBatch.ShardRequest newShardRequest(int count, ShardRouting shard, RoostBatch.Request request) {
         ClusterState state = clusterService.state();
         Set<String> names = indexNameExpressionResolver.resolveExpressions(state, request.indices());
+        QueryBuilder filter =
+                searches.buildAliasFilter(state, shard.getIndexName(), names).getQueryBuilder();
         return new RoostBatch.ShardRequest(
-                shard.shardId(), request, searches.buildAliasFilter(state, shard.getIndexName(), names));
+                shard.shardId(),
+                request,
+                filter == null ? request.query() : request.query().filter(filter));
     }
 
     @Override
@@ -129,22 +135,27 @@ public final class TransportRoostBatch
 
     @Override
     protected RoostBatch.ShardResponse shardOperation(RoostBatch.ShardRequest request, Task task) throws IOException {
-        IndexService index = indices.indexServiceSafe(request.shardId().getIndex());
-        IndexShard shard = index.getShard(request.shardId().id());
-        refreshIfIdle(shard);
-        new SearchedIndex(request.shardId().getIndexName()).begin();
-        try (Engine.Searcher searcher = shard.acquireSearcher(RoostKnnQueryBuilder.NAME)) {
-            QueryShardContext context =
-                    index.newQueryShardContext(request.shardId().id(), searcher, System::currentTimeMillis, null);
-            RoostKnnQueryBuilder query = request.query();
-            List<Callable<List<Hit>>> each = new ArrayList<>();
-            for (Query vector : query.eachQuery(context, shared(filter(request, context), query.vectors(), searcher))) {
-                each.add(() -> hits(searcher, vector, query.k(), request));
-            }
-            return new RoostBatch.ShardResponse(
-                    request.shardId(), node.together().invokeAll(each));
-        } finally {
-            SearchedIndex.end();
+        refreshIfIdle(indices.indexServiceSafe(request.shardId().getIndex())
+                .getShard(request.shardId().id()));
+        try (SearchContext context = searches.createSearchContext(request.search(), SearchService.NO_TIMEOUT)) {
+            context.setTask((SearchShardTask) task);
+            return counted(context, request);
+        }
+    }
+
+    /** Searches as OpenSearch's query phase does: for its statistics, its slow log and {@link SearchedIndex}. */
+    private RoostBatch.ShardResponse counted(SearchContext context, RoostBatch.ShardRequest request)
+            throws IOException {
+        SearchOperationListener listener = context.indexShard().getSearchOperationListener();
+        long began = System.nanoTime();
+        listener.onPreQueryPhase(context);
+        try {
+            RoostBatch.ShardResponse response = new ShardBatch(node, context, request).run();
+            listener.onQueryPhase(context, System.nanoTime() - began);
+            return response;
+        } catch (Throwable failure) {
+            listener.onFailedQueryPhase(context);
+            throw failure;
         }
     }
 
@@ -159,48 +170,6 @@ public final class TransportRoostBatch
         if (!active.isDone()) {
             shard.refresh(RoostKnnQueryBuilder.NAME);
         }
-    }
-
-    /** The conjunction of the query's filter, the alias filter and, for indexes with nested fields, root documents only; null for none. */
-    private static @Nullable Query filter(RoostBatch.ShardRequest request, QueryShardContext context)
-            throws IOException {
-        BoolQueryBuilder all = new BoolQueryBuilder();
-        for (QueryBuilder one : Arrays.asList(request.query().filter(), request.alias())) {
-            if (one != null) {
-                all.filter(Rewriteable.rewrite(one, context, true));
-            }
-        }
-        if (context.getMapperService().hasNested()) {
-            Query whole = Queries.newNonNestedFilter();
-            return all.hasClauses() ? Queries.filtered(all.toQuery(context), whole) : whole;
-        }
-        return all.hasClauses() ? all.toQuery(context) : null;
-    }
-
-    /** The filter; of several vectors, evaluated before their searches begin: a search that waited for it would occupy a worker. */
-    private @Nullable Query shared(@Nullable Query filter, int vectors, IndexSearcher searcher) throws IOException {
-        if (filter == null || vectors == 1) {
-            return filter;
-        }
-        SharedFilter shared = new SharedFilter(filter);
-        shared.evaluate(searcher, node.together());
-        return shared;
-    }
-
-    private static List<Hit> hits(IndexSearcher searcher, Query query, int k, RoostBatch.ShardRequest request)
-            throws IOException {
-        List<Hit> hits = new ArrayList<>();
-        StoredFields stored = searcher.storedFields();
-        for (ScoreDoc found : searcher.search(query, k).scoreDocs) {
-            FieldsVisitor fields = new FieldsVisitor(request.source());
-            stored.document(found.doc, fields);
-            hits.add(new Hit(
-                    request.shardId().getIndexName(),
-                    fields.id(),
-                    found.score,
-                    request.source() ? fields.source() : null));
-        }
-        return hits;
     }
 
     /** Merges the hits of all shards; if a shard failed, the batch fails with the same exception. */
@@ -218,6 +187,7 @@ public final class TransportRoostBatch
         }
         return new RoostBatch.Response(
                 responses.size(),
+                responses.stream().anyMatch(RoostBatch.ShardResponse::timedOut),
                 merged(request.query().vectors(), request.query().k(), responses));
     }
 

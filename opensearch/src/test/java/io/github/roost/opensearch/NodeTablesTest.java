@@ -1,7 +1,6 @@
 package io.github.roost.opensearch;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.rows.Column;
@@ -13,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
@@ -46,17 +46,37 @@ class NodeTablesTest {
         return tables.report().get("items") instanceof Map<?, ?> items ? items.get("version") : null;
     }
 
+    private static long price(NodeTables tables) {
+        return tables.rows("items", "goods-1", new long[] {1}, List.of("price")).getLong(0, 0);
+    }
+
+    @Test
+    void onlyTheIndexesThatThePatternsNameReadATable() {
+        try (NodeTables tables = new NodeTables()) {
+            tables.begin(data);
+            assertThatThrownBy(() -> price(tables))
+                    .hasMessage("table [items] may be read by indexes [], which roost.tables.items.indexes names");
+            tables.readers(Map.of("items", List.of("good", "shops*")));
+            assertThatThrownBy(() -> price(tables)).hasMessageContaining("may be read by indexes [good, shops*]");
+            tables.readers(Map.of("items", List.of("shops*", "goods-?", "goods*")));
+            assertThat(price(tables)).isEqualTo(1);
+            tables.readers(Map.of("items", List.of()));
+            assertThatThrownBy(() -> price(tables)).hasMessageContaining("may be read by indexes []");
+        }
+    }
+
     /** Another process has the table open: its folder is locked. */
     @Test
     void aTableThatCouldNotBeOpenedForAWhileIsReadThoughItsFilesStayTheSame() throws IOException {
         try (NodeTables tables = new NodeTables()) {
+            tables.readers(Map.of("items", List.of("goods*")));
             try (VersionedRows other = VersionedRows.open(folder)) {
                 assertThat(other.sealedVersions()).containsExactly(1L);
                 tables.begin(data);
-                assertThatThrownBy(() -> tables.require("items")).hasMessageContaining("there is no table [items]");
+                assertThatThrownBy(() -> price(tables)).hasMessageContaining("there is no table [items]");
             }
             tables.look();
-            assertThatCode(() -> tables.require("items")).doesNotThrowAnyException();
+            assertThat(price(tables)).isEqualTo(1);
             assertThat(versionOf(tables)).isEqualTo(1L);
         }
     }

@@ -14,7 +14,11 @@ import io.github.roost.testkit.opensearch.LocalNode;
 import io.github.roost.testkit.opensearch.SearchClient;
 import io.github.roost.testkit.opensearch.SearchClient.Reply;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.RandomAccessFile;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,6 +32,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
@@ -345,7 +352,7 @@ class OneNodeTest {
             assertThat(items.path(i).path("index").path("status").asInt())
                     .as(items.path(i).toString())
                     .isEqualTo(400);
-            assertThat(items.path(i).toString()).contains(reasons.get(i));
+            assertThat(items.path(i).at("/index/error/reason").asText()).contains(reasons.get(i));
         }
         assertThat(client.get("/mixed/_count").ok().path("count").asInt()).isEqualTo(2);
         assertThat(client.post("/mixed/_count", "{\"query\":{\"exists\":{\"field\":\"c\"}}}")
@@ -434,7 +441,7 @@ class OneNodeTest {
     @CsvSource({"v", "b", "l"})
     @Order(1)
     void aBatchOfSearchesHasTheHitsOfEachSearchAlone(String field) {
-        for (String filter : List.of("", ",\"filter\":{\"match\":{\"word\":\"wren\"}}")) {
+        for (String filter : List.of("", ",\"boost\":2,\"filter\":{\"match\":{\"word\":\"wren\"}}")) {
             JsonNode lists = client.batch("birds", """
                     {"query":{"roost_knn":{"%s":{"vectors":%s,"k":10,"effort":5000%s}}},"_source":true}""".formatted(field, vectors(7), filter));
             assertThat(lists).hasSize(7);
@@ -502,6 +509,183 @@ class OneNodeTest {
         set("\"roost.homes\":null");
     }
 
+    /** The filter of the query is shared by the shards, and each has the filters of its own index's aliases. */
+    @Test
+    @Order(1)
+    void aBatchThroughAliasesOfSeveralIndexesHasTheFiltersOfEach() {
+        for (String word : List.of("crow", "owl")) {
+            client.put("/only-" + word, "{" + ROOST + "}," + FIELDS + "}").ok();
+            client.bulk("only-" + word, corpus.bulk(0, 300));
+            client.post("/only-" + word + "/_refresh", "").ok();
+            client.post("/_aliases", """
+                    {"actions":[{"add":{"index":"only-%1$s","alias":"%1$ss","filter":{"match":{"word":"%1$s"}}}}]}""".formatted(word)).ok();
+        }
+        for (String filter : List.of(
+                "{\"bool\":{\"should\":[{\"range\":{\"number\":{\"lt\":50}}},{\"range\":{\"number\":{\"gte\":280}}}]}}",
+                "{\"bool\":{\"filter\":[{\"range\":{\"number\":{\"lt\":70}}}]}}",
+                "{\"constant_score\":{\"filter\":{\"bool\":{\"filter\":[{\"range\":{\"number\":{\"lt\":70}}}]}}}}")) {
+            JsonNode hits = client.batch("crows,owls", """
+                            {"query":{"roost_knn":{"v":{"vector":%s,"k":100,"filter":%s}}}}""".formatted(Arrays.toString(corpus.vector(0)), filter))
+                    .path(0)
+                    .path("hits");
+            assertThat(hits).hasSize(28);
+            for (JsonNode hit : hits) {
+                assertThat("only-" + Corpus.word(hit.path("_id").asInt()))
+                        .isEqualTo(hit.path("_index").asText());
+            }
+        }
+        client.delete("/only-crow").ok();
+        client.delete("/only-owl").ok();
+    }
+
+    @Test
+    @Order(1)
+    void aBatchMayHaveAFilterThatLooksUpAnotherDocument() {
+        client.put("/look/_doc/1?refresh=true", "{\"words\":[\"wren\",\"owl\"]}")
+                .ok();
+        String query = """
+                {"query":{"roost_knn":{"v":{"vector":%s,"k":5,"effort":5000,
+                "filter":{"terms":{"word":{"index":"look","id":"1","path":"words"}}}}}}}""".formatted(Arrays.toString(corpus.vector(0)));
+        List<String> expected =
+                corpus.nearest(corpus.vector(0), 5, id -> List.of("wren", "owl").contains(Corpus.word(id)));
+        assertThat(ids(client.batch("birds", query).get(0))).isEqualTo(expected);
+        assertThat(client.post("/birds/_search", query).ids()).isEqualTo(expected);
+        client.delete("/look").ok();
+    }
+
+    @Test
+    @Order(1)
+    void anIndexWithoutTheFieldHasNoHitsIfThatIsToBeIgnored() {
+        client.put("/bare/_doc/1?refresh=true", "{\"word\":\"owl\"}").ok();
+        String query = "{\"query\":{\"roost_knn\":{\"v\":{\"vector\":" + Arrays.toString(corpus.vector(0))
+                + ",\"k\":5,\"effort\":5000%s}}}}";
+        List<String> nearest = corpus.nearest(corpus.vector(0), 5, id -> true);
+        String ignoring = query.formatted(",\"ignore_unmapped\":true");
+        Reply found = client.post("/birds,bare/_search", ignoring);
+        assertThat(found.ids()).isEqualTo(nearest);
+        assertThat(found.body().at("/_shards/failed").asInt()).isZero();
+        assertThat(ids(client.batch("birds,bare", ignoring).get(0))).isEqualTo(nearest);
+        assertThat(client.post("/_plugins/_roost/search/birds,bare", query.formatted(""))
+                        .body()
+                        .toString())
+                .contains("there is no field [v] in index [bare]");
+        client.delete("/bare").ok();
+    }
+
+    /** A batch of these many vectors, which takes long if they are many, with a filter of a hundred. */
+    private String slowBatch(int vectors, String more) {
+        List<String> all = IntStream.range(0, vectors)
+                .mapToObj(query -> Corpus.base64(corpus.vector(query)))
+                .toList();
+        return "{\"query\":{\"roost_knn\":{\"v\":{\"vectors\":" + all + ",\"k\":97,\"effort\":5000"
+                + ",\"filter\":{\"roost_knn\":{\"v\":{\"vectors\":" + all.subList(0, 100)
+                + ",\"k\":97,\"effort\":5000}}}}}},\"_source\":true" + more + "}";
+    }
+
+    @Test
+    @Order(1)
+    void aBatchEndsAfterItsTimeoutWithTheHitsSoFar() {
+        JsonNode quick = client.post("/_plugins/_roost/search/birds", slowBatch(1_000, ",\"timeout\":\"1ms\""))
+                .ok();
+        assertThat(quick.path("timed_out").asBoolean()).isTrue();
+        assertThat(quick.path("results")).hasSize(1_000);
+        JsonNode whole =
+                client.post("/_plugins/_roost/search/birds", slowBatch(100, "")).ok();
+        assertThat(whole.path("timed_out").asBoolean(true)).isFalse();
+        assertThat(whole.path("results")).allMatch(list -> list.path("hits").size() == 97);
+    }
+
+    @Test
+    @Order(1)
+    void aBatchIsATaskThatCanBeCancelledAndEndsWhenItsClientGoes() throws Exception {
+        try (ExecutorService clients = Executors.newSingleThreadExecutor()) {
+            Future<Reply> batch =
+                    clients.submit(() -> client.post("/_plugins/_roost/search/birds", slowBatch(1_000, "")));
+            await(() -> tasks().findAny().isPresent());
+            assertThat(tasks())
+                    .allMatch(task -> task.path("cancellable").asBoolean()
+                            && task.path("description").asText().contains("vectors[1000], k[97]"));
+            // Each search on a worker counts, not only what the thread of the request does.
+            await(() -> tasks().anyMatch(task ->
+                    task.at("/resource_stats/thread_info/thread_executions").asInt() > 2));
+            client.post("/_tasks/_cancel?actions=*roost*", "").ok();
+            assertThat(batch.get().status()).isGreaterThanOrEqualTo(400);
+            assertThat(batch.get().body().toString()).contains("cancelled");
+        }
+        await(() -> tasks().findAny().isEmpty());
+        try (Socket leaving = new Socket(
+                InetAddress.getLoopbackAddress(), URI.create(client.base()).getPort())) {
+            byte[] body = slowBatch(1_000, "").getBytes(StandardCharsets.UTF_8);
+            OutputStream out = leaving.getOutputStream();
+            out.write(
+                    ("POST /_plugins/_roost/search/birds HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+                                    + "content-length: " + body.length + "\r\n\r\n")
+                            .getBytes(StandardCharsets.UTF_8));
+            out.write(body);
+            out.flush();
+            await(() -> tasks().findAny().isPresent());
+        }
+        long before = queries();
+        await(() -> tasks().findAny().isEmpty());
+        assertThat(queries()).as("the batch was ended before it was complete").isEqualTo(before);
+    }
+
+    private Stream<JsonNode> tasks() {
+        return client.get("/_tasks?detailed&actions=*roost/search*")
+                .ok()
+                .path("nodes")
+                .valueStream()
+                .flatMap(node -> node.path("tasks").valueStream());
+    }
+
+    private long queries() {
+        return client.get("/birds/_stats/search")
+                .ok()
+                .at("/indices/birds/primaries/search/query_total")
+                .asLong();
+    }
+
+    @Test
+    @Order(1)
+    void aBatchCountsAsAQueryOfEachShardAndStandsInTheSlowLog() {
+        client.put("/birds/_settings", "{\"index.search.slowlog.threshold.query.warn\":\"0ms\"}")
+                .ok();
+        long before = queries();
+        client.batch("birds", """
+                {"query":{"roost_knn":{"v":{"vectors":%s,"k":3}}}}""".formatted(vectors(3)));
+        assertThat(queries()).isEqualTo(before + 1);
+        client.put("/birds/_settings", "{\"index.search.slowlog.threshold.query.warn\":null}")
+                .ok();
+    }
+
+    @Test
+    @Order(1)
+    void anIndexMayHaveAnEffortOfItsOwn() {
+        client.put("/narrow", "{" + ROOST + ",\"index.roost.effort\":1}," + FIELDS + "}")
+                .ok();
+        client.bulk("narrow", corpus.bulk(0, 1_500));
+        client.mergeToOne("narrow");
+        assertThat(exactHits("narrow")).isLessThan(500);
+        client.put("/narrow/_settings", "{\"index.roost.effort\":5000}").ok();
+        assertThat(exactHits("narrow")).isEqualTo(500);
+        client.delete("/narrow").ok();
+    }
+
+    /** The number of hits among the ten nearest of fifty searches with the default effort. */
+    private int exactHits(String index) {
+        int exact = 0;
+        for (int query = 0; query < 50; query++) {
+            float[] vector = corpus.vector(2_000 + query);
+            Set<String> found =
+                    new HashSet<>(client.post("/" + index + "/_search", """
+                    {"_source":false,"query":{"roost_knn":{"v":{"vector":%s}}}}""".formatted(Arrays.toString(vector)))
+                            .ids());
+            found.retainAll(corpus.nearest(vector, 10, id -> id < 1_500));
+            exact += found.size();
+        }
+        return exact;
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -510,7 +694,12 @@ class OneNodeTest {
                 "birds|{'query':{'match_all':{}}}|400|every query of a batch must be a roost_knn",
                 "birds|{'_source':true}|400|a batch must have a query, got none",
                 "birds|[3]|400|a batch must be an object with a query",
-                "birds|{'size':3}|400|a batch must have query and _source, got [size]",
+                "birds|{'size':3}|400|a batch must have query, _source and timeout, got [size]",
+                "birds|{'query':{'roost_knn':{'v':{'vectors':[[1,2]]}}},'timeout':'soon'}|400|failed to parse setting [timeout]",
+                "birds|{'query':{'roost_knn':{'v':{'vectors':[[1,2]]}}},'timeout':null}|400|timeout must be a time such as 500ms, got VALUE_NULL",
+                "birds|{'query':{'roost_knn':{'v':{'vectors':[[1,2]]}}}}{}|400|a batch must end after its object",
+                "birds|{'query':{'roost_knn':{'v':{'vector':[1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],'filter':{'nested':{'path':'zz','query':{'match_all':{}}}}}}}}|400|failed to find nested object under path [zz]",
+                "other:birds|{'query':{'roost_knn':{'v':{'vectors':[[1,2]]}}}}|400|must name indexes of its own cluster, got [other:birds]",
                 "nowhere|{'query':{'roost_knn':{'v':{'vectors':[[1,2]]}}}}|404|no such index [nowhere]",
             })
     @Order(1)
@@ -564,11 +753,9 @@ class OneNodeTest {
         client.bulk("goods", corpus.bulk(0, 100));
         client.put("/goods/_doc/none?refresh=true", "{\"v\":" + Arrays.toString(corpus.vector(100)) + "}")
                 .ok();
-        for (String query : List.of(NEAREST_GOODS.formatted(Arrays.toString(corpus.vector(5))), ALL_GOODS)) {
-            Reply refused = client.post("/goods/_search", query);
-            assertThat(refused.status()).isEqualTo(400);
-            assertThat(refused.body().toString()).contains("there is no table [items] in");
-        }
+        assertGoodsHaveNoColumns("may be read by indexes [], which roost.tables.items.indexes names");
+        set("\"roost.tables.items.indexes\":[\"shops\",\"good*\"]");
+        assertGoodsHaveNoColumns("there is no table [items] on this node");
         Path draft = cluster.folder().resolve("items");
         seal(draft, 1, 100);
         cluster.node(0).put(draft, "roost-tables/items");
@@ -583,11 +770,11 @@ class OneNodeTest {
         client.put("/goods/_mapping", """
                 {"properties":{"v":{"type":"roost_vector","dimension":16,"similarity":"euclidean",
                                "attributes":{"table":"items","key":"number","columns":["color"]}}}}""").ok();
-        assertRefusesGoods("color");
+        assertGoodsHaveNoColumns("color");
         client.put("/goods/_mapping", """
                 {"properties":{"v":{"type":"roost_vector","dimension":16,"similarity":"euclidean",
                                "attributes":{"table":"items","key":"word"}}}}""").ok();
-        assertRefusesGoods(
+        assertGoodsHaveNoColumns(
                 "must be a field of type long, integer, short or byte with doc values, and [word] is of type text");
         client.delete("/goods").ok();
     }
@@ -612,10 +799,14 @@ class OneNodeTest {
         }
     }
 
-    private void assertRefusesGoods(String reason) {
-        Reply refused = client.post("/goods/_search", ALL_GOODS);
-        assertThat(refused.status()).isEqualTo(400);
-        assertThat(refused.body().toString()).contains(reason);
+    /** The hits are there all the same, and each says why it has no columns. */
+    private void assertGoodsHaveNoColumns(String reason) {
+        for (String query : List.of(NEAREST_GOODS.formatted(Arrays.toString(corpus.vector(5))), ALL_GOODS)) {
+            assertThat(client.post("/goods/_search", query).ok().at("/hits/hits"))
+                    .hasSize(101)
+                    .allMatch(hit -> hit.path("fields").size() == 1
+                            && hit.at("/fields/items._error/0").asText().contains(reason));
+        }
     }
 
     @Test
@@ -624,6 +815,7 @@ class OneNodeTest {
         client.put("/goods2", withAttributes("{\"table\":\"damaged\",\"key\":\"number\"}"))
                 .ok();
         client.put("/goods2/_doc/4?refresh=true", corpus.document(4)).ok();
+        set("\"roost.tables.damaged.indexes\":[\"goods2\"]");
         Path draft = cluster.folder().resolve("damaged");
         seal(draft, 1, 10);
         cluster.node(0).put(draft, "roost-tables/damaged");
@@ -643,7 +835,8 @@ class OneNodeTest {
 
         Path tables = cluster.node(0).data().resolve("roost-tables");
         Files.move(tables.resolve("damaged"), cluster.folder().resolve("gone"));
-        await(() -> client.post("/goods2/_search", ALL_GOODS).status() == 400);
+        await(() ->
+                client.post("/goods2/_search", ALL_GOODS).body().toString().contains("there is no table [damaged]"));
         client.delete("/goods2").ok();
     }
 
@@ -680,16 +873,12 @@ class OneNodeTest {
         long pooled = pooledSlices();
         long own = stats().at("/tasks/completed").asLong();
         long slices = stats().at("/slices/birds").asLong();
-        long ofNone = stats().at("/slices/_none").asLong();
         for (int i = 0; i < 20; i++) {
             search("v", corpus.vector(i), 10, "");
         }
         assertThat(stats().at("/tasks/completed").asLong()).isGreaterThan(own);
         long slicesOfWorkers = stats().at("/slices/birds").asLong();
         assertThat(slicesOfWorkers).isGreaterThanOrEqualTo(slices + 20);
-        assertThat(stats().at("/slices/_none").asLong())
-                .as("slices of no index")
-                .isEqualTo(ofNone);
         assertThat(pooledSlices()).isEqualTo(pooled);
 
         set("\"roost.slices\":\"index_searcher\"");

@@ -22,6 +22,8 @@ import org.opensearch.cluster.metadata.MetadataCreateIndexService;
 import org.opensearch.common.settings.Settings;
 import org.opensearch.common.util.concurrent.ThreadContext;
 import org.opensearch.indices.InvalidIndexNameException;
+import org.opensearch.tasks.TaskResourceTrackingService;
+import org.opensearch.threadpool.RunnableTaskExecutionListener;
 
 class SliceExecutorTest {
     @Test
@@ -61,20 +63,93 @@ class SliceExecutorTest {
         }
     }
 
+    @Test
+    void slicesOfAnIndexWithoutVectorsStayInOpenSearchsPool() throws Exception {
+        try (Orchestrator orchestrator = oneWorker(OverloadPolicy.callerRuns());
+                ExecutorService pool = Executors.newSingleThreadExecutor(task -> new Thread(task, "stock"))) {
+            SliceExecutor slices = new SliceExecutor(
+                    orchestrator, pool, new ThreadContext(Settings.EMPTY), RoostSettings.Slices.ROOST);
+            new SearchedIndex("logs", false).begin();
+            Future<String> stock = slices.submit(() -> Thread.currentThread().getName());
+            SearchedIndex.end();
+            Future<String> nobodys = slices.submit(() -> Thread.currentThread().getName());
+            new SearchedIndex("birds", true).begin();
+            Future<String> own = slices.submit(() -> Thread.currentThread().getName());
+            SearchedIndex.end();
+            assertThat(stock.get()).isEqualTo("stock");
+            assertThat(nobodys.get()).isEqualTo("stock");
+            assertThat(own.get()).startsWith("roost-worker");
+            assertThat(slices.submitted()).containsOnlyKeys("birds");
+            slices.shutdown();
+        }
+    }
+
+    /** The thread that submits counts for its task already, and must not be counted twice. */
+    @Test
+    void aSliceOnAWorkerCountsForItsTaskAndOneInItsOwnThreadDoesNotAgain() throws Exception {
+        try (Orchestrator orchestrator = oneWorker(OverloadPolicy.callerRuns());
+                ExecutorService pool = Executors.newSingleThreadExecutor()) {
+            ThreadContext requests = new ThreadContext(Settings.EMPTY);
+            SliceExecutor slices = new SliceExecutor(orchestrator, pool, requests, RoostSettings.Slices.ROOST);
+            List<Long> begun = Collections.synchronizedList(new ArrayList<>());
+            List<Long> ended = Collections.synchronizedList(new ArrayList<>());
+            slices.tasks(new RunnableTaskExecutionListener() {
+                @Override
+                public void taskExecutionStartedOnThread(long taskId, long threadId) {
+                    assertThat(threadId).isEqualTo(Thread.currentThread().threadId());
+                    begun.add(taskId);
+                }
+
+                @Override
+                public void taskExecutionFinishedOnThread(long taskId, long threadId) {
+                    ended.add(taskId);
+                }
+            });
+            CountDownLatch goesOn = blockTheWorker(slices);
+            requests.putTransient(TaskResourceTrackingService.TASK_ID, 7L);
+            new SearchedIndex("birds", true).begin();
+            Thread own = Thread.currentThread();
+            AtomicInteger inOwnThread = new AtomicInteger();
+            int count = 200;
+            List<Future<?>> all = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                all.add(slices.submit(() -> {
+                    if (Thread.currentThread() == own) {
+                        inOwnThread.incrementAndGet();
+                    }
+                }));
+            }
+            SearchedIndex.end();
+            goesOn.countDown();
+            for (Future<?> one : all) {
+                one.get();
+            }
+            slices.shutdown();
+            assertThat(slices.awaitTermination(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(inOwnThread)
+                    .as("slices that the full queue left to their thread")
+                    .hasPositiveValue();
+            assertThat(begun).hasSize(count - inOwnThread.get()).containsOnly(7L);
+            assertThat(ended).isEqualTo(begun);
+        }
+    }
+
     /** Returns once the worker waits for the returned latch. */
     private static CountDownLatch blockTheWorker(SliceExecutor slices) {
         CountDownLatch blocked = new CountDownLatch(1);
         CountDownLatch goesOn = new CountDownLatch(1);
+        new SearchedIndex("blocked", true).begin();
         slices.execute(() -> {
             blocked.countDown();
             await(goesOn);
         });
+        SearchedIndex.end();
         await(blocked);
         return goesOn;
     }
 
     private static void submit(SliceExecutor slices, String index, int count, List<String> order) {
-        new SearchedIndex(index).begin();
+        new SearchedIndex(index, true).begin();
         try {
             for (int i = 0; i < count; i++) {
                 String slice = index + " " + i;
@@ -101,7 +176,7 @@ class SliceExecutorTest {
             for (int client = 0; client < 4; client++) {
                 int first = client * count;
                 done.add(clients.submit(() -> {
-                    new SearchedIndex("index" + first).begin();
+                    new SearchedIndex("index" + first, true).begin();
                     for (int i = first; i < first + count; i++) {
                         int slice = i;
                         try {

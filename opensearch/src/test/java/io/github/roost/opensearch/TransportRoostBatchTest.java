@@ -22,9 +22,9 @@ class TransportRoostBatchTest {
     void eachVectorHasItsBestHitsOfAllShards() {
         List<RoostBatch.ShardResponse> shards = List.of(
                 new RoostBatch.ShardResponse(
-                        new ShardId("birds", "uuid", 0), List.of(List.of(hit("a", 3), hit("b", 1)), List.of())),
+                        new ShardId("birds", "uuid", 0), false, List.of(List.of(hit("a", 3), hit("b", 1)), List.of())),
                 new RoostBatch.ShardResponse(
-                        new ShardId("birds", "uuid", 1), List.of(List.of(hit("c", 2)), List.of(hit("d", 5)))));
+                        new ShardId("birds", "uuid", 1), false, List.of(List.of(hit("c", 2)), List.of(hit("d", 5)))));
         assertThat(TransportRoostBatch.merged(2, 2, shards))
                 .containsExactly(List.of(hit("a", 3), hit("c", 2)), List.of(hit("d", 5)));
     }

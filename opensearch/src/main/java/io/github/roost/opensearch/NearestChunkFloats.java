@@ -1,0 +1,54 @@
+package io.github.roost.opensearch;
+
+import java.io.IOException;
+import java.util.Objects;
+import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.search.AcceptDocs;
+import org.apache.lucene.search.TopDocs;
+import org.apache.lucene.search.join.BitSetProducer;
+import org.apache.lucene.search.join.DiversifyingChildrenFloatKnnVectorQuery;
+import org.apache.lucene.search.knn.KnnCollectorManager;
+
+/** A query for the nearest float vectors of nested objects, at most one per document, which searches each segment through {@link ShardSearch}. Does not copy its vector. */
+final class NearestChunkFloats extends DiversifyingChildrenFloatKnnVectorQuery {
+    private final int bytes;
+    private final ShardSearch shard;
+
+    NearestChunkFloats(String field, FieldFormat format, float[] vector, ShardSearch shard, BitSetProducer documents) {
+        super(
+                field,
+                vector,
+                shard.filter(),
+                format.collected(shard.hits().k(), shard.width()),
+                documents,
+                format.strategy(shard.width()));
+        this.bytes = vector.length * Float.BYTES;
+        this.shard = shard;
+    }
+
+    @Override
+    protected TopDocs approximateSearch(
+            LeafReaderContext context, AcceptDocs acceptDocs, int visitedLimit, KnnCollectorManager collectors)
+            throws IOException {
+        return shard.search(
+                context,
+                bytes,
+                visitedLimit,
+                () -> super.approximateSearch(context, acceptDocs, visitedLimit, collectors));
+    }
+
+    @Override
+    protected TopDocs mergeLeafResults(TopDocs[] perLeafResults) {
+        return shard.hits().of(super.mergeLeafResults(perLeafResults));
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return super.equals(other) && shard.hits().equals(((NearestChunkFloats) other).shard.hits());
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(super.hashCode(), shard.hits());
+    }
+}
