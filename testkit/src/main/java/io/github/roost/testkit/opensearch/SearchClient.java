@@ -28,8 +28,8 @@ public final class SearchClient {
         this.base = "http://127.0.0.1:" + port;
     }
 
-    /** An answer: its status, its body as JSON, and its warnings. */
-    public record Reply(int status, JsonNode body, List<String> warnings) {
+    /** An answer: its status, and its body as JSON. */
+    public record Reply(int status, JsonNode body) {
         /** The body; throws if the status is an error. */
         public JsonNode ok() {
             if (status / 100 != 2) {
@@ -113,10 +113,7 @@ public final class SearchClient {
     private Reply send(String method, String path, String body) {
         HttpResponse<byte[]> response = exchange(method, path, body);
         try {
-            return new Reply(
-                    response.statusCode(),
-                    JSON.readTree(response.body()),
-                    response.headers().allValues("warning"));
+            return new Reply(response.statusCode(), JSON.readTree(response.body()));
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }
