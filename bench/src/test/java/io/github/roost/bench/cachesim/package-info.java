@@ -1,0 +1,4 @@
+@NullMarked
+package io.github.roost.bench.cachesim;
+
+import org.jspecify.annotations.NullMarked;
