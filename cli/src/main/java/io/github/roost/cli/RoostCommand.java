@@ -1,6 +1,7 @@
 package io.github.roost.cli;
 
 import io.github.roost.bench.Microbenchmarks;
+import io.github.roost.bench.cachesim.CachesimBench;
 import io.github.roost.bench.disk.DiskBench;
 import io.github.roost.bench.disk.StallsBench;
 import io.github.roost.bench.hnsw.BuildBench;
@@ -162,6 +163,7 @@ public final class RoostCommand implements Callable<Integer> {
         commands.put("fan-out", streams -> new FanOutBench());
         commands.put("freshness", streams -> new FreshnessBench());
         commands.put("locality", streams -> new LocalityBench());
+        commands.put("cachesim", streams -> new CachesimBench());
         commands.put("hnsw", streams -> new HnswBench());
         commands.put("rivals", streams -> new RivalsBench());
         commands.put("jvector", streams -> new JvectorBench());

@@ -1,0 +1,260 @@
+package io.github.roost.bench.cachesim;
+
+import io.github.roost.bench.cachesim.SavedTables.Index;
+import io.github.roost.bench.cachesim.Section.L3;
+import io.github.roost.simulator.Policy;
+import io.github.roost.simulator.measure.Samples;
+import io.github.roost.simulator.options.JsonOutput;
+import io.github.roost.simulator.options.NumberOption;
+import io.github.roost.simulator.options.Options;
+import io.github.roost.testkit.TemporaryFolder;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.function.ToDoubleFunction;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/**
+ * Question: how many L3 misses do homes save on a machine with several L3s? The scheduler, the mapper and the kernels are the real ones; an emulator
+ * models the caches beneath them. The schedulings alternate; every run is a JVM of its own.
+ */
+@Command(
+        name = "cachesim",
+        description =
+                "L3 misses per search under scheduling policies, on modelled caches: counted by QEMU, not measured.")
+public final class CachesimBench implements Callable<Integer> {
+    private static final int MAX = 1_000_000_000;
+
+    @Option(
+            names = "--policy",
+            split = ",",
+            paramLabel = "P,P,..",
+            description = "Of v0, v1, v2, v2-gated, roost, forkjoin; default all. The first is the baseline.")
+    private List<String> policies = List.of("v1", "v0", "v2", "v2-gated", "roost", GuestRun.FORK_JOIN);
+
+    @Option(names = "--index", split = ",", paramLabel = "I,I,..", description = "Of hnsw, ivf, both; default hnsw.")
+    private List<Index> indexes = List.of(Index.HNSW);
+
+    private final @Mixin NumberOption tables = NumberOption.tables(24);
+    private final @Mixin NumberOption rows = NumberOption.rows(8_000, 1, 1_000_000);
+
+    @Option(names = "--domains", split = ",", paramLabel = "N,N,..", description = "Domains, from 2 to 31; default 4.")
+    private List<Integer> domains = List.of(4);
+
+    @Option(names = "--workers", paramLabel = "N", description = "Workers per domain; default ${DEFAULT-VALUE}.")
+    private int workers = 2;
+
+    @Option(names = "--private-kib", paramLabel = "N", description = "Cache per worker; default ${DEFAULT-VALUE}.")
+    private int privateKib = 256;
+
+    @Option(names = "--private-ways", paramLabel = "N", description = "Its ways; default ${DEFAULT-VALUE}.")
+    private int privateWays = 8;
+
+    @Option(
+            names = "--l3-kib",
+            split = ",",
+            paramLabel = "N,N,..",
+            description =
+                    "L3 per domain, all sizes at once. Roost is told the first, and divides HNSW tables that are larger;"
+                            + " default 2048,8192,32768.")
+    private List<Integer> l3Kib = List.of(2_048, 8_192, 32_768);
+
+    @Option(names = "--l3-ways", paramLabel = "N", description = "Its ways; default ${DEFAULT-VALUE}.")
+    private int l3Ways = 16;
+
+    @Option(names = "--line", paramLabel = "N", description = "Bytes per cache line; default ${DEFAULT-VALUE}.")
+    private int line = 64;
+
+    @Option(
+            names = "--pace",
+            split = ",",
+            paramLabel = "N,N,..",
+            description = "References a worker may be ahead of the slowest, 0: any; default 20000.")
+    private List<Integer> paces = List.of(20_000);
+
+    @Option(
+            names = "--gate-micros",
+            split = ",",
+            paramLabel = "N,N,..",
+            description = "Age of a crossing task under roost; default 1000, its 20 us times the emulator's slowdown.")
+    private List<Integer> gates = List.of(1_000);
+
+    @Option(names = "--searches", paramLabel = "N", description = "Counted searches; default ${DEFAULT-VALUE}.")
+    private int searches = 4_000;
+
+    @Option(names = "--warm-up", paramLabel = "N", description = "Searches before them; default ${DEFAULT-VALUE}.")
+    private int warmUp = 4_000;
+
+    @Option(
+            names = "--drift",
+            split = ",",
+            paramLabel = "N,N,..",
+            description = "Searches after which a hot and a cold table swap their popularity, 0: never; default 0.")
+    private List<Integer> drifts = List.of(0);
+
+    private final @Mixin NumberOption rounds = NumberOption.rounds(2, 100);
+
+    @Option(names = "--quick", description = "Small tables, few searches and one round, for a look.")
+    private boolean quick;
+
+    private final @Mixin JsonOutput output = new JsonOutput();
+
+    /**
+     * A machine and a load.
+     *
+     * @param index type of the tables
+     * @param domains of the machine
+     * @param drift searches between two swaps
+     * @param pace limit of the plugin
+     * @param gateMicros age of Roost's gate
+     */
+    record Case(Index index, int domains, int drift, int pace, int gateMicros) {
+        @Override
+        public String toString() {
+            return "%s, %d domains, %s, pace %d, gate %d us"
+                    .formatted(
+                            Options.name(index),
+                            domains,
+                            drift == 0 ? "stationary" : "drift every " + drift,
+                            pace,
+                            gateMicros);
+        }
+    }
+
+    /** Everything that a case gave, by policy and run. */
+    record Outcome(Case of, long tableBytes, int searches, Map<String, List<GuestJvm.Counted>> runs) {}
+
+    @Override
+    public Integer call() throws Exception {
+        check();
+        if (quick) {
+            searches = 1_000;
+            warmUp = 1_000;
+        }
+        List<Outcome> outcomes = new ArrayList<>();
+        for (Index index : indexes) {
+            try (TemporaryFolder folder = new TemporaryFolder("roost-cachesim")) {
+                output.progress("building %d tables".formatted(tables.value()));
+                SavedTables saved = SavedTables.build(
+                        folder.path(), index, tables.value(), quick ? rows.value() / 4 : rows.value());
+                for (Case each : cases(index)) {
+                    Outcome outcome = run(saved, each);
+                    print(outcome);
+                    outcomes.add(outcome);
+                }
+            }
+        }
+        output.print(outcomes);
+        return 0;
+    }
+
+    private void check() {
+        NumberOption.check(tables, rows, rounds);
+        domains.forEach(value -> Options.require("--domains", value, 2, 31));
+        paces.forEach(value -> Options.require("--pace", value, 0, MAX));
+        gates.forEach(value -> Options.require("--gate-micros", value, 0, MAX));
+        drifts.forEach(value -> Options.require("--drift", value, 0, MAX));
+        Options.require("--workers", workers, 1, 8);
+        Options.require("--searches", searches, 1, 1_000_000);
+        Options.require("--warm-up", warmUp, 0, 1_000_000);
+        policies.stream().filter(name -> !name.equals(GuestRun.FORK_JOIN)).forEach(Policy::parse);
+    }
+
+    private List<Case> cases(Index index) {
+        List<Case> cases = new ArrayList<>();
+        for (int machine : domains) {
+            for (int drift : drifts) {
+                for (int pace : paces) {
+                    gates.forEach(gate -> cases.add(new Case(index, machine, drift, pace, gate)));
+                }
+            }
+        }
+        return cases;
+    }
+
+    /** Runs all policies in turns, in reversed order every other round. */
+    private Outcome run(SavedTables saved, Case each) throws IOException, InterruptedException {
+        saved.drawSearches(warmUp + searches, each.drift());
+        List<Long> sizes = l3Kib.stream().map(kib -> kib * 1024L).toList();
+        CacheModel model = new CacheModel(privateKib * 1024L, privateWays, sizes, l3Ways, line, each.pace());
+        GuestJvm guest = new GuestJvm(saved, model);
+        Map<String, List<GuestJvm.Counted>> runs = new LinkedHashMap<>();
+        policies.forEach(policy -> runs.put(policy, new ArrayList<>()));
+        for (int round = 0; round < (quick ? 1 : rounds.value()); round++) {
+            for (String policy : round % 2 == 0 ? policies : policies.reversed()) {
+                output.progress("round %d of %s: %s".formatted(round + 1, each, policy));
+                GuestRun run = new GuestRun(
+                        saved.folder(),
+                        policy,
+                        each.domains(),
+                        workers,
+                        sizes.getFirst(),
+                        warmUp,
+                        searches,
+                        4 * each.domains() * workers,
+                        each.gateMicros());
+                runs.computeIfAbsent(policy, none -> new ArrayList<>()).add(guest.run(run));
+            }
+        }
+        return new Outcome(each, saved.bytes(), searches, runs);
+    }
+
+    private void print(Outcome outcome) {
+        output.format("%s; %d MiB of tables", outcome.of(), outcome.tableBytes() >> 20);
+        output.line(
+                "policy     L3 MiB  misses/search (min to max)      of baseline  cold  coherence  by domain, least most"
+                        + "   steals home across  of tasks  remaps   ms/search  gave up");
+        for (int size = 0; size < l3Kib.size(); size++) {
+            double baseline = misses(outcome, policies.getFirst(), size).median();
+            for (String policy : policies) {
+                print(outcome, policy, size, baseline);
+            }
+        }
+    }
+
+    private static Samples misses(Outcome outcome, String policy, int size) {
+        return samples(
+                outcome.runs().getOrDefault(policy, List.of()),
+                run -> run.section().sum(size, L3::misses),
+                outcome.searches());
+    }
+
+    private static Samples samples(
+            Collection<GuestJvm.Counted> runs, ToDoubleFunction<GuestJvm.Counted> value, double per) {
+        return Samples.of(
+                runs.stream().map(run -> value.applyAsDouble(run) / per).toList());
+    }
+
+    private void print(Outcome outcome, String policy, int size, double baseline) {
+        List<GuestJvm.Counted> runs = outcome.runs().getOrDefault(policy, List.of());
+        int per = outcome.searches();
+        Samples misses = misses(outcome, policy, size);
+        Samples byDomain = Samples.of(runs.stream()
+                .flatMap(run -> run.section().domains().stream())
+                .map(domain -> (double) domain.l3().get(size).misses() / per)
+                .toList());
+        output.format(
+                "%-9s %7.2f %14s %16.3f %9.0f %10.1f %10.0f %11.0f %13.0f %6.0f %9.0f %7.0f %11.2f %8.0f",
+                policy,
+                l3Kib.get(size) / 1024.,
+                misses.spread("%.0f"),
+                misses.median() / baseline,
+                samples(runs, run -> run.section().sum(size, L3::cold), per).median(),
+                samples(runs, run -> run.section().sum(size, L3::coherence), per)
+                        .median(),
+                byDomain.least(),
+                byDomain.most(),
+                samples(runs, run -> run.scheduled().atHome(), 1).median(),
+                samples(runs, run -> run.scheduled().across(), 1).median(),
+                samples(runs, run -> run.scheduled().tasks(), 1).median(),
+                samples(runs, run -> run.scheduled().remaps(), 1).median(),
+                samples(runs, run -> run.scheduled().micros() / 1e3, per).median(),
+                samples(runs, run -> run.section().paceGivenUp(), 1).median());
+    }
+}
