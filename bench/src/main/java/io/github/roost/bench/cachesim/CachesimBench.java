@@ -100,9 +100,6 @@ public final class CachesimBench implements Callable<Integer> {
 
     private final @Mixin NumberOption rounds = NumberOption.rounds(2, 100);
 
-    @Option(names = "--quick", description = "Small tables, few searches and one round, for a look.")
-    private boolean quick;
-
     private final @Mixin JsonOutput output = new JsonOutput();
 
     /**
@@ -133,16 +130,11 @@ public final class CachesimBench implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         check();
-        if (quick) {
-            searches = 1_000;
-            warmUp = 1_000;
-        }
         List<Outcome> outcomes = new ArrayList<>();
         for (Index index : indexes) {
             try (TemporaryFolder folder = new TemporaryFolder("roost-cachesim")) {
                 output.progress("building %d tables".formatted(tables.value()));
-                SavedTables saved = SavedTables.build(
-                        folder.path(), index, tables.value(), quick ? rows.value() / 4 : rows.value());
+                SavedTables saved = SavedTables.build(folder.path(), index, tables.value(), rows.value());
                 for (Case each : cases(index)) {
                     Outcome outcome = run(saved, each);
                     print(outcome);
@@ -186,7 +178,7 @@ public final class CachesimBench implements Callable<Integer> {
         GuestJvm guest = new GuestJvm(saved, model);
         Map<String, List<GuestJvm.Counted>> runs = new LinkedHashMap<>();
         policies.forEach(policy -> runs.put(policy, new ArrayList<>()));
-        for (int round = 0; round < (quick ? 1 : rounds.value()); round++) {
+        for (int round = 0; round < rounds.value(); round++) {
             for (String policy : round % 2 == 0 ? policies : policies.reversed()) {
                 output.progress("round %d of %s: %s".formatted(round + 1, each, policy));
                 GuestRun run = new GuestRun(
