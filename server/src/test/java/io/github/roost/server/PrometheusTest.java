@@ -101,9 +101,10 @@ class PrometheusTest {
         }
     }
 
+    /** The recall comes last: a scrape is a snapshot of up to a second ago, perhaps of before it was known. */
     private static boolean scraped() throws InterruptedException {
         try {
-            return !ask("query?query=roost_workers").path("result").isEmpty();
+            return !ask("query?query=roost_table_recall").path("result").isEmpty();
         } catch (IOException e) {
             return false;
         }
