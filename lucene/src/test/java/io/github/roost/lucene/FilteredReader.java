@@ -47,7 +47,8 @@ final class FilteredReader extends FilterDirectoryReader {
         return in.getReaderCacheHelper();
     }
 
-    private abstract static class Segment extends FilterLeafReader {
+    /** A segment's reader, under the keys of the segment itself. */
+    abstract static class Segment extends FilterLeafReader {
         Segment(LeafReader in) {
             super(in);
         }

@@ -6,7 +6,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.FilterDirectoryReader;
-import org.apache.lucene.index.FilterLeafReader;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.search.AcceptDocs;
@@ -47,7 +46,7 @@ final class WatchedReader extends FilterDirectoryReader {
         return in.getReaderCacheHelper();
     }
 
-    private static final class Watched extends FilterLeafReader {
+    private static final class Watched extends FilteredReader.Segment {
         private final ConcurrentMap<IndexReader.CacheKey, Set<String>> searchers;
 
         Watched(LeafReader in, ConcurrentMap<IndexReader.CacheKey, Set<String>> searchers) {
@@ -62,16 +61,6 @@ final class WatchedReader extends FilterDirectoryReader {
                     .computeIfAbsent(in.getCoreCacheHelper().getKey(), key -> ConcurrentHashMap.newKeySet())
                     .add(Thread.currentThread().getName());
             in.searchNearestVectors(field, target, collector, accept);
-        }
-
-        @Override
-        public @Nullable CacheHelper getCoreCacheHelper() {
-            return in.getCoreCacheHelper();
-        }
-
-        @Override
-        public @Nullable CacheHelper getReaderCacheHelper() {
-            return in.getReaderCacheHelper();
         }
     }
 }

@@ -10,17 +10,10 @@ import org.apache.lucene.search.knn.KnnCollectorManager;
 
 /** A query for the nearest byte vectors, which searches each segment through {@link ShardSearch}. Does not copy its vector. */
 final class NearestBytes extends KnnByteVectorQuery {
-    private final int bytes;
     private final ShardSearch shard;
 
-    NearestBytes(String field, FieldFormat format, byte[] vector, ShardSearch shard) {
-        super(
-                field,
-                vector,
-                format.collected(shard.hits().k(), shard.width()),
-                shard.filter(),
-                format.strategy(shard.width()));
-        this.bytes = vector.length;
+    NearestBytes(String field, byte[] vector, ShardSearch shard) {
+        super(field, vector, shard.collected(), shard.filter(), shard.strategy());
         this.shard = shard;
     }
 
@@ -29,10 +22,7 @@ final class NearestBytes extends KnnByteVectorQuery {
             LeafReaderContext context, AcceptDocs acceptDocs, int visitedLimit, KnnCollectorManager collectors)
             throws IOException {
         return shard.search(
-                context,
-                bytes,
-                visitedLimit,
-                () -> super.approximateSearch(context, acceptDocs, visitedLimit, collectors));
+                context, visitedLimit, () -> super.approximateSearch(context, acceptDocs, visitedLimit, collectors));
     }
 
     @Override

@@ -11,18 +11,10 @@ import org.apache.lucene.search.knn.KnnCollectorManager;
 
 /** A query for the nearest byte vectors of nested objects, at most one per document, which searches each segment through {@link ShardSearch}. Does not copy its vector. */
 final class NearestChunkBytes extends DiversifyingChildrenByteKnnVectorQuery {
-    private final int bytes;
     private final ShardSearch shard;
 
-    NearestChunkBytes(String field, FieldFormat format, byte[] vector, ShardSearch shard, BitSetProducer documents) {
-        super(
-                field,
-                vector,
-                shard.filter(),
-                format.collected(shard.hits().k(), shard.width()),
-                documents,
-                format.strategy(shard.width()));
-        this.bytes = vector.length;
+    NearestChunkBytes(String field, byte[] vector, ShardSearch shard, BitSetProducer documents) {
+        super(field, vector, shard.filter(), shard.collected(), documents, shard.strategy());
         this.shard = shard;
     }
 
@@ -31,10 +23,7 @@ final class NearestChunkBytes extends DiversifyingChildrenByteKnnVectorQuery {
             LeafReaderContext context, AcceptDocs acceptDocs, int visitedLimit, KnnCollectorManager collectors)
             throws IOException {
         return shard.search(
-                context,
-                bytes,
-                visitedLimit,
-                () -> super.approximateSearch(context, acceptDocs, visitedLimit, collectors));
+                context, visitedLimit, () -> super.approximateSearch(context, acceptDocs, visitedLimit, collectors));
     }
 
     @Override

@@ -10,17 +10,10 @@ import org.apache.lucene.search.knn.KnnCollectorManager;
 
 /** A query for the nearest float vectors, which searches each segment through {@link ShardSearch}. Does not copy its vector. */
 final class NearestFloats extends KnnFloatVectorQuery {
-    private final int bytes;
     private final ShardSearch shard;
 
-    NearestFloats(String field, FieldFormat format, float[] vector, ShardSearch shard) {
-        super(
-                field,
-                vector,
-                format.collected(shard.hits().k(), shard.width()),
-                shard.filter(),
-                format.strategy(shard.width()));
-        this.bytes = vector.length * Float.BYTES;
+    NearestFloats(String field, float[] vector, ShardSearch shard) {
+        super(field, vector, shard.collected(), shard.filter(), shard.strategy());
         this.shard = shard;
     }
 
@@ -29,10 +22,7 @@ final class NearestFloats extends KnnFloatVectorQuery {
             LeafReaderContext context, AcceptDocs acceptDocs, int visitedLimit, KnnCollectorManager collectors)
             throws IOException {
         return shard.search(
-                context,
-                bytes,
-                visitedLimit,
-                () -> super.approximateSearch(context, acceptDocs, visitedLimit, collectors));
+                context, visitedLimit, () -> super.approximateSearch(context, acceptDocs, visitedLimit, collectors));
     }
 
     @Override

@@ -243,6 +243,8 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
         ShardSearch shard = new ShardSearch(
                 node,
                 context.index().getName(),
+                type.format(),
+                type.vectorBytes(),
                 Math.max(k, effortIn(context)),
                 new NearestHits(k, minScore == null ? Float.NEGATIVE_INFINITY : minScore),
                 filterIn(context, nested, together),

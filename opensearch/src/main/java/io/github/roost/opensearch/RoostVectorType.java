@@ -40,6 +40,15 @@ final class RoostVectorType extends MappedFieldType {
         return writing;
     }
 
+    FieldFormat format() {
+        return format;
+    }
+
+    /** The bytes of a vector. */
+    int vectorBytes() {
+        return shape.dimension() * (shape.elements() == Elements.FLOAT ? Float.BYTES : Byte.BYTES);
+    }
+
     /** The table rows that belong to documents; null for none. */
     @Nullable
     FieldAttributes attributes() {
@@ -62,14 +71,14 @@ final class RoostVectorType extends MappedFieldType {
 
     private Query floats(float[] vector, ShardSearch shard) {
         return shard.documents() == null
-                ? new NearestFloats(name(), format, vector, shard)
-                : new NearestChunkFloats(name(), format, vector, shard, shard.documents());
+                ? new NearestFloats(name(), vector, shard)
+                : new NearestChunkFloats(name(), vector, shard, shard.documents());
     }
 
     private Query bytes(byte[] vector, ShardSearch shard) {
         return shard.documents() == null
-                ? new NearestBytes(name(), format, vector, shard)
-                : new NearestChunkBytes(name(), format, vector, shard, shard.documents());
+                ? new NearestBytes(name(), vector, shard)
+                : new NearestChunkBytes(name(), vector, shard, shard.documents());
     }
 
     /** The query for a quantized format: collects as many hits as the search is wide, and rescores them by their vectors. */
@@ -79,7 +88,7 @@ final class RoostVectorType extends MappedFieldType {
             throw new IllegalArgumentException("min_score is not for field [" + name() + "] of format "
                     + RoostSettings.name(format) + ", got " + hits.minScore());
         }
-        NearestHits all = new NearestHits(format.collected(hits.k(), shard.width()), Float.NEGATIVE_INFINITY);
+        NearestHits all = new NearestHits(shard.collected(), Float.NEGATIVE_INFINITY);
         return new Rescored(floats(vector, shard.with(all)), vector, name(), hits.k());
     }
 

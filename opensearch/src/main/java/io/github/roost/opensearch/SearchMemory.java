@@ -52,11 +52,14 @@ final class SearchMemory {
     /** {@return the bytes of the copies of graphs, which are counted anew} */
     long countCopies() {
         long bytes = GraphCopies.openBytes();
-        long before = copies.getAndSet(bytes);
-        CircuitBreaker known = breaker;
-        if (bytes != before && known != null) {
-            known.addWithoutBreaking(bytes - before);
-            setLimit();
+        // Searches read, and write only after a change.
+        if (bytes != copies.get()) {
+            long before = copies.getAndSet(bytes);
+            CircuitBreaker known = breaker;
+            if (known != null) {
+                known.addWithoutBreaking(bytes - before);
+                setLimit();
+            }
         }
         return bytes;
     }

@@ -1,5 +1,6 @@
 package io.github.roost.bench.cachesim;
 
+import io.github.roost.bench.locality.MadeUpMachine;
 import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats;
@@ -11,11 +12,6 @@ import io.github.roost.core.spi.GroupRule;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.ivf.IvfTable;
 import io.github.roost.simulator.Policy;
-import io.github.roost.topology.CacheDomain;
-import io.github.roost.topology.Core;
-import io.github.roost.topology.DomainLevel;
-import io.github.roost.topology.Pinner;
-import io.github.roost.topology.Topology;
 import io.github.roost.vector.SearchResult;
 import java.io.IOException;
 import java.time.Duration;
@@ -27,7 +23,6 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** The tables in a guest, under a policy. As in {@code bench replay}, only Roost's own divides large HNSW tables into regions. Thread-safe. */
@@ -111,25 +106,13 @@ final class GuestTables implements AutoCloseable {
                 false);
     }
 
-    /** Not read from a description by hwloc, whose start takes the emulator long. */
-    private static Topology machine(GuestRun run) {
-        List<CacheDomain> domains = new ArrayList<>();
-        for (int domain = 0; domain < run.domains(); domain++) {
-            int first = domain * run.workers();
-            List<Core> cores = IntStream.range(first, first + run.workers())
-                    .mapToObj(core -> new Core(core, -1, List.of(core)))
-                    .toList();
-            domains.add(new CacheDomain(domain, run.l3Bytes(), List.of(0), 0, cores));
-        }
-        return new Topology("modelled", DomainLevel.L3, false, domains);
-    }
-
     private static Orchestrator.Builder builder(GuestRun run) {
         Policy policy = Policy.parse(run.policy()).getFirst();
         return Orchestrator.builder()
                 .recallShare(0)
-                .topology(machine(run))
-                .pinner(core -> new Pinner.Result(core.pus(), List.of(), -1, false, "a modelled machine"))
+                // Not read from a description by hwloc, whose start takes the emulator long.
+                .topology(MadeUpMachine.topology(run.domains(), run.workers(), run.l3Bytes()))
+                .pinner(MadeUpMachine::unpinned)
                 .scheduling(policy.scheduling())
                 .overloadPolicy(OverloadPolicy.block(Duration.ofSeconds(60)))
                 .ringCapacity(RING)

@@ -49,19 +49,27 @@ public record MadeUpMachine(int domains, int workersPerDomain) {
 
     /** A builder of an orchestrator on this machine. */
     Orchestrator.Builder orchestrator() {
+        return Orchestrator.builder()
+                .recallShare(0)
+                .topology(topology(domains, workersPerDomain, CACHE_BYTES))
+                .pinner(MadeUpMachine::unpinned);
+    }
+
+    /** A topology of domains of so many workers, whose caches have these bytes. */
+    public static Topology topology(int domains, int workersPerDomain, long cacheBytes) {
         List<CacheDomain> all = new ArrayList<>();
         for (int domain = 0; domain < domains; domain++) {
             int first = domain * workersPerDomain;
             List<Core> cores = IntStream.range(first, first + workersPerDomain)
                     .mapToObj(core -> new Core(core, -1, List.of(core)))
                     .toList();
-            all.add(new CacheDomain(domain, CACHE_BYTES, List.of(0), 0, cores));
+            all.add(new CacheDomain(domain, cacheBytes, List.of(0), 0, cores));
         }
-        Topology topology = new Topology("made up", DomainLevel.L3, false, all);
-        return Orchestrator.builder().recallShare(0).topology(topology).pinner(MadeUpMachine::unpinned);
+        return new Topology("made up", DomainLevel.L3, false, all);
     }
 
-    private static Pinner.Result unpinned(Core core) {
+    /** Pins no worker. */
+    public static Pinner.Result unpinned(Core core) {
         return new Pinner.Result(core.pus(), List.of(), -1, false, "a made-up machine");
     }
 
