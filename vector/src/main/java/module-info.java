@@ -10,6 +10,7 @@ module io.github.roost.vector {
     exports io.github.roost.vector;
     exports io.github.roost.vector.spi;
     exports io.github.roost.vector.file to
+            io.github.roost.documents,
             io.github.roost.index.disk,
             io.github.roost.index.hnsw,
             io.github.roost.index.ivf,

@@ -1,0 +1,17 @@
+package io.github.roost.documents;
+
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.Vectors;
+
+/** Distances between two vectors, as tables compute them up to rounding. Stateless. */
+final class Distances {
+    private Distances() {}
+
+    static float of(Metric metric, float[] a, float[] b) {
+        return switch (metric) {
+            case SQUARED_L2 -> Vectors.squaredDistance(a, b);
+            case INNER_PRODUCT -> -Vectors.product(a, b);
+            case COSINE -> 1 - Vectors.product(Vectors.normalized(a), Vectors.normalized(b));
+        };
+    }
+}

@@ -1,0 +1,51 @@
+package io.github.roost.documents;
+
+import io.github.roost.vector.IdFilter;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.roaringbitmap.RoaringBitmap;
+
+/**
+ * The rows of the filters that were used last, as long as nothing changes. A filter that comes a second time is one whose answers a graph
+ * may keep. Thread-safe.
+ */
+final class FilterCache {
+    private static final int MAX_FILTERS = 64;
+
+    private final Map<DocumentFilter, Rows> filters = new LinkedHashMap<>(MAX_FILTERS, .75f, true) {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<DocumentFilter, Rows> eldest) {
+            return size() > MAX_FILTERS;
+        }
+    };
+
+    private record Rows(long version, IdFilter filter) {}
+
+    /**
+     * {@return the rows that meet a filter}
+     *
+     * @param filter the filter
+     * @param version changes with the index
+     * @param index is not changed during the call
+     */
+    IdFilter rows(DocumentFilter filter, long version, MetadataIndex index) {
+        synchronized (filters) {
+            Rows known = filters.get(filter);
+            if (known != null && known.version == version) {
+                if (!known.filter.isCached()) {
+                    known = new Rows(version, known.filter.cached());
+                    filters.put(filter, known);
+                }
+                return known.filter;
+            }
+        }
+        RoaringBitmap rows = index.rows(filter);
+        IdFilter allowed = IdFilter.of(row -> rows.contains((int) row));
+        synchronized (filters) {
+            filters.put(filter, new Rows(version, allowed));
+        }
+        return allowed;
+    }
+}

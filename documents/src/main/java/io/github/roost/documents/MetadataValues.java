@@ -1,0 +1,72 @@
+package io.github.roost.documents;
+
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** The values that metadata may have, and the order in which filters compare them. Stateless. */
+final class MetadataValues {
+    private static final String EXPECTED =
+            "expected a String, Boolean, Integer, Long, finite Float or Double, UUID, or a List of these";
+
+    private MetadataValues() {}
+
+    /** {@return an unmodifiable copy in the same order} */
+    static Map<String, Object> copyOf(Map<String, Object> metadata) {
+        Map<String, Object> copy = LinkedHashMap.newLinkedHashMap(metadata.size());
+        for (Map.Entry<String, Object> each : metadata.entrySet()) {
+            String name = each.getKey();
+            if (name == null) {
+                throw new IllegalArgumentException("the name of metadata must not be null");
+            }
+            if (each.getValue() instanceof List<?> list) {
+                List<Object> elements = new ArrayList<>();
+                for (Object element : list) {
+                    elements.add(requireSingle(name, element));
+                }
+                copy.put(name, List.copyOf(elements));
+            } else {
+                copy.put(name, requireSingle(name, each.getValue()));
+            }
+        }
+        return Collections.unmodifiableMap(copy);
+    }
+
+    static Object requireSingle(String name, @Nullable Object value) {
+        boolean isFit = switch (value) {
+            case null -> false;
+            case String _, Boolean _, Integer _, Long _, UUID _ -> true;
+            case Float number -> Float.isFinite(number);
+            case Double number -> Double.isFinite(number);
+            default -> false;
+        };
+        if (value == null || !isFit) {
+            throw new IllegalArgumentException("metadata '" + name + "' is " + value
+                    + (value == null ? "" : " (" + value.getClass().getName() + ")") + ", " + EXPECTED);
+        }
+        return value;
+    }
+
+    /**
+     * {@return what stands for a value in comparisons: a String, Boolean or BigDecimal, each comparable with its own kind} Two numbers are
+     * equal if their decimal texts are, so the float 0.1 equals the double 0.1.
+     */
+    static Comparable<?> comparable(Object value) {
+        return switch (value) {
+            case String string -> string;
+            case Boolean bool -> bool;
+            case UUID uuid -> uuid.toString();
+            default -> decimal(new BigDecimal(value.toString()));
+        };
+    }
+
+    /** 1 and 1.0 become equal, also as keys of a hash map. */
+    private static BigDecimal decimal(BigDecimal number) {
+        return number.signum() == 0 ? BigDecimal.ZERO : number.stripTrailingZeros();
+    }
+}

@@ -1,0 +1,109 @@
+package io.github.roost.documents;
+
+import io.github.roost.documents.file.CollectionState;
+import io.github.roost.documents.file.DocumentFile;
+import io.github.roost.index.hnsw.LiveTable;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The vector table of a collection. It is derived from the documents: a saved table, and the changes since, or all vectors, if none is saved or the
+ * saved one is damaged. A change is brought over by its row, as the documents have it now, so a change that the saved table has already does no
+ * harm.
+ */
+final class VectorTableFiles {
+    private static final Logger LOG = LoggerFactory.getLogger(VectorTableFiles.class);
+
+    private final OpenStore store;
+    private final String name;
+
+    VectorTableFiles(OpenStore store, String name) {
+        this.store = store;
+        this.name = name;
+    }
+
+    /**
+     * Opens the table.
+     *
+     * @param state of the collection, with a dimension
+     * @param documents the number of documents
+     * @return a table with the vectors of all documents
+     */
+    LiveTable open(CollectionState state, int documents) {
+        if (state.snapshot() > 0) {
+            Path saved = path(state.number(), state.snapshot());
+            try {
+                LiveTable table = LiveTable.open(store.orchestrator(), tableName(), saved);
+                if (bringUpToDate(table, state) && table.size() == documents) {
+                    return table;
+                }
+                table.close();
+                LOG.warn("{} does not fit the documents of '{}': its vectors are indexed again", saved, name);
+            } catch (IOException damaged) {
+                LOG.warn("{} is missing or damaged: the vectors of '{}' are indexed again", saved, name, damaged);
+            }
+        }
+        return ofVectors(state);
+    }
+
+    private boolean bringUpToDate(LiveTable table, CollectionState state) {
+        if (table.dimension() != state.dimension() || table.metric() != store.metric()) {
+            return false;
+        }
+        DocumentFile file = store.file();
+        file.forEachChangedRow(state.number(), state.snapshot(), row -> {
+            float[] vector = file.vector(state.number(), (int) row);
+            if (vector == null) {
+                table.remove(row);
+            } else {
+                table.put(row, vector);
+            }
+        });
+        return true;
+    }
+
+    private LiveTable ofVectors(CollectionState state) {
+        LiveTable table = empty(state.dimension());
+        store.file().forEachVector(state.number(), (row, vector) -> table.put(row, vector));
+        return table;
+    }
+
+    /** {@return a table without rows} */
+    LiveTable empty(int dimension) {
+        return LiveTable.builder().name(tableName()).metric(store.metric()).build(store.orchestrator(), dimension);
+    }
+
+    private String tableName() {
+        return store.folder().getFileName() + "/" + name;
+    }
+
+    /** Saves a table that has at least the changes up to the given one. */
+    void save(LiveTable table, int number, long change) throws IOException {
+        Path path = path(number, change);
+        Files.createDirectories(path.getParent());
+        table.save(path);
+    }
+
+    /** Deletes the saved tables of a collection, except that of the given change. */
+    void deleteOthers(int number, long change) throws IOException {
+        Path kept = path(number, change);
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(kept.getParent(), number + "-*")) {
+            for (Path file : files) {
+                if (!file.equals(kept)) {
+                    Files.deleteIfExists(file);
+                }
+            }
+        } catch (NoSuchFileException none) {
+            // No table has been saved yet.
+        }
+    }
+
+    private Path path(int number, long change) {
+        return store.folder().resolve("tables").resolve(number + "-" + change + ".roost");
+    }
+}

@@ -1,0 +1,336 @@
+package io.github.roost.documents.file;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.function.BiConsumer;
+import java.util.function.LongConsumer;
+import java.util.zip.ZipOutputStream;
+import org.h2.mvstore.Cursor;
+import org.h2.mvstore.DataUtils;
+import org.h2.mvstore.MVMap;
+import org.h2.mvstore.MVStore;
+import org.h2.mvstore.MVStoreException;
+import org.h2.mvstore.type.ByteArrayDataType;
+import org.h2.mvstore.type.DataType;
+import org.h2.mvstore.type.LongDataType;
+import org.h2.mvstore.type.StringDataType;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The documents and vectors of all collections of a store, in one file of H2's MVStore: a file of B-trees, to which each commit appends what has
+ * changed. Any thread may read. Changes and commits are made under the lock of their caller, so that a commit has no half of a
+ * change. Nothing else commits.
+ */
+public final class DocumentFile implements AutoCloseable {
+    private static final String FORMAT = "1";
+    private static final String FORMAT_KEY = "format";
+    private static final String OPTIONS_KEY = "options";
+    /** Bits of a key that number rows and changes within a collection. */
+    private static final int NUMBER_BITS = 40;
+
+    private static final int PAGE_BYTES = 8 << 10;
+    /** Bytes that one step of compaction rewrites. */
+    private static final int COMPACTION_BYTES = 1 << 20;
+
+    private static final int FILL_PERCENT = 60;
+
+    private final Path path;
+    private final MVStore store;
+    private final MVMap<String, byte[]> collections;
+    /** The row of each id; the collection is the head of the key. */
+    private final MVMap<String, Long> rows;
+
+    private final MVMap<Long, byte[]> documents;
+    private final MVMap<Long, byte[]> vectors;
+    /** The row that each change concerned, since the vector table was saved. */
+    private final MVMap<Long, Long> changes;
+
+    private final MVMap<String, String> settings;
+
+    private DocumentFile(Path path, MVStore store) {
+        this.path = path;
+        this.store = store;
+        this.collections = map("collections", StringDataType.INSTANCE, ByteArrayDataType.INSTANCE);
+        this.rows = map("rows", StringDataType.INSTANCE, LongDataType.INSTANCE);
+        this.documents = map("documents", LongDataType.INSTANCE, ByteArrayDataType.INSTANCE);
+        this.vectors = map("vectors", LongDataType.INSTANCE, ByteArrayDataType.INSTANCE);
+        this.changes = map("changes", LongDataType.INSTANCE, LongDataType.INSTANCE);
+        this.settings = map("settings", StringDataType.INSTANCE, StringDataType.INSTANCE);
+    }
+
+    private <K, V> MVMap<K, V> map(String name, DataType<K> keys, DataType<V> values) {
+        return store.openMap(name, new MVMap.Builder<K, V>().keyType(keys).valueType(values));
+    }
+
+    /**
+     * Opens a file, or creates it.
+     *
+     * @param path the file, in an existing folder
+     * @param cacheBytes the heap that cached pages may take
+     * @return the file, to be closed
+     * @throws IOException if it is open elsewhere, damaged, or of another version
+     */
+    public static DocumentFile open(Path path, long cacheBytes) throws IOException {
+        DocumentFile file = null;
+        try {
+            file = new DocumentFile(
+                    path,
+                    new MVStore.Builder()
+                            .fileName(SteadyFilePath.nameOf(path))
+                            .cacheSize((int) Math.max(1, cacheBytes >> 20))
+                            .pageSplitSize(PAGE_BYTES)
+                            .autoCommitDisabled()
+                            .autoCommitBufferSize(0)
+                            .open());
+            file.requireFormat();
+            return file;
+        } catch (MVStoreException failed) {
+            throw failed.getErrorCode() == DataUtils.ERROR_FILE_LOCKED
+                    ? new IOException(path + " is open in another process, or under another name in this one", failed)
+                    : new IOException(
+                            path + " cannot be opened as a store of documents: " + failed.getMessage(), failed);
+        } catch (IOException | RuntimeException | Error failed) {
+            if (file != null) {
+                file.store.closeImmediately();
+            }
+            throw failed;
+        }
+    }
+
+    private void requireFormat() throws IOException {
+        String format = settings.putIfAbsent(FORMAT_KEY, FORMAT);
+        if (format != null && !format.equals(FORMAT)) {
+            throw new IOException(path + " has format " + format + ", expected " + FORMAT);
+        }
+    }
+
+    /** {@return the path of the file} */
+    public Path path() {
+        return path;
+    }
+
+    /**
+     * Keeps the options of a new store.
+     *
+     * @param value the options
+     * @return the options of an older store, or null if it is new
+     */
+    public @Nullable String options(String value) {
+        return settings.putIfAbsent(OPTIONS_KEY, value);
+    }
+
+    /** {@return the names of all collections} */
+    public List<String> collections() {
+        List<String> names = new ArrayList<>();
+        read(() -> names.addAll(collections.keySet()));
+        return List.copyOf(names);
+    }
+
+    /** {@return the state of a collection, or null if there is none of that name} */
+    public @Nullable CollectionState collection(String name) {
+        byte[] bytes = read(() -> collections.get(name));
+        return bytes == null ? null : CollectionState.decode(bytes);
+    }
+
+    /** Keeps the state of a collection. */
+    public void collection(String name, CollectionState state) {
+        collections.put(name, state.encode());
+    }
+
+    /** {@return a number that no collection has} */
+    public int newNumber() {
+        return collections.values().stream()
+                        .mapToInt(bytes -> CollectionState.decode(bytes).number())
+                        .max()
+                        .orElse(0)
+                + 1;
+    }
+
+    /** {@return the row of a document, or -1} */
+    public int row(int collection, String id) {
+        Long row = read(() -> rows.get(key(collection, id)));
+        return row == null ? -1 : row.intValue();
+    }
+
+    /** {@return a document, or null if the row has none} */
+    public @Nullable StoredDocument document(int collection, int row) {
+        byte[] bytes = read(() -> documents.get(key(collection, row)));
+        return bytes == null ? null : StoredDocument.decode(bytes, true);
+    }
+
+    /** {@return the vector of a document, or null if the row has none} */
+    public float @Nullable [] vector(int collection, int row) {
+        byte[] bytes = read(() -> vectors.get(key(collection, row)));
+        return bytes == null ? null : floats(bytes);
+    }
+
+    /**
+     * Keeps a document, new or in place of the row's old one.
+     *
+     * @param collection the number of its collection
+     * @param row its row
+     * @param document the document
+     * @param vector its vector
+     */
+    public void put(int collection, int row, StoredDocument document, float[] vector) {
+        documents.put(key(collection, row), document.encode());
+        vectors.put(key(collection, row), bytes(vector));
+        rows.put(key(collection, document.id()), (long) row);
+    }
+
+    /** Removes a document. */
+    public void remove(int collection, int row, String id) {
+        rows.remove(key(collection, id));
+        documents.remove(key(collection, row));
+        vectors.remove(key(collection, row));
+    }
+
+    /** Keeps the row that a change concerned. */
+    public void changed(int collection, long change, int row) {
+        changes.put(key(collection, change), (long) row);
+    }
+
+    /** Calls a function with the row of each kept change after the given one. */
+    public void forEachChangedRow(int collection, long after, LongConsumer row) {
+        forEach(changes, key(collection, after + 1), key(collection + 1, 0), (change, changed) -> row.accept(changed));
+    }
+
+    /** Forgets the changes up to the given one. */
+    public void forgetChanges(int collection, long upTo) {
+        removeRange(changes, key(collection, 0), key(collection, upTo + 1));
+    }
+
+    /** Calls a function with each row of a collection and its document without the text, by row. */
+    public void forEachDocument(int collection, BiConsumer<Integer, StoredDocument> document) {
+        forEach(
+                documents,
+                key(collection, 0),
+                key(collection + 1, 0),
+                (key, bytes) -> document.accept(rowOf(key), StoredDocument.decode(bytes, false)));
+    }
+
+    /** Calls a function with each row of a collection and its vector, by row. */
+    public void forEachVector(int collection, BiConsumer<Integer, float[]> vector) {
+        forEach(
+                vectors,
+                key(collection, 0),
+                key(collection + 1, 0),
+                (key, bytes) -> vector.accept(rowOf(key), floats(bytes)));
+    }
+
+    /** Removes a collection with its documents. */
+    public void drop(String name, int number) {
+        collections.remove(name);
+        removeRange(documents, key(number, 0), key(number + 1, 0));
+        removeRange(vectors, key(number, 0), key(number + 1, 0));
+        removeRange(changes, key(number, 0), key(number + 1, 0));
+        removeRange(rows, key(number, ""), key(number + 1, ""));
+    }
+
+    /** Writes all changes to the file, and a little more to compact it. The file survives a killed process from now on. */
+    public void commit() {
+        write(() -> {
+            store.commit();
+            if (store.compact(FILL_PERCENT, COMPACTION_BYTES)) {
+                store.commit();
+            }
+        });
+    }
+
+    /** Makes what was committed survive a power loss. */
+    public void sync() {
+        write(store::sync);
+    }
+
+    /**
+     * Writes the content of this file as an entry of an archive. No change may be made meanwhile.
+     *
+     * @param archive the archive
+     * @throws IOException if it cannot be written
+     */
+    public void backup(ZipOutputStream archive) throws IOException {
+        store.getFileStore().backup(archive);
+    }
+
+    @Override
+    public void close() {
+        if (store.isClosed()) {
+            return;
+        }
+        write(() -> store.close(0));
+    }
+
+    /** Closes the file without writing: after a failed write, what it has on the disk is all that counts. */
+    public void abandon() {
+        store.closeImmediately();
+    }
+
+    private interface Reading<T> {
+        @Nullable
+        T read();
+    }
+
+    private <T> @Nullable T read(Reading<T> reading) {
+        try {
+            return reading.read();
+        } catch (MVStoreException failed) {
+            throw new UncheckedIOException(new IOException(path + " cannot be read: " + failed.getMessage(), failed));
+        }
+    }
+
+    private void write(Runnable writing) {
+        try {
+            writing.run();
+        } catch (MVStoreException failed) {
+            throw new UncheckedIOException(
+                    new IOException(path + " cannot be written: " + failed.getMessage(), failed));
+        }
+    }
+
+    private <V> void forEach(MVMap<Long, V> map, long from, long end, BiConsumer<Long, V> each) {
+        read(() -> {
+            Cursor<Long, V> cursor = map.cursor(from, end - 1, false);
+            while (cursor.hasNext()) {
+                Long key = cursor.next();
+                each.accept(key, cursor.getValue());
+            }
+            return true;
+        });
+    }
+
+    private static <K extends Comparable<K>> void removeRange(MVMap<K, ?> map, K from, K end) {
+        for (K key = map.ceilingKey(from); key != null && key.compareTo(end) < 0; key = map.higherKey(key)) {
+            map.remove(key);
+        }
+    }
+
+    private static long key(int collection, long number) {
+        return (long) collection << NUMBER_BITS | number;
+    }
+
+    private static int rowOf(long key) {
+        return (int) (key & (1L << NUMBER_BITS) - 1);
+    }
+
+    /** Of eight digits first, so that the ids of a collection are neighbors. */
+    private static String key(int collection, String id) {
+        return HexFormat.of().toHexDigits(collection) + id;
+    }
+
+    private static byte[] bytes(float[] vector) {
+        ByteBuffer bytes = ByteBuffer.allocate(vector.length * Float.BYTES);
+        bytes.asFloatBuffer().put(vector);
+        return bytes.array();
+    }
+
+    private static float[] floats(byte[] bytes) {
+        float[] vector = new float[bytes.length / Float.BYTES];
+        ByteBuffer.wrap(bytes).asFloatBuffer().get(vector);
+        return vector;
+    }
+}

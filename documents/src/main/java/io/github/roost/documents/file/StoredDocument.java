@@ -1,0 +1,167 @@
+package io.github.roost.documents.file;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A document as it is kept, without its vector.
+ *
+ * @param id the document's id
+ * @param metadata values of the types that {@link #encode} names, or lists of them
+ * @param text the text, or null
+ */
+public record StoredDocument(
+        String id, Map<String, Object> metadata, @Nullable String text) {
+    private static final int VERSION = 1;
+    private static final int NO_TEXT = -1;
+
+    /** {@return the bytes of this document: version, id, metadata, text} */
+    public byte[] encode() {
+        var bytes = new ByteArrayOutputStream(64 + id.length() + (text == null ? 0 : text.length()));
+        try (var out = new DataOutputStream(bytes)) {
+            out.writeByte(VERSION);
+            writeString(out, id);
+            out.writeInt(metadata.size());
+            for (Map.Entry<String, Object> each : metadata.entrySet()) {
+                writeString(out, each.getKey());
+                writeValue(out, each.getValue());
+            }
+            if (text == null) {
+                out.writeInt(NO_TEXT);
+            } else {
+                writeString(out, text);
+            }
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible);
+        }
+        return bytes.toByteArray();
+    }
+
+    /**
+     * Reads a document.
+     *
+     * @param bytes the result of {@link #encode}
+     * @param withText whether to read the text too; otherwise it is null
+     * @return the document
+     */
+    public static StoredDocument decode(byte[] bytes, boolean withText) {
+        try (var in = new DataInputStream(new ByteArrayInputStream(bytes))) {
+            int version = in.readByte();
+            if (version != VERSION) {
+                throw new IOException("a document of version " + version + ", expected " + VERSION);
+            }
+            String id = readString(in);
+            int size = in.readInt();
+            Map<String, Object> metadata = LinkedHashMap.newLinkedHashMap(Math.min(size, bytes.length));
+            for (int i = 0; i < size; i++) {
+                metadata.put(readString(in), readValue(in));
+            }
+            return new StoredDocument(id, metadata, withText ? readText(in) : null);
+        } catch (IOException damaged) {
+            throw new UncheckedIOException(damaged);
+        }
+    }
+
+    private static void writeValue(DataOutputStream out, Object value) throws IOException {
+        switch (value) {
+            case String string -> {
+                out.writeByte('s');
+                writeString(out, string);
+            }
+            case Boolean bool -> {
+                out.writeByte('b');
+                out.writeBoolean(bool);
+            }
+            case Integer number -> {
+                out.writeByte('i');
+                out.writeInt(number);
+            }
+            case Long number -> {
+                out.writeByte('l');
+                out.writeLong(number);
+            }
+            case Float number -> {
+                out.writeByte('f');
+                out.writeFloat(number);
+            }
+            case Double number -> {
+                out.writeByte('d');
+                out.writeDouble(number);
+            }
+            case UUID uuid -> {
+                out.writeByte('u');
+                out.writeLong(uuid.getMostSignificantBits());
+                out.writeLong(uuid.getLeastSignificantBits());
+            }
+            case List<?> list -> {
+                out.writeByte('[');
+                out.writeInt(list.size());
+                for (Object each : list) {
+                    writeValue(out, each);
+                }
+            }
+            default -> throw new IllegalArgumentException("a value of " + value.getClass());
+        }
+    }
+
+    private static Object readValue(DataInputStream in) throws IOException {
+        byte type = in.readByte();
+        return switch (type) {
+            case 's' -> readString(in);
+            case 'b' -> in.readBoolean();
+            case 'i' -> in.readInt();
+            case 'l' -> in.readLong();
+            case 'f' -> in.readFloat();
+            case 'd' -> in.readDouble();
+            case 'u' -> new UUID(in.readLong(), in.readLong());
+            case '[' -> {
+                int size = in.readInt();
+                List<Object> list = new ArrayList<>();
+                for (int i = 0; i < size; i++) {
+                    list.add(readValue(in));
+                }
+                yield List.copyOf(list);
+            }
+            default -> throw new IOException("a value of type " + type);
+        };
+    }
+
+    /** UTF-8 cannot write half of a surrogate pair, where a splitter may have cut a text. */
+    private static void writeString(DataOutputStream out, String string) throws IOException {
+        boolean isUtf8 = StandardCharsets.UTF_8.newEncoder().canEncode(string);
+        byte[] bytes = string.getBytes(isUtf8 ? StandardCharsets.UTF_8 : StandardCharsets.UTF_16BE);
+        out.writeInt(bytes.length);
+        out.writeBoolean(isUtf8);
+        out.write(bytes);
+    }
+
+    private static String readString(DataInputStream in) throws IOException {
+        return string(in, in.readInt());
+    }
+
+    private static @Nullable String readText(DataInputStream in) throws IOException {
+        int length = in.readInt();
+        return length == NO_TEXT ? null : string(in, length);
+    }
+
+    private static String string(DataInputStream in, int length) throws IOException {
+        if (length < 0 || length > in.available()) {
+            throw new IOException(
+                    "a text of " + length + " bytes in a document of which " + in.available() + " are left");
+        }
+        Charset charset = in.readBoolean() ? StandardCharsets.UTF_8 : StandardCharsets.UTF_16BE;
+        return new String(in.readNBytes(length), charset);
+    }
+}

@@ -1,0 +1,5 @@
+/** The file in which documents and vectors are kept. */
+@NullMarked
+package io.github.roost.documents.file;
+
+import org.jspecify.annotations.NullMarked;
