@@ -1,6 +1,7 @@
 package io.github.roost.documents;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.vector.MemoryLimited;
 import io.github.roost.vector.Metric;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +21,6 @@ record StoreOptions(@Nullable Metric metric, @Nullable Orchestrator orchestrator
     static final StoreOptions DEFAULTS = new StoreOptions(
             null,
             null,
-            Long.MAX_VALUE,
+            MemoryLimited.NO_MEMORY_LIMIT,
             Math.clamp(Runtime.getRuntime().maxMemory() / CACHE_SHARE, LEAST_CACHE, MOST_CACHE));
 }

@@ -6,6 +6,7 @@ import io.github.roost.documents.file.DocumentFile;
 import io.github.roost.documents.file.StoredDocument;
 import io.github.roost.index.hnsw.LiveTable;
 import io.github.roost.vector.IdFilter;
+import io.github.roost.vector.MemoryLimited;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.Vectors;
@@ -138,8 +139,14 @@ final class StoredCollection {
     }
 
     private void undo(Deque<Runnable> undo, Throwable failed) {
+        if (undo.isEmpty()) {
+            return;
+        }
         try {
+            // What was there before must fit in again.
+            table().memoryLimit(MemoryLimited.NO_MEMORY_LIMIT);
             undo.forEach(Runnable::run);
+            table().memoryLimit(store.memoryLimit());
         } catch (Throwable again) {
             failed.addSuppressed(again);
             store.fail(failed);

@@ -6,7 +6,7 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.Charset;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -25,7 +25,6 @@ import org.jspecify.annotations.Nullable;
 public record StoredDocument(
         String id, Map<String, Object> metadata, @Nullable String text) {
     private static final int VERSION = 1;
-    private static final int NO_TEXT = -1;
 
     /** {@return the bytes of this document: version, id, metadata, text} */
     public byte[] encode() {
@@ -38,9 +37,8 @@ public record StoredDocument(
                 writeString(out, each.getKey());
                 writeValue(out, each.getValue());
             }
-            if (text == null) {
-                out.writeInt(NO_TEXT);
-            } else {
+            out.writeBoolean(text != null);
+            if (text != null) {
                 writeString(out, text);
             }
         } catch (IOException impossible) {
@@ -68,7 +66,7 @@ public record StoredDocument(
             for (int i = 0; i < size; i++) {
                 metadata.put(readString(in), readValue(in));
             }
-            return new StoredDocument(id, metadata, withText ? readText(in) : null);
+            return new StoredDocument(id, metadata, withText && in.readBoolean() ? readString(in) : null);
         } catch (IOException damaged) {
             throw new UncheckedIOException(damaged);
         }
@@ -138,30 +136,33 @@ public record StoredDocument(
         };
     }
 
-    /** UTF-8 cannot write half of a surrogate pair, where a splitter may have cut a text. */
+    /** UTF-8 cannot write half of a surrogate pair, where a splitter may have cut a text: then the units are written. */
     private static void writeString(DataOutputStream out, String string) throws IOException {
         boolean isUtf8 = StandardCharsets.UTF_8.newEncoder().canEncode(string);
-        byte[] bytes = string.getBytes(isUtf8 ? StandardCharsets.UTF_8 : StandardCharsets.UTF_16BE);
-        out.writeInt(bytes.length);
         out.writeBoolean(isUtf8);
-        out.write(bytes);
+        if (isUtf8) {
+            byte[] bytes = string.getBytes(StandardCharsets.UTF_8);
+            out.writeInt(bytes.length);
+            out.write(bytes);
+        } else {
+            out.writeInt(string.length() * Character.BYTES);
+            out.writeChars(string);
+        }
     }
 
     private static String readString(DataInputStream in) throws IOException {
-        return string(in, in.readInt());
-    }
-
-    private static @Nullable String readText(DataInputStream in) throws IOException {
+        boolean isUtf8 = in.readBoolean();
         int length = in.readInt();
-        return length == NO_TEXT ? null : string(in, length);
-    }
-
-    private static String string(DataInputStream in, int length) throws IOException {
         if (length < 0 || length > in.available()) {
             throw new IOException(
                     "a text of " + length + " bytes in a document of which " + in.available() + " are left");
         }
-        Charset charset = in.readBoolean() ? StandardCharsets.UTF_8 : StandardCharsets.UTF_16BE;
-        return new String(in.readNBytes(length), charset);
+        byte[] bytes = in.readNBytes(length);
+        if (isUtf8) {
+            return new String(bytes, StandardCharsets.UTF_8);
+        }
+        char[] units = new char[length / Character.BYTES];
+        ByteBuffer.wrap(bytes).asCharBuffer().get(units);
+        return new String(units);
     }
 }

@@ -1,0 +1,416 @@
+package io.github.roost.documents;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.roost.core.Orchestrator;
+import io.github.roost.testkit.ChildJvm;
+import io.github.roost.vector.IdFilter;
+import io.github.roost.vector.Metric;
+import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.TableFullException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.UUID;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipInputStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class DocumentStoreTest {
+    private static final float[] EAST = {1, 0};
+    private static final float[] NORTH = {0, 1};
+
+    @TempDir
+    private Path folder;
+
+    private static Document document(String id, float... vector) {
+        return new Document(id, "text of " + id, Map.of(), vector);
+    }
+
+    private static List<String> ids(List<DocumentMatch> matches) {
+        return matches.stream().map(match -> match.document().id()).toList();
+    }
+
+    private static List<Document> many(int count, int version) {
+        return IntStream.range(0, count)
+                .mapToObj(i -> MadeUpDocuments.document("d" + i, version))
+                .toList();
+    }
+
+    /** Each document is found by its own vector, and comes back as it was put. */
+    private static void assertHolds(DocumentCollection collection, List<Document> documents) {
+        assertThat(collection.size()).isEqualTo(documents.size());
+        for (Document each : documents) {
+            Document found = collection
+                    .search(SearchRequest.of(each.vector(), 1), null)
+                    .getFirst()
+                    .document();
+            assertThat(found).usingRecursiveComparison().isEqualTo(each);
+        }
+    }
+
+    @Test
+    void whatWasPutComesBackAfterReopening() throws IOException {
+        Map<String, Object> metadata = new LinkedHashMap<>();
+        metadata.put("string", "ß\uD83D\uDE00");
+        metadata.put("half of a pair", "\uD83D");
+        metadata.put("boolean", true);
+        metadata.put("int", Integer.MIN_VALUE);
+        metadata.put("long", Long.MAX_VALUE);
+        metadata.put("float", Float.MIN_VALUE);
+        metadata.put("double", Double.MAX_VALUE);
+        metadata.put("uuid", new UUID(1, 2));
+        metadata.put("list", List.of("a", 1, 2.5));
+        Document all = new Document("id \uD83D\uDE00", "text \uDE00", metadata, new float[] {3, 4});
+        Document bare = new Document("bare", null, Map.of(), new float[] {-1, 2});
+        try (DocumentStore store = DocumentStore.open(folder)) {
+            store.collection("one").put(List.of(all, bare));
+        }
+        try (DocumentStore store = DocumentStore.open(folder)) {
+            assertThat(store.collections()).containsExactly("one");
+            assertHolds(store.collection("one"), List.of(all, bare));
+            assertThat(store.collection("one").get("bare"))
+                    .usingRecursiveComparison()
+                    .isEqualTo(bare);
+            assertThat(store.collection("one").get("none")).isNull();
+        }
+    }
+
+    @Test
+    void aSecondPutReplaces() throws IOException {
+        try (DocumentStore store = DocumentStore.open(folder)) {
+            DocumentCollection collection = store.collection("one");
+            collection.put(List.of(document("a", 1, 0), document("b", 0, 1)));
+            collection.put(List.of(new Document("a", "new", Map.of("year", 2026), NORTH)));
+
+            assertThat(collection.size()).isEqualTo(2);
+            List<DocumentMatch> found = collection.search(SearchRequest.of(EAST, 5), null);
+            assertThat(found).extracting(DocumentMatch::distance).containsExactly(1f, 1f);
+            assertThat(found)
+                    .extracting(match -> match.document().text())
+                    .containsExactlyInAnyOrder("new", "text of b");
+        }
+    }
+
+    @Test
+    void ofTwoDocumentsWithOneIdInACallTheLaterCounts() throws IOException {
+        try (DocumentStore store = DocumentStore.open(folder)) {
+            DocumentCollection collection = store.collection("one");
+            collection.put(List.of(document("a", EAST), document("a", NORTH)));
+
+            assertThat(collection.size()).isOne();
+            assertThat(collection.get("a")).usingRecursiveComparison().isEqualTo(document("a", NORTH));
+        }
+    }
+
+    @Test
+    void removesByIdAndFilter() throws IOException {
+        try (DocumentStore store = DocumentStore.open(folder)) {
+            DocumentCollection collection = store.collection("one");
+            collection.put(many(20, 1));
+            collection.put(List.of(MadeUpDocuments.document("d3", 2), MadeUpDocuments.document("d4", 2)));
+
+            assertThat(collection.remove(List.of("d1", "d2", "none"))).isEqualTo(2);
+            var second = new DocumentFilter.Compare("version", DocumentFilter.Comparison.EQUAL, 2);
+            assertThat(collection.remove(second)).isEqualTo(2);
+            assertThat(collection.remove(second)).isZero();
+            assertThat(collection.size()).isEqualTo(16);
+            assertThat(ids(collection.search(
+                            SearchRequest.of(many(1, 1).getFirst().vector(), 100), null)))
+                    .hasSize(16)
+                    .doesNotContain("d1", "d2", "d3", "d4");
+        }
+        try (DocumentStore store = DocumentStore.open(folder)) {
+            assertThat(store.collection("one").size()).isEqualTo(16);
+        }
+    }
+
+    @Test
+    void clearingForgetsTheDimension() throws IOException {
+        try (DocumentStore store = DocumentStore.open(folder)) {
+            DocumentCollection collection = store.collection("one");
+            collection.clear();
+            collection.put(List.of(document("a", EAST)));
+            collection.clear();
+
+            assertThat(collection.size()).isZero();
+            assertThat(collection.search(SearchRequest.of(EAST, 1), null)).isEmpty();
+            assertThat(store.collections()).isEmpty();
+            collection.put(List.of(document("a", 1, 2, 3)));
+            assertThat(collection.search(SearchRequest.of(new float[] {1, 2, 3}, 1), null))
+                    .hasSize(1);
+        }
+    }
+
+    @Test
+    void collectionsAreApart() throws IOException {
+        try (DocumentStore store = DocumentStore.open(folder)) {
+            store.collection("one").put(List.of(document("a", EAST)));
+            store.collection("two").put(List.of(document("a", 1, 2, 3)));
+            store.collection("one").put(List.of(document("b", NORTH)));
+            store.collection("two").clear();
+            assertThat(ids(store.collection("one").search(SearchRequest.of(EAST, 5), null)))
+                    .containsExactly("a", "b");
+        }
+    }
+
+    @Test
+    void badInputChangesNothing() throws IOException {
+        try (DocumentStore store = DocumentStore.open(folder)) {
+            DocumentCollection collection = store.collection("one");
+            collection.put(List.of(document("a", EAST)));
+
+            assertThatThrownBy(() -> collection.put(List.of(document("b", NORTH), document("c", 1, 2, 3))))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("document 'c'")
+                    .hasMessageContaining("3");
+            assertThatThrownBy(() -> collection.put(List.of(document("b", NORTH), document("c", 0, 0))))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("document 'c'");
+            assertThatThrownBy(() -> collection.put(List.of(document("c", 0, Float.NaN))))
+                    .isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> document(" ", EAST))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("blank");
+            assertThatThrownBy(() -> new Document("a", null, Map.of("when", Duration.ZERO), EAST))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("'when'")
+                    .hasMessageContaining("java.time.Duration");
+            assertThatThrownBy(() -> new Document("a", null, Map.of("x", Double.NaN), EAST))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("NaN");
+            assertThatThrownBy(() -> collection.search(SearchRequest.of(new float[] {1, 2, 3}, 1), null))
+                    .isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> collection.search(SearchRequest.of(EAST, 1).filter(IdFilter.of(id -> true)), null))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("DocumentFilter");
+            assertHolds(collection, List.of(document("a", EAST)));
+        }
+    }
+
+    @Test
+    void whatExceedsTheMemoryLimitChangesNothing() throws IOException {
+        List<Document> fit = many(100, 1);
+        try (DocumentStore store = DocumentStore.builder().memoryLimit(1 << 20).open(folder)) {
+            DocumentCollection collection = store.collection("one");
+            collection.put(fit);
+            List<Document> tooMany = new ArrayList<>(many(100, 2));
+            IntStream.range(0, 30_000).forEach(i -> tooMany.add(MadeUpDocuments.document("more " + i, 1)));
+
+            assertThatThrownBy(() -> collection.put(tooMany)).isInstanceOf(TableFullException.class);
+            assertHolds(collection, fit);
+            collection.put(List.of(MadeUpDocuments.document("d1", 3)));
+            collection.remove(List.of("d1"));
+        }
+        try (DocumentStore store = DocumentStore.open(folder)) {
+            assertHolds(
+                    store.collection("one"),
+                    fit.stream().filter(each -> !each.id().equals("d1")).toList());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Metric.class)
+    void distancesAreThoseOfTheMetric(Metric metric) throws IOException {
+        Random random = new Random(7);
+        try (DocumentStore store = DocumentStore.builder().metric(metric).open(folder)) {
+            DocumentCollection collection = store.collection("one");
+            collection.put(many(50, 1));
+            float[] query = MadeUpDocuments.vector(random);
+            for (DocumentMatch match : collection.search(SearchRequest.of(query, 50), null)) {
+                assertThat((double) match.distance())
+                        .isCloseTo(
+                                Distances.of(metric, query, match.document().vector()),
+                                org.assertj.core.data.Offset.offset(1e-4));
+            }
+        }
+        try (DocumentStore store = DocumentStore.open(folder)) {
+            assertThat(store.metric()).isEqualTo(metric);
+        }
+        Metric other = metric == Metric.COSINE ? Metric.SQUARED_L2 : Metric.COSINE;
+        assertThatThrownBy(() -> DocumentStore.builder().metric(other).open(folder))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(metric.name())
+                .hasMessageContaining(other.name());
+    }
+
+    @Test
+    void storesOfOneFolderShareItAndTheWorkers() throws IOException {
+        Path link = Files.createSymbolicLink(folder.resolveSibling(folder.getFileName() + "-link"), folder);
+        DocumentStore first = DocumentStore.open(folder);
+        try (DocumentStore second = DocumentStore.open(link)) {
+            first.collection("one").put(List.of(document("a", EAST)));
+            assertThat(second.collection("one").size()).isOne();
+            assertThat(second.orchestrator()).isSameAs(first.orchestrator());
+            first.close();
+            first.close();
+            assertThatThrownBy(() -> first.collection("one")).isInstanceOf(IllegalStateException.class);
+            second.collection("one").put(List.of(document("b", NORTH)));
+            assertThat(second.collection("one").size()).isEqualTo(2);
+        } finally {
+            Files.delete(link);
+        }
+    }
+
+    @Test
+    void anOrchestratorOfOnesOwnIsUsedAndLeftOpen() throws IOException {
+        try (Orchestrator orchestrator = Orchestrator.builder().build()) {
+            try (DocumentStore store =
+                    DocumentStore.builder().orchestrator(orchestrator).open(folder)) {
+                assertThat(store.orchestrator()).isSameAs(orchestrator);
+                store.collection("one").put(List.of(document("a", EAST)));
+            }
+            assertThat(orchestrator.register("still open").id(0)).isNotNull();
+        }
+    }
+
+    /** Opens a folder, and says why not. */
+    static final class Opener {
+        private Opener() {}
+
+        public static void main(String[] arguments) {
+            try (DocumentStore store = DocumentStore.open(Path.of(arguments[0]))) {
+                System.out.println("opened " + store.collections());
+            } catch (IOException refused) {
+                System.out.println(refused.getMessage());
+            }
+        }
+    }
+
+    @Test
+    void anotherProcessIsRefusedUnderAnyName() throws Exception {
+        Path alias = Files.createDirectory(folder.resolve("alias"));
+        Path original = Files.createDirectory(folder.resolve("original"));
+        try (DocumentStore store = DocumentStore.open(original)) {
+            store.collection("one").put(List.of(document("a", EAST)));
+            Files.createLink(alias.resolve("documents.mv"), original.resolve("documents.mv"));
+            for (Path name : List.of(original, alias)) {
+                Process other = new ChildJvm(Opener.class).startQuietly(name.toString());
+                assertThat(new String(other.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                        .contains("documents.mv is open in another process");
+                assertThat(other.waitFor()).isZero();
+            }
+            assertThatThrownBy(() -> DocumentStore.open(alias))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("under another name");
+            // A refused opener has not taken the lock away.
+            Process again = new ChildJvm(Opener.class).startQuietly(original.toString());
+            assertThat(new String(again.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+                    .contains("is open in another process");
+        }
+    }
+
+    @Test
+    void interruptsDoNotCloseTheFile() throws Exception {
+        try (DocumentStore store = DocumentStore.builder().cache(1).open(folder)) {
+            DocumentCollection collection = store.collection("one");
+            List<Document> documents = many(3_000, 1);
+            collection.put(documents);
+            Thread interrupted = Thread.ofPlatform().start(() -> {
+                for (int i = 0; i < 300; i++) {
+                    Thread.currentThread().interrupt();
+                    collection.get("d" + i * 7);
+                    collection.put(List.of(documents.get(i)));
+                    collection.search(SearchRequest.of(documents.get(i).vector(), 3), null);
+                }
+            });
+            interrupted.join();
+            assertHolds(collection, documents);
+        }
+    }
+
+    @Test
+    void aBackupIsAStore() throws IOException {
+        Path archive = folder.resolve("backup.zip");
+        Path copy = Files.createDirectory(folder.resolve("copy"));
+        List<Document> documents = many(500, 1);
+        try (DocumentStore store = DocumentStore.open(folder.resolve("store"))) {
+            store.collection("one").put(documents);
+            store.backup(archive);
+            store.collection("one").clear();
+        }
+        try (ZipInputStream zip = new ZipInputStream(Files.newInputStream(archive))) {
+            for (ZipEntry entry = zip.getNextEntry(); entry != null; entry = zip.getNextEntry()) {
+                Files.copy(zip, copy.resolve(entry.getName()));
+            }
+        }
+        try (DocumentStore store = DocumentStore.open(copy)) {
+            assertHolds(store.collection("one"), documents);
+        }
+    }
+
+    private List<Path> savedTables() throws IOException {
+        try (Stream<Path> files = Files.list(folder.resolve("tables"))) {
+            return files.toList();
+        }
+    }
+
+    @Test
+    void aLargeCollectionIsOpenedFromItsSavedTableAndTheChangesSince() throws IOException {
+        List<Document> documents = new ArrayList<>(many(5_000, 1));
+        try (DocumentStore store = DocumentStore.open(folder)) {
+            store.collection("one").put(documents);
+        }
+        assertThat(savedTables()).hasSize(1);
+        byte[] saved = Files.readAllBytes(savedTables().getFirst());
+        try (DocumentStore store = DocumentStore.open(folder)) {
+            DocumentCollection collection = store.collection("one");
+            assertHolds(collection, documents);
+            for (int i = 0; i < 200; i++) {
+                documents.set(i, MadeUpDocuments.document("d" + i, 2));
+            }
+            collection.put(documents.subList(0, 200));
+            documents.subList(200, 300).clear();
+            collection.remove(IntStream.range(200, 300).mapToObj(i -> "d" + i).toList());
+        }
+        // So few changes are not worth a new table.
+        assertThat(savedTables()).hasSize(1);
+        assertThat(Files.readAllBytes(savedTables().getFirst())).isEqualTo(saved);
+        try (DocumentStore store = DocumentStore.open(folder)) {
+            assertHolds(store.collection("one"), documents);
+        }
+    }
+
+    @Test
+    void aDamagedOrMissingTableIsMadeAgain() throws IOException {
+        List<Document> documents = many(5_000, 1);
+        try (DocumentStore store = DocumentStore.open(folder)) {
+            store.collection("one").put(documents);
+        }
+        Path table = savedTables().getFirst();
+        byte[] bytes = Files.readAllBytes(table);
+        bytes[bytes.length / 2] ^= 1;
+        Files.write(table, bytes);
+        try (DocumentStore store = DocumentStore.open(folder)) {
+            assertHolds(store.collection("one"), documents);
+        }
+        Files.deleteIfExists(table);
+        try (DocumentStore store = DocumentStore.open(folder)) {
+            assertHolds(store.collection("one"), documents);
+        }
+    }
+
+    @Test
+    void aFileThatIsNoStoreIsRefusedByName() throws IOException {
+        Path file = Files.writeString(folder.resolve("documents.mv"), "something else entirely ".repeat(1_000));
+        assertThatThrownBy(() -> DocumentStore.open(folder))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining(file.toString());
+        assertThat(Files.readString(file)).startsWith("something else");
+        Path notAFolder = Files.writeString(folder.resolve("file"), "");
+        assertThatThrownBy(() -> DocumentStore.open(notAFolder)).isInstanceOf(IOException.class);
+    }
+}

@@ -1,0 +1,145 @@
+package io.github.roost.documents;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.roost.documents.DocumentFilter.And;
+import io.github.roost.documents.DocumentFilter.Compare;
+import io.github.roost.documents.DocumentFilter.Comparison;
+import io.github.roost.documents.DocumentFilter.Contains;
+import io.github.roost.documents.DocumentFilter.Exists;
+import io.github.roost.documents.DocumentFilter.In;
+import io.github.roost.documents.DocumentFilter.Not;
+import io.github.roost.documents.DocumentFilter.Or;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.UUID;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** Sets of rows beside the conditions, asked of each document. */
+class FilterTest {
+    @Test
+    void theIndexFindsWhatTheConditionsSay() {
+        Random random = new Random(5);
+        Map<Integer, Map<String, Object>> documents = new HashMap<>();
+        MetadataIndex index = new MetadataIndex();
+        for (int step = 0; step < 4_000; step++) {
+            int row = random.nextInt(200);
+            Map<String, Object> old = documents.remove(row);
+            if (old != null) {
+                index.remove(row, old);
+            }
+            if (random.nextInt(4) != 0) {
+                Map<String, Object> metadata =
+                        MadeUpDocuments.document("d" + row, step).metadata();
+                documents.put(row, metadata);
+                index.add(row, metadata);
+            }
+            DocumentFilter filter = filter(random, 3);
+            assertThat(index.rows(filter).toArray())
+                    .as("%s", filter)
+                    .containsExactly(documents.entrySet().stream()
+                            .filter(each -> meets(each.getValue(), filter))
+                            .mapToInt(Map.Entry::getKey)
+                            .sorted()
+                            .toArray());
+            assertThat(index.size()).isEqualTo(documents.size());
+        }
+        for (Map.Entry<Integer, Map<String, Object>> each : documents.entrySet()) {
+            index.remove(each.getKey(), each.getValue());
+        }
+        assertThat(index.rows(new Exists("a")).isEmpty()).isTrue();
+    }
+
+    private static DocumentFilter filter(Random random, int depth) {
+        String name = List.of("a", "b", "c", "none").get(random.nextInt(4));
+        return switch (random.nextInt(depth == 0 ? 4 : 7)) {
+            case 0 ->
+                new Compare(
+                        name,
+                        Comparison.values()[random.nextInt(Comparison.values().length)],
+                        MadeUpDocuments.value(random));
+            case 1 ->
+                new In(
+                        name,
+                        IntStream.range(0, random.nextInt(4))
+                                .mapToObj(_ -> MadeUpDocuments.value(random))
+                                .toList());
+            case 2 -> new Contains(name, List.of("", "text", "-", "xt 1").get(random.nextInt(4)));
+            case 3 -> new Exists(name);
+            case 4 -> new And(filter(random, depth - 1), filter(random, depth - 1));
+            case 5 -> new Or(filter(random, depth - 1), filter(random, depth - 1));
+            default -> new Not(filter(random, depth - 1));
+        };
+    }
+
+    private static boolean meets(Map<String, Object> metadata, DocumentFilter filter) {
+        return switch (filter) {
+            case And(DocumentFilter left, DocumentFilter right) -> meets(metadata, left) && meets(metadata, right);
+            case Or(DocumentFilter left, DocumentFilter right) -> meets(metadata, left) || meets(metadata, right);
+            case Not(DocumentFilter contrary) -> !meets(metadata, contrary);
+            case Exists(String name) -> !values(metadata, name).isEmpty();
+            case Contains(String name, String part) ->
+                values(metadata, name).stream()
+                        .anyMatch(each -> text(each) instanceof String text && text.contains(part));
+            case In(String name, List<?> some) ->
+                values(metadata, name).stream()
+                        .anyMatch(each -> some.stream().anyMatch(one -> compare(each, one) == 0));
+            case Compare(String name, Comparison comparison, Object value) ->
+                values(metadata, name).stream().anyMatch(each -> {
+                    int order = compare(each, value);
+                    return order != UNLIKE
+                            && switch (comparison) {
+                                case EQUAL -> order == 0;
+                                case LESS -> order < 0;
+                                case LESS_OR_EQUAL -> order <= 0;
+                                case GREATER -> order > 0;
+                                case GREATER_OR_EQUAL -> order >= 0;
+                            };
+                });
+        };
+    }
+
+    private static final int UNLIKE = Integer.MIN_VALUE;
+
+    private static List<Object> values(Map<String, Object> metadata, String name) {
+        Object value = metadata.get(name);
+        if (value instanceof List<?> list) {
+            return new ArrayList<>(list);
+        }
+        return value == null ? List.of() : List.of(value);
+    }
+
+    private static Object text(Object value) {
+        return value instanceof UUID uuid ? uuid.toString() : value;
+    }
+
+    private static int compare(Object some, Object other) {
+        Object a = text(some);
+        Object b = text(other);
+        if (a instanceof Number && b instanceof Number) {
+            return new BigDecimal(a.toString()).compareTo(new BigDecimal(b.toString()));
+        }
+        if (a instanceof String x && b instanceof String y) {
+            return Integer.signum(x.compareTo(y));
+        }
+        return a instanceof Boolean x && b instanceof Boolean y ? x.compareTo(y) : UNLIKE;
+    }
+
+    @Test
+    void tooDeepIsRefused() {
+        DocumentFilter deep = new Exists("a");
+        for (int i = 0; i < 2_000; i++) {
+            deep = new Not(deep);
+        }
+        DocumentFilter deeper = deep;
+        assertThatThrownBy(() -> new MetadataIndex().rows(deeper))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("1000 deep");
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.github.roost.documents;
+
+import org.jspecify.annotations.NullMarked;
