@@ -1,0 +1,4 @@
+@NullMarked
+package io.github.roost.springai;
+
+import org.jspecify.annotations.NullMarked;
