@@ -55,6 +55,17 @@ public final class CpuReservation implements AutoCloseable {
     }
 
     /**
+     * Makes a topology the CPU layout of all locks that OpenHFT's library gives from now on, with each cache domain as a socket: its strategy
+     * {@code SAME_SOCKET} then means another core of the same last-level cache. Loads JNA.
+     *
+     * @param topology the machine
+     * @return whether that library can pin threads here; if its native part did not load it cannot, and a WARN says so
+     */
+    public static boolean installLayout(Topology topology) {
+        return new DomainCpuLayout(topology).install();
+    }
+
+    /**
      * Reserves free cores: of one cache domain if possible, of the domain with the fewest that suffice; else of as few domains as possible.
      *
      * @param topology this machine, read live through hwloc, under a CPU quota with {@code withinQuota(false)}

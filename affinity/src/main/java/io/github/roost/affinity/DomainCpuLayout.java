@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>CPUs that are in no domain form one more socket, after the last domain's.
  */
-public final class DomainCpuLayout implements CpuLayout {
+final class DomainCpuLayout implements CpuLayout {
     private static final Logger LOG = LoggerFactory.getLogger(DomainCpuLayout.class);
 
     private final List<Place> places = new ArrayList<>();

@@ -88,7 +88,7 @@ class DomainCpuLayoutTest {
         public static void main(String[] args) {
             CacheDomain domain = new CacheDomain(0, 0, List.of(), 0, List.of(new Core(0, -1, List.of(0))));
             Topology topology = new Topology("live", DomainLevel.L3, true, List.of(domain));
-            System.out.println("pins: " + new DomainCpuLayout(topology).install());
+            System.out.println("pins: " + CpuReservation.installLayout(topology));
         }
     }
 }

@@ -3,7 +3,6 @@ package io.github.roost.cli;
 import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.ivf.IvfTable;
-import io.github.roost.index.ivf.IvfTableBuilder;
 import io.github.roost.server.input.NumberedRows;
 import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.simulator.options.Options;
@@ -43,7 +42,7 @@ final class IvfBuildOptions implements IndexBuild {
     /** Number of lists for a table of this many rows. */
     int nlist(int rows) {
         if (requestedNlist == null) {
-            return IvfTableBuilder.defaultNlist(rows);
+            return IvfTable.Builder.defaultNlist(rows);
         }
         if (requestedNlist > rows) {
             throw new CommandFailure("--nlist must be at most the base's size of " + rows + ", got " + requestedNlist);
@@ -63,7 +62,7 @@ final class IvfBuildOptions implements IndexBuild {
         return builder(metric, rows.size()).start(orchestrator, rows.ids(), rows.vectors());
     }
 
-    IvfTableBuilder builder(Metric metric, int rows) {
+    IvfTable.Builder builder(Metric metric, int rows) {
         return IvfTable.builder().name("base").metric(metric).nlist(nlist(rows)).elementType(element);
     }
 }

@@ -2,7 +2,6 @@ package io.github.roost.cli;
 
 import io.github.roost.core.Orchestrator;
 import io.github.roost.index.ivf.IvfTable;
-import io.github.roost.index.ivf.IvfTableBuilder;
 import io.github.roost.server.input.NumberedRows;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.TableBuild;
@@ -51,7 +50,7 @@ final class IvfPlan extends IndexPlan {
 
     @Override
     TableBuild<? extends VectorTable> start(Orchestrator orchestrator, Metric metric, NumberedRows rows) {
-        IvfTableBuilder builder = build.builder(metric, rows.size());
+        IvfTable.Builder builder = build.builder(metric, rows.size());
         // A given default saves its measurement; then no search here uses it.
         return (requested.isEmpty() ? builder : builder.nprobe(requested.getFirst()))
                 .start(orchestrator, rows.ids(), rows.vectors());

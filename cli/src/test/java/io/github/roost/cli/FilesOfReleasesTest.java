@@ -8,7 +8,6 @@ import io.github.roost.index.hnsw.GraphLayout;
 import io.github.roost.index.hnsw.HnswTable;
 import io.github.roost.index.hnsw.LiveTable;
 import io.github.roost.index.ivf.IvfTable;
-import io.github.roost.index.ivf.IvfTableBuilder;
 import io.github.roost.index.remote.PartitionedIndex;
 import io.github.roost.index.remote.RemoteMemory;
 import io.github.roost.index.remote.RemoteTable;
@@ -167,7 +166,7 @@ class FilesOfReleasesTest {
         }
     }
 
-    private static IvfTableBuilder lists(ElementType element) {
+    private static IvfTable.Builder lists(ElementType element) {
         return IvfTable.builder().nlist(4).nprobe(4).elementType(element);
     }
 

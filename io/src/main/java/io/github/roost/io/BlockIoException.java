@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /** Thrown if a block could not be read or written. The message names the file, the block and the error. */
-public final class BlockIoException extends IOException {
+final class BlockIoException extends IOException {
     private static final long serialVersionUID = 1;
 
     /** The name of the file. */

@@ -10,7 +10,6 @@ import io.github.roost.core.SubmitOptions;
 import io.github.roost.core.spi.Search;
 import io.github.roost.core.spi.Step;
 import io.github.roost.io.BlockIo;
-import io.github.roost.io.BlockIoException;
 import io.github.roost.io.FaultDevice;
 import io.github.roost.testkit.Await;
 import io.github.roost.vector.FileFormatException;
@@ -343,7 +342,7 @@ class ColdValuesTest {
                         all,
                         lost,
                         failure -> assertThat(failure)
-                                .hasCauseInstanceOf(BlockIoException.class)
+                                .hasCauseInstanceOf(IOException.class)
                                 .hasMessageContaining("of version 1 cannot be read")
                                 .hasMessageContaining(cold.file(1).toString())
                                 .hasMessageContaining("block " + bad)

@@ -127,8 +127,8 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
     }
 
     /** {@return a builder with every option at its default} */
-    public static DiskTableBuilder builder() {
-        return new DiskTableBuilder();
+    public static Builder builder() {
+        return new Builder();
     }
 
     /**
@@ -141,7 +141,7 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
      * @param orchestrator places the table
      * @param io block I/O of that orchestrator, closed after the table
      * @param name the table's name in reports
-     * @param path file that {@link DiskTableBuilder#build} wrote; nothing else may change it while the table is open
+     * @param path file that {@link Builder#build} wrote; nothing else may change it while the table is open
      * @return the table, to be closed
      * @throws IOException if a file cannot be read or written, or does not hold a complete table, or the table is open for updates
      *     already, in this process or another; the message names the file and the problem
@@ -208,7 +208,7 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
      * @param orchestrator places the table
      * @param io block I/O of that orchestrator, closed after the table
      * @param name the table's name in reports
-     * @param path file that {@link DiskTableBuilder#build} wrote; must not be changed while the table is open
+     * @param path file that {@link Builder#build} wrote; must not be changed while the table is open
      * @return the table, to be closed
      * @throws IOException if the file cannot be read or does not hold a complete table; the message names the problem
      */
@@ -563,5 +563,15 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
          * Search", OSDI 2025): some more pages per search, at lower latency.
          */
         PIPELINED
+    }
+
+    /** Collects the options of a table. Not thread-safe. */
+    public static final class Builder extends DiskTableBuilder {
+        private Builder() {}
+
+        @Override
+        Builder self() {
+            return this;
+        }
     }
 }

@@ -21,7 +21,7 @@ import java.nio.file.Path;
 import java.util.Objects;
 
 /** Collects the options of a table on disk, and builds its file. Not thread-safe. */
-public final class DiskTableBuilder {
+abstract sealed class DiskTableBuilder permits DiskTable.Builder {
     private static final int MAX_DEGREE = 256;
     private static final int MAX_BUILD_WIDTH = 10_000;
 
@@ -32,6 +32,8 @@ public final class DiskTableBuilder {
 
     DiskTableBuilder() {}
 
+    abstract DiskTable.Builder self();
+
     /**
      * Sets the distance function.
      *
@@ -39,13 +41,13 @@ public final class DiskTableBuilder {
      * @return this builder
      * @throws IllegalArgumentException for {@link Metric#INNER_PRODUCT}, which graphs on disk do not support
      */
-    public DiskTableBuilder metric(Metric value) {
+    public DiskTable.Builder metric(Metric value) {
         if (value == Metric.INNER_PRODUCT) {
             throw new IllegalArgumentException(
                     "metric of a table on disk must be SQUARED_L2 or COSINE, got INNER_PRODUCT");
         }
         this.metric = Objects.requireNonNull(value, "metric must not be null");
-        return this;
+        return self();
     }
 
     /**
@@ -54,10 +56,10 @@ public final class DiskTableBuilder {
      * @param value from 2 to 256; default 32
      * @return this builder
      */
-    public DiskTableBuilder degree(int value) {
+    public DiskTable.Builder degree(int value) {
         Vectors.requireRange("degree", value, 2, MAX_DEGREE);
         this.degree = value;
-        return this;
+        return self();
     }
 
     /**
@@ -66,10 +68,10 @@ public final class DiskTableBuilder {
      * @param value from 1 to 10,000; default 100
      * @return this builder
      */
-    public DiskTableBuilder buildWidth(int value) {
+    public DiskTable.Builder buildWidth(int value) {
         Vectors.requireRange("build width", value, 1, MAX_BUILD_WIDTH);
         this.buildWidth = value;
-        return this;
+        return self();
     }
 
     /**
@@ -78,10 +80,10 @@ public final class DiskTableBuilder {
      * @param value from 1 to the dimension, or 0 for the default: a quarter of the dimension, from 8 to 128
      * @return this builder
      */
-    public DiskTableBuilder codeBytes(int value) {
+    public DiskTable.Builder codeBytes(int value) {
         Vectors.requireRange("code bytes", value, 0, Vectors.MAX_DIMENSIONS);
         this.codeBytes = value;
-        return this;
+        return self();
     }
 
     /**

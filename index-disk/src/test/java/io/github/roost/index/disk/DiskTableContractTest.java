@@ -31,7 +31,7 @@ class DiskTableContractTest extends VectorTableContract<DiskTable> {
 
     /** Begins to build a table by the builder's options. */
     TableBuild<? extends DiskTable> start(
-            DiskTableBuilder options, Orchestrator places, long[] ids, VectorSource rows) {
+            DiskTable.Builder options, Orchestrator places, long[] ids, VectorSource rows) {
         return options.startReadOnly(places, io(places), "disk", newFile(), ids, rows);
     }
 

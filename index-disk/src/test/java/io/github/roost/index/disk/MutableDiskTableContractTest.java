@@ -8,7 +8,7 @@ import java.nio.file.Path;
 
 class MutableDiskTableContractTest extends DiskTableContractTest {
     @Override
-    TableBuild<MutableDiskTable> start(DiskTableBuilder options, Orchestrator places, long[] ids, VectorSource rows) {
+    TableBuild<MutableDiskTable> start(DiskTable.Builder options, Orchestrator places, long[] ids, VectorSource rows) {
         return options.start(places, io(places), "disk", newFile(), ids, rows);
     }
 

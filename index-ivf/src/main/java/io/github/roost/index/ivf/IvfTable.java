@@ -109,8 +109,8 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
     }
 
     /** {@return a builder with every option at its default} */
-    public static IvfTableBuilder builder() {
-        return new IvfTableBuilder();
+    public static Builder builder() {
+        return new Builder();
     }
 
     @Override
@@ -472,5 +472,15 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
     @Override
     protected void free() {
         rows.release();
+    }
+
+    /** Collects the options of a table. Not thread-safe. */
+    public static final class Builder extends IvfTableBuilder {
+        private Builder() {}
+
+        @Override
+        Builder self() {
+            return this;
+        }
     }
 }

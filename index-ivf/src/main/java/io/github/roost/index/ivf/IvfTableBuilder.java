@@ -20,7 +20,7 @@ import java.util.function.Function;
 import java.util.function.IntFunction;
 
 /** Collects the options of a table. Not thread-safe. */
-public final class IvfTableBuilder {
+abstract sealed class IvfTableBuilder permits IvfTable.Builder {
     /** Max of {@link #rerank}. */
     static final double MAX_RERANK = 100;
 
@@ -45,15 +45,17 @@ public final class IvfTableBuilder {
 
     IvfTableBuilder() {}
 
+    abstract IvfTable.Builder self();
+
     /**
      * Sets the table's name in reports.
      *
      * @param value default {@code ivf}
      * @return this builder
      */
-    public IvfTableBuilder name(String value) {
+    public IvfTable.Builder name(String value) {
         this.name = Objects.requireNonNull(value, "name must not be null");
-        return this;
+        return self();
     }
 
     /**
@@ -62,9 +64,9 @@ public final class IvfTableBuilder {
      * @param value default squared L2
      * @return this builder
      */
-    public IvfTableBuilder metric(Metric value) {
+    public IvfTable.Builder metric(Metric value) {
         this.metric = Objects.requireNonNull(value, "metric must not be null");
-        return this;
+        return self();
     }
 
     /**
@@ -73,9 +75,9 @@ public final class IvfTableBuilder {
      * @param value from 1 to 131,072 and at most the number of rows; default four times the root of the number of rows
      * @return this builder
      */
-    public IvfTableBuilder nlist(int value) {
+    public IvfTable.Builder nlist(int value) {
         this.nlist = requireLists("nlist", value);
-        return this;
+        return self();
     }
 
     /**
@@ -84,9 +86,9 @@ public final class IvfTableBuilder {
      * @param value from 1 to 131,072, capped at the number of lists; default: measured for {@link #targetRecall}
      * @return this builder
      */
-    public IvfTableBuilder nprobe(int value) {
+    public IvfTable.Builder nprobe(int value) {
         this.nprobe = requireLists("nprobe", value);
-        return this;
+        return self();
     }
 
     /**
@@ -96,9 +98,9 @@ public final class IvfTableBuilder {
      * @param value from over 0 to 1; default .95
      * @return this builder
      */
-    public IvfTableBuilder targetRecall(double value) {
+    public IvfTable.Builder targetRecall(double value) {
         this.targetRecall = Vectors.requireRecall(value);
-        return this;
+        return self();
     }
 
     /**
@@ -107,9 +109,9 @@ public final class IvfTableBuilder {
      * @param value any number
      * @return this builder
      */
-    public IvfTableBuilder seed(long value) {
+    public IvfTable.Builder seed(long value) {
         this.seed = value;
-        return this;
+        return self();
     }
 
     /**
@@ -121,9 +123,9 @@ public final class IvfTableBuilder {
      *     {@link #keepFloats} for its total size
      * @return this builder
      */
-    public IvfTableBuilder elementType(ElementType value) {
+    public IvfTable.Builder elementType(ElementType value) {
         this.elementType = Objects.requireNonNull(value, "elementType must not be null");
-        return this;
+        return self();
     }
 
     /**
@@ -138,21 +140,21 @@ public final class IvfTableBuilder {
      * @param value default true
      * @return this builder
      */
-    public IvfTableBuilder codes(boolean value) {
+    public IvfTable.Builder codes(boolean value) {
         this.codes = value;
-        return this;
+        return self();
     }
 
     /** Min rows for codes; lower in tests. */
-    IvfTableBuilder minCoded(int rows) {
+    IvfTable.Builder minCoded(int rows) {
         this.minCoded = rows;
-        return this;
+        return self();
     }
 
     /** Moves the lists' memory; replaced in tests. */
-    IvfTableBuilder mover(TableMemory.Mover value) {
+    IvfTable.Builder mover(TableMemory.Mover value) {
         this.mover = value;
-        return this;
+        return self();
     }
 
     /**
@@ -164,9 +166,9 @@ public final class IvfTableBuilder {
      * @param value default true
      * @return this builder
      */
-    public IvfTableBuilder keepFloats(boolean value) {
+    public IvfTable.Builder keepFloats(boolean value) {
         this.keepFloats = value;
-        return this;
+        return self();
     }
 
     /**
@@ -177,12 +179,12 @@ public final class IvfTableBuilder {
      * @param value multiple of the root of k, from 0 to 100; default 1.5: 15 candidates for 10 rows, 115 for 100
      * @return this builder
      */
-    public IvfTableBuilder rerank(double value) {
+    public IvfTable.Builder rerank(double value) {
         if (!(value >= 0 && value <= MAX_RERANK)) {
             throw new IllegalArgumentException("rerank must be between 0 and 100, got " + value);
         }
         this.rerank = value;
-        return this;
+        return self();
     }
 
     /**
@@ -253,9 +255,9 @@ public final class IvfTableBuilder {
      * @param bytes at least 1; no limit by default
      * @return this builder
      */
-    public IvfTableBuilder memoryLimit(long bytes) {
+    public IvfTable.Builder memoryLimit(long bytes) {
         this.memoryLimit = MemoryLimit.require(bytes);
-        return this;
+        return self();
     }
 
     /** A lower bound of the bytes that rows take. */

@@ -85,7 +85,7 @@ class FuzzedCodesTest {
         }
     }
 
-    private static void save(IvfTableBuilder builder, String what) throws IOException {
+    private static void save(IvfTable.Builder builder, String what) throws IOException {
         try (IvfTable table = builder.nlist(LISTS).build(orchestrator, gaussian(ROWS, DIMENSION, new Random(5)))) {
             table.save(file);
         }

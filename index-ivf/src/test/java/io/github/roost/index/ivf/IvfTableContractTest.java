@@ -14,7 +14,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
 class IvfTableContractTest extends MemoryTableContract<IvfTable> {
-    private static IvfTableBuilder builder() {
+    private static IvfTable.Builder builder() {
         return IvfTable.builder().nlist(PARTS);
     }
 

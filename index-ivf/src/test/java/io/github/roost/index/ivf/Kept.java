@@ -13,7 +13,7 @@ enum Kept {
     CODES;
 
     /** A builder of a table whose lists keep this. */
-    IvfTableBuilder builder() {
+    IvfTable.Builder builder() {
         return IvfTable.builder()
                 .elementType(
                         switch (this) {

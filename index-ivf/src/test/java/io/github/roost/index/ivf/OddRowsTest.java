@@ -123,7 +123,7 @@ class OddRowsTest {
         }
     }
 
-    private static IvfTable build(IvfTableBuilder builder, Metric metric, float[][] rows) {
+    private static IvfTable build(IvfTable.Builder builder, Metric metric, float[][] rows) {
         return builder.metric(metric).nlist(LISTS).nprobe(LISTS).build(ORCHESTRATOR, rows);
     }
 
@@ -144,7 +144,7 @@ class OddRowsTest {
         shifted(3).accept(later);
         long[] ids = LongStream.range(ROWS, ROWS + later.length).toArray();
         for (Metric metric : List.of(Metric.SQUARED_L2, Metric.COSINE)) {
-            for (IvfTableBuilder builder :
+            for (IvfTable.Builder builder :
                     List.of(IvfTable.builder(), IvfTable.builder().elementType(ElementType.INT8))) {
                 try (IvfTable table = build(builder, metric, gaussian(ROWS, DIMENSION, random))) {
                     for (int i = 0; i < later.length; i += 10) {
