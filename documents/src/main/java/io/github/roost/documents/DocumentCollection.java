@@ -85,7 +85,7 @@ public final class DocumentCollection {
      * @throws io.github.roost.core.DeadlineExceededException if the deadline passes
      * @throws io.github.roost.core.RejectedSearchException if the queues of the workers are full
      */
-    public List<DocumentMatch> search(SearchRequest request, @Nullable DocumentFilter filter) {
+    public List<Match> search(SearchRequest request, @Nullable DocumentFilter filter) {
         return open().search(request, filter);
     }
 
@@ -93,4 +93,12 @@ public final class DocumentCollection {
         handle.requireOpen();
         return stored;
     }
+
+    /**
+     * A document that a search has found.
+     *
+     * @param document the document, with its vector as it was put
+     * @param distance the distance from the query, in the metric of the store
+     */
+    public record Match(Document document, float distance) {}
 }

@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * try (DocumentStore store = DocumentStore.open(Path.of("documents"))) {
  *     DocumentCollection guides = store.collection("guides");
  *     guides.put(List.of(new Document("a", "Hello", Map.of("year", 2026), vector)));
- *     List<DocumentMatch> found = guides.search(SearchRequest.of(query, 10), null);
+ *     List<DocumentCollection.Match> found = guides.search(SearchRequest.of(query, 10), null);
  * }
  * }</pre>
  *

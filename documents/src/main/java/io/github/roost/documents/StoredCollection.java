@@ -340,12 +340,12 @@ final class StoredCollection {
                 : new Document(stored.id(), stored.text(), stored.metadata(), vector);
     }
 
-    List<DocumentMatch> search(SearchRequest request, @Nullable DocumentFilter filter) {
+    List<DocumentCollection.Match> search(SearchRequest request, @Nullable DocumentFilter filter) {
         if (request.filter() != IdFilter.all()) {
             throw new IllegalArgumentException("a search of documents has a DocumentFilter, not an IdFilter");
         }
         load();
-        List<DocumentMatch> matches = tried(request, filter);
+        List<DocumentCollection.Match> matches = tried(request, filter);
         if (matches == null) {
             lock.readLock().lock();
             try {
@@ -361,7 +361,7 @@ final class StoredCollection {
     }
 
     /** {@return the matches, or null if a change during the search took one away} */
-    private @Nullable List<DocumentMatch> tried(SearchRequest request, @Nullable DocumentFilter filter) {
+    private @Nullable List<DocumentCollection.Match> tried(SearchRequest request, @Nullable DocumentFilter filter) {
         long before;
         LiveTable searched;
         IdFilter allowed;
@@ -409,9 +409,9 @@ final class StoredCollection {
         }
     }
 
-    private @Nullable List<DocumentMatch> matches(
+    private @Nullable List<DocumentCollection.Match> matches(
             SearchResult found, SearchRequest request, IdFilter allowed, boolean isSame) {
-        List<DocumentMatch> matches = new ArrayList<>(found.size());
+        List<DocumentCollection.Match> matches = new ArrayList<>(found.size());
         for (int i = 0; i < found.size(); i++) {
             long row = found.ids()[i];
             Document document = allowed.allows(row) ? document((int) row) : null;
@@ -423,10 +423,10 @@ final class StoredCollection {
             if (distance > request.radius()) {
                 return null;
             }
-            matches.add(new DocumentMatch(document, distance));
+            matches.add(new DocumentCollection.Match(document, distance));
         }
         if (!isSame) {
-            matches.sort(Comparator.comparingDouble(DocumentMatch::distance));
+            matches.sort(Comparator.comparingDouble(DocumentCollection.Match::distance));
         }
         return matches;
     }

@@ -40,7 +40,7 @@ class DocumentStoreTest {
         return new Document(id, "text of " + id, Map.of(), vector);
     }
 
-    private static List<String> ids(List<DocumentMatch> matches) {
+    private static List<String> ids(List<DocumentCollection.Match> matches) {
         return matches.stream().map(match -> match.document().id()).toList();
     }
 
@@ -97,8 +97,8 @@ class DocumentStoreTest {
             collection.put(List.of(new Document("a", "new", Map.of("year", 2026), NORTH)));
 
             assertThat(collection.size()).isEqualTo(2);
-            List<DocumentMatch> found = collection.search(SearchRequest.of(EAST, 5), null);
-            assertThat(found).extracting(DocumentMatch::distance).containsExactly(1f, 1f);
+            List<DocumentCollection.Match> found = collection.search(SearchRequest.of(EAST, 5), null);
+            assertThat(found).extracting(DocumentCollection.Match::distance).containsExactly(1f, 1f);
             assertThat(found)
                     .extracting(match -> match.document().text())
                     .containsExactlyInAnyOrder("new", "text of b");
@@ -230,7 +230,7 @@ class DocumentStoreTest {
             DocumentCollection collection = store.collection("one");
             collection.put(many(50, 1));
             float[] query = MadeUpDocuments.vector(random);
-            for (DocumentMatch match : collection.search(SearchRequest.of(query, 50), null)) {
+            for (DocumentCollection.Match match : collection.search(SearchRequest.of(query, 50), null)) {
                 assertThat((double) match.distance())
                         .isCloseTo(
                                 Distances.of(metric, query, match.document().vector()),

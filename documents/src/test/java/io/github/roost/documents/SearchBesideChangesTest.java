@@ -83,13 +83,13 @@ class SearchBesideChangesTest {
         int version = random.nextInt(4);
         DocumentFilter filter = random.nextBoolean() ? null : new Compare("version", Comparison.EQUAL, version);
         float[] query = MadeUpDocuments.vector(random);
-        List<DocumentMatch> found = collection.search(SearchRequest.of(query, K), filter);
+        List<DocumentCollection.Match> found = collection.search(SearchRequest.of(query, K), filter);
         if (filter == null || version < 2) {
             // At least half of the lasting documents meet the filter.
             assertThat(found).hasSize(K);
         }
         assertThat(found).extracting(match -> match.document().id()).doesNotHaveDuplicates();
-        for (DocumentMatch match : found) {
+        for (DocumentCollection.Match match : found) {
             Document document = match.document();
             int of = document.metadata().get("version") instanceof Integer number ? number : -1;
             assertThat(document).usingRecursiveComparison().isEqualTo(MadeUpDocuments.document(document.id(), of));

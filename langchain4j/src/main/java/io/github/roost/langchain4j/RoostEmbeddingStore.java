@@ -12,7 +12,7 @@ import dev.langchain4j.store.embedding.RelevanceScore;
 import dev.langchain4j.store.embedding.filter.Filter;
 import io.github.roost.documents.Document;
 import io.github.roost.documents.DocumentCollection;
-import io.github.roost.documents.DocumentMatch;
+import io.github.roost.documents.DocumentCollection.Match;
 import io.github.roost.documents.DocumentStore;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchRequest;
@@ -170,7 +170,7 @@ public final class RoostEmbeddingStore implements EmbeddingStore<TextSegment>, A
         }
         Filter filter = request.filter();
         List<EmbeddingMatch<TextSegment>> matches = new ArrayList<>();
-        for (DocumentMatch each : collection.search(nearest, filter == null ? null : Filters.documentFilter(filter))) {
+        for (Match each : collection.search(nearest, filter == null ? null : Filters.documentFilter(filter))) {
             double score = Math.clamp(RelevanceScore.fromCosineSimilarity(1 - (double) each.distance()), 0, 1);
             if (score >= request.minScore()) {
                 matches.add(match(each.document(), score));

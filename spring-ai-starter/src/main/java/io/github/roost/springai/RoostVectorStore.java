@@ -1,7 +1,7 @@
 package io.github.roost.springai;
 
 import io.github.roost.documents.DocumentCollection;
-import io.github.roost.documents.DocumentMatch;
+import io.github.roost.documents.DocumentCollection.Match;
 import io.github.roost.documents.DocumentStore;
 import io.github.roost.vector.Metric;
 import java.util.ArrayList;
@@ -97,8 +97,7 @@ public final class RoostVectorStore extends AbstractObservationVectorStore {
         }
         Filter.Expression filter = request.getFilterExpression();
         List<Document> found = new ArrayList<>();
-        for (DocumentMatch match :
-                collection.search(nearest, filter == null ? null : Expressions.documentFilter(filter))) {
+        for (Match match : collection.search(nearest, filter == null ? null : Expressions.documentFilter(filter))) {
             double score = Math.clamp(1 - (double) match.distance(), -1, 1);
             if (threshold <= 0 || score >= threshold) {
                 found.add(document(match.document(), score));

@@ -27,10 +27,7 @@ import org.springframework.context.annotation.Configuration;
 @AutoConfiguration
 @EnableConfigurationProperties(RoostVectorStoreProperties.class)
 @ConditionalOnProperty(name = SpringAIVectorStoreTypes.TYPE, havingValue = "roost", matchIfMissing = true)
-public final class RoostVectorStoreAutoConfiguration {
-    /** Called by Spring. */
-    public RoostVectorStoreAutoConfiguration() {}
-
+final class RoostVectorStoreAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     BatchingStrategy roostBatchingStrategy() {

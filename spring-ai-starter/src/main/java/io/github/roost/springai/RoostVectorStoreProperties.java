@@ -14,7 +14,7 @@ import org.springframework.util.unit.DataSize;
  * @param memoryLimit max off-heap memory of the vectors of each collection; no limit if it is not set
  */
 @ConfigurationProperties("spring.ai.vectorstore.roost")
-public record RoostVectorStoreProperties(
+record RoostVectorStoreProperties(
         @DefaultValue("roost") Path folder,
         @DefaultValue("default") String collection,
         @Nullable DataSize memoryLimit) {}
