@@ -123,6 +123,7 @@ class BoundariesTest {
         in("topology.system"),
         in("vector.file"),
         in("vector.kernel"),
+        in("documents.file"),
         in("vector.math"),
         in("neighborhash.spi"),
         in("index.hnsw.graph")
@@ -163,6 +164,9 @@ class BoundariesTest {
         rooms.put("index.ivf", Set.of("topology", "core", "vector", "neighborhash"));
         rooms.put("index.disk", Set.of("topology", "core", "vector", "io", "neighborhash"));
         rooms.put("index.remote", Set.of("topology", "core", "vector", "neighborhash", "index.hnsw"));
+        rooms.put("documents", Set.of("topology", "core", "vector", "index.hnsw"));
+        rooms.put("langchain4j", Set.of("core", "vector", "documents"));
+        rooms.put("springai", Set.of("core", "vector", "documents"));
         rooms.put("lucene", Set.of("topology", "core", "vector", "index.hnsw"));
         rooms.put("opensearch", Set.of("topology", "core", "vector", "index.hnsw", "rows", "lucene"));
         rooms.put("testkit", Set.of("topology", "core", "vector", "io"));
@@ -348,7 +352,7 @@ class BoundariesTest {
             .that()
             .resideInAnyPackage(LIBRARIES)
             .and()
-            .resideOutsideOfPackage("io.github.roost.core.metrics..")
+            .resideOutsideOfPackages("io.github.roost.core.metrics..", "io.github.roost.springai..")
             .should()
             .dependOnClassesThat()
             .resideInAPackage("io.micrometer..");
