@@ -4,7 +4,6 @@ module io.github.roost.lucene {
     requires transitive io.github.roost.core;
     requires transitive io.github.roost.vector;
     requires transitive io.github.roost.index.hnsw;
-    requires org.agrona.core;
     requires org.slf4j;
 
     exports io.github.roost.lucene;

@@ -22,6 +22,7 @@ module io.github.roost.vector {
             io.github.roost.index.disk,
             io.github.roost.index.hnsw,
             io.github.roost.index.ivf,
+            io.github.roost.index.jvector,
             io.github.roost.index.remote,
             io.github.roost.neighborhash;
     exports io.github.roost.vector.math to

@@ -2,7 +2,6 @@ package io.github.roost.lucene;
 
 import io.github.roost.vector.IdFilter;
 import java.io.IOException;
-import org.agrona.collections.Long2LongHashMap;
 import org.apache.lucene.index.DocValues;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.LeafReaderContext;
@@ -18,10 +17,9 @@ import org.apache.lucene.util.FixedBitSet;
 
 /** Map from a table's ids to the live documents of one reader. Immutable. */
 final class LiveDocuments {
-    private static final int NONE = -1;
-
-    private final Long2LongHashMap documents = new Long2LongHashMap(NONE);
-    private final IdFilter all = IdFilter.of(id -> document(id) != NONE).cached();
+    private final DocumentsById documents = new DocumentsById();
+    private final IdFilter all =
+            IdFilter.of(id -> document(id) != DocumentsById.NONE).cached();
 
     private LiveDocuments() {}
 
@@ -46,8 +44,8 @@ final class LiveDocuments {
     }
 
     private void put(String idField, long id, int document) {
-        long other = documents.put(id, document);
-        if (other != NONE) {
+        int other = documents.put(id, document);
+        if (other != DocumentsById.NONE) {
             throw new IllegalStateException("live documents must differ in " + idField + ", got " + id
                     + " for documents " + other + " and " + document);
         }
@@ -55,7 +53,7 @@ final class LiveDocuments {
 
     /** The reader-wide number of a row's document, or -1 if it has no live document. */
     int document(long id) {
-        return (int) documents.get(id);
+        return documents.get(id);
     }
 
     /** Allows every row with a live document. */
@@ -78,7 +76,7 @@ final class LiveDocuments {
         }
         return IdFilter.of(id -> {
             int document = document(id);
-            return document != NONE && matching.get(document);
+            return document != DocumentsById.NONE && matching.get(document);
         });
     }
 }

@@ -92,6 +92,7 @@ class BoundariesTest {
     private static final String DISK_UPDATE = "io.github.roost.index.disk.update..";
     private static final String DISK_FORMAT = "io.github.roost.index.disk.format..";
     private static final String DISK_BUILD = "io.github.roost.index.disk.build..";
+    private static final String JVECTOR_BUILD = "io.github.roost.index.jvector.build..";
     private static final String[] INSIDE_REMOTE = {
         "io.github.roost.index.remote.build..",
         "io.github.roost.index.remote.cache..",
@@ -113,7 +114,8 @@ class BoundariesTest {
                             DISK_SEARCH,
                             DISK_UPDATE,
                             DISK_FORMAT,
-                            DISK_BUILD),
+                            DISK_BUILD,
+                            JVECTOR_BUILD),
                     Stream.of(INSIDE_REMOTE))
             .toArray(String[]::new);
     private static final String[] NATIVE = {HWLOC, RINGS, LIBRARIES_OF_KERNELS, LOOKUP, GRAPH_SEARCH, KERNEL, UCX};
@@ -160,7 +162,7 @@ class BoundariesTest {
         rooms.put("rows.service", Set.of("core", "io", "vector", "neighborhash", "rows"));
         rooms.put("rows.service.etcd", Set.of("vector", "rows.service"));
         rooms.put("index.hnsw", Set.of("topology", "core", "vector", "neighborhash"));
-        rooms.put("index.jvector", Set.of("topology", "core", "vector"));
+        rooms.put("index.jvector", Set.of("topology", "core", "vector", "index.hnsw"));
         rooms.put("index.ivf", Set.of("topology", "core", "vector", "neighborhash"));
         rooms.put("index.disk", Set.of("topology", "core", "vector", "io", "neighborhash"));
         rooms.put("index.remote", Set.of("topology", "core", "vector", "neighborhash", "index.hnsw"));

@@ -8,6 +8,9 @@ public enum BuildMethod {
      * loaded, {@link #JVECTOR} is used instead.
      */
     NATIVE,
-    /** jvector's builder, in Java: several times slower, and keeps the whole table on the Java heap during the build. */
+    /**
+     * jvector's builder, in Java: several times slower, and keeps the whole table on the Java heap during the build. It is in the artifact
+     * {@code roost-index-jvector}; without it a build fails with an {@link IllegalStateException}.
+     */
     JVECTOR
 }

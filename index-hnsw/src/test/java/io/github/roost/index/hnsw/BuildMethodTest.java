@@ -72,13 +72,12 @@ class BuildMethodTest {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(BuildMethod.class)
-    void whatEitherMethodBuildsIsSavedOpenedAndFindsItsRows(BuildMethod method) throws Exception {
+    @Test
+    void whatIsBuiltIsSavedOpenedAndFindsItsRows() throws Exception {
         float[][] rows = rows();
         Path file = folder.resolve("table");
         try (Orchestrator orchestrator = Fixtures.roundRobin()) {
-            try (HnswTable built = HnswTable.builder().buildMethod(method).m(8).build(orchestrator, rows)) {
+            try (HnswTable built = HnswTable.builder().m(8).build(orchestrator, rows)) {
                 built.save(file);
             }
             try (HnswTable table = HnswTable.open(orchestrator, "opened", file)) {
@@ -92,9 +91,8 @@ class BuildMethodTest {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(BuildMethod.class)
-    void theLargestProductsAreFoundInGraphsOfEitherMethod(BuildMethod method) {
+    @Test
+    void theLargestProductsAreFound() {
         Random random = new Random(8);
         float[][] rows = gaussian(ROWS, DIMENSION, random);
         for (float[] row : rows) {
@@ -105,10 +103,8 @@ class BuildMethodTest {
         }
         int hits = 0;
         try (Orchestrator orchestrator = Fixtures.roundRobin();
-                HnswTable table = HnswTable.builder()
-                        .buildMethod(method)
-                        .metric(Metric.INNER_PRODUCT)
-                        .build(orchestrator, rows)) {
+                HnswTable table =
+                        HnswTable.builder().metric(Metric.INNER_PRODUCT).build(orchestrator, rows)) {
             for (float[] query : gaussian(100, DIMENSION, random)) {
                 Set<Long> truth = Arrays.stream(
                                 exact(rows, query, 10, Metric.INNER_PRODUCT).ids())
@@ -171,6 +167,19 @@ class BuildMethodTest {
             assertThat(build.progress()).isEqualTo(1);
             assertThat(looks.stream().filter(progress -> progress > .985).count())
                     .isLessThan(10 + looks.size() / 4);
+        }
+    }
+
+    /** All tests of this module run without jvector. */
+    @Test
+    void aBuildInJavaNamesTheDependencyThatItNeeds() throws Exception {
+        String message = "BuildMethod.JVECTOR, and every build without C kernels, needs jvector: add the dependency"
+                + " io.github.roost:roost-index-jvector";
+        try (Orchestrator orchestrator = Fixtures.roundRobin()) {
+            HnswTable.Builder builder = HnswTable.builder().buildMethod(BuildMethod.JVECTOR);
+            assertThatThrownBy(() -> builder.build(orchestrator, rows()))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessage(message);
         }
     }
 

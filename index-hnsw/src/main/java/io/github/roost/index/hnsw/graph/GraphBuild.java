@@ -8,7 +8,6 @@ import io.github.roost.index.hnsw.search.GraphSearchers;
 import io.github.roost.vector.ElementType;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.VectorSource;
-import io.github.roost.vector.kernel.VectorModule;
 import io.github.roost.vector.math.CodeRecall;
 import io.github.roost.vector.math.ScalarQuantizer;
 import io.github.roost.vector.spi.BuildWork;
@@ -76,7 +75,7 @@ public final class GraphBuild {
             NormedRows vectors = NormedRows.of(rows, norms);
             image = options.buildMethod() == BuildMethod.NATIVE && GraphInsertion.isAvailable()
                     ? insert(rows, nodes, vectors, normsVary)
-                    : byJvector(rows, nodes, vectors, normsVary);
+                    : inJava(rows, nodes, vectors, normsVary);
         }
         if (normsVary) {
             work.phase(LINKED, InnerProductLinks.steps(image));
@@ -152,13 +151,12 @@ public final class GraphBuild {
         }
     }
 
-    private GraphImage byJvector(GraphRows rows, DistinctRows nodes, NormedRows vectors, boolean normsVary) {
-        VectorModule.requireArguments();
+    private GraphImage inJava(GraphRows rows, DistinctRows nodes, NormedRows vectors, boolean normsVary) {
+        JavaGraphBuilder builder = JavaGraphBuilder.require();
         float[][] all = new float[nodes.nodes()][];
         work.forEach(all.length, ALONE, node -> all[node] = vectors.of(nodes.row(node)));
-        RowScores scores = work.once(() -> new RowScores(all, work::yieldToSearches));
         work.phase(progress(INSERTED, normsVary), 2L * all.length);
-        JvectorGraph graph = JvectorGraph.build(work, scores, options);
+        BuiltGraph graph = builder.build(work, all, options);
         work.phase(progress(WRITTEN, normsVary), all.length);
         return new ImageWriter(work, graph, nodes, (node, into) -> rows.vector(nodes.row(node), into))
                 .write(rows.space(), rows.dimension(), options);

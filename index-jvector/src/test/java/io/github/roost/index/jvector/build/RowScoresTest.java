@@ -1,4 +1,4 @@
-package io.github.roost.index.hnsw.graph;
+package io.github.roost.index.jvector.build;
 
 import static io.github.roost.testkit.MadeUp.gaussian;
 import static org.assertj.core.api.Assertions.assertThat;

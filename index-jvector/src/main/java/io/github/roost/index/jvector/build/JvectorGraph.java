@@ -1,8 +1,10 @@
-package io.github.roost.index.hnsw.graph;
+package io.github.roost.index.jvector.build;
 
 import io.github.jbellis.jvector.graph.GraphIndexBuilder;
 import io.github.jbellis.jvector.graph.NodesIterator;
 import io.github.jbellis.jvector.graph.OnHeapGraphIndex;
+import io.github.roost.index.hnsw.graph.BuiltGraph;
+import io.github.roost.index.hnsw.graph.GraphOptions;
 import io.github.roost.vector.spi.BuildWork;
 import java.util.List;
 import java.util.Objects;

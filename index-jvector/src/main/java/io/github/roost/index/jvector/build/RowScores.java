@@ -1,4 +1,4 @@
-package io.github.roost.index.hnsw.graph;
+package io.github.roost.index.jvector.build;
 
 import io.github.jbellis.jvector.graph.similarity.BuildScoreProvider;
 import io.github.jbellis.jvector.graph.similarity.DefaultSearchScoreProvider;

@@ -1,0 +1,5 @@
+/** Graphs of HNSW tables, built by jvector. */
+@NullMarked
+package io.github.roost.index.jvector.build;
+
+import org.jspecify.annotations.NullMarked;
