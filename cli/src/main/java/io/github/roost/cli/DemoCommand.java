@@ -28,7 +28,7 @@ final class DemoCommand implements Callable<Integer> {
 
     @Option(
             names = "--seconds",
-            defaultValue = "10",
+            defaultValue = "5",
             paramLabel = "N",
             description = "Length of the workload, from 1 to 3,600; default ${DEFAULT-VALUE}.")
     private int seconds;

@@ -50,6 +50,7 @@ class LauncherTest {
             new JarOutputStream(out, manifest).close();
         }
         Files.createFile(target.resolve("roost.built"));
+        Files.createFile(target.resolve("aot.log"));
         FloatVectors.write(checkout.resolve("ascii.fvecs"), MadeUp.gaussian(50, 4, new Random(1)));
     }
 

@@ -39,7 +39,7 @@ final class DocumentsById {
     /** The place of an id, or the free one at which it would be put. */
     private int place(long id) {
         int mask = ids.length - 1;
-        int place = (int) (id * SPREAD >>> Long.SIZE - Integer.bitCount(mask));
+        int place = (int) ((id * SPREAD) >>> (Long.SIZE - Integer.bitCount(mask)));
         while (documents[place] != NONE && ids[place] != id) {
             place = (place + 1) & mask;
         }

@@ -84,23 +84,16 @@ public record DemoReport(
      * @param k neighbors per query
      * @param inFlight queries in flight at a time
      * @param hnsw queries to one section's HNSW table each
-     * @param hnswMerged queries to all HNSW tables each, with the answers merged
      * @param ivf queries to the IVF table of all packages
-     * @param traffic bytes touched per table, highest first
+     * @param traffic bytes read per table, highest first
      */
     public record Workload(
-            double zipfExponent,
-            int k,
-            int inFlight,
-            Measured hnsw,
-            Measured hnswMerged,
-            Measured ivf,
-            List<TableTraffic> traffic) {}
+            double zipfExponent, int k, int inFlight, Measured hnsw, Measured ivf, List<TableTraffic> traffic) {}
 
     /**
      * One kind of search, measured in a closed loop.
      *
-     * @param recall recall@k against exact search, by distance
+     * @param recall recall@k against exact search, by distance; among all packages of a sample of the queries
      * @param queries number of queries answered
      * @param seconds duration
      * @param qps queries per second

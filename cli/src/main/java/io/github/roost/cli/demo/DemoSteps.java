@@ -91,10 +91,9 @@ final class DemoSteps {
     }
 
     private DemoTruth truth() {
-        try (JobProgress progress = new JobProgress(streams, "exact search, to measure recall against", 1)) {
-            DemoTruth truth = DemoTruth.of(data, settings.k());
-            progress.steps(1);
-            return truth;
+        try (JobProgress progress =
+                new JobProgress(streams, "exact search, to measure recall against", DemoTruth.steps(data))) {
+            return DemoTruth.of(data, settings.k(), progress::steps);
         }
     }
 

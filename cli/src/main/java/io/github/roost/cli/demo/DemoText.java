@@ -66,19 +66,17 @@ final class DemoText {
 
     void answers(List<Answer> answers) {
         title("Answers");
+        int all = 0;
+        int same = 0;
         for (Answer answer : answers) {
             line("\"%s\"", answer.phrase());
-            hits("HNSW", answer.hnsw());
-            hits("IVF", answer.ivf());
+            for (Hit hit : answer.hnsw()) {
+                line("    %s (%s): %s", hit.name(), hit.section(), shortened(hit.synopsis()));
+                all++;
+                same += answer.ivf().stream().anyMatch(other -> other.name().equals(hit.name())) ? 1 : 0;
+            }
         }
-    }
-
-    private void hits(String from, List<Hit> hits) {
-        String label = from;
-        for (Hit hit : hits) {
-            line("    %-5s%s (%s): %s", label, hit.name(), hit.section(), shortened(hit.synopsis()));
-            label = "";
-        }
+        line("from the HNSW tables; the IVF table found %d of these %d", same, all);
     }
 
     void workload(Workload workload) {
@@ -87,11 +85,10 @@ final class DemoText {
                 "sections queried by Zipf's law, exponent %.1f, k %d, %d queries in flight",
                 workload.zipfExponent(), workload.k(), workload.inFlight());
         line("%-34s%10s%12s%10s%10s%10s", "", "recall@" + workload.k(), "queries/s", "p50 us", "p99 us", "p99.9 us");
-        measured("HNSW, the section's table", workload.hnsw());
-        measured("HNSW, all tables merged", workload.hnswMerged());
+        measured("HNSW, one section of packages", workload.hnsw());
         measured("IVF, all packages", workload.ivf());
         line("");
-        line("traffic by table:");
+        line("traffic, the bytes that searches read, by table:");
         long all = Math.max(
                 1, workload.traffic().stream().mapToLong(TableTraffic::bytes).sum());
         workload.traffic().stream().limit(TABLES_SHOWN).forEach(table -> traffic(table.table(), table.bytes(), all));
@@ -118,7 +115,12 @@ final class DemoText {
     }
 
     void placement(Placement placement, int domains) {
-        title("Mapping");
+        title("Mapping of tables to cache domains");
+        if (domains == 1) {
+            line(
+                    "the only cache domain is the home of all tables; simulate two with --topology \"pack:1 l3:2 core:1 pu:1\"");
+            return;
+        }
         homes("before", placement.before(), domains);
         homes("after", placement.after(), domains);
         long moved = placement.before().tables().entrySet().stream()
@@ -126,10 +128,6 @@ final class DemoText {
                         !entry.getValue().equals(placement.after().tables().get(entry.getKey())))
                 .count();
         line("%d remaps in windows of %d ms, %d tables moved", placement.remaps(), placement.windowMillis(), moved);
-        if (domains == 1) {
-            line(
-                    "the only cache domain is the home of all tables; simulate two with --topology \"pack:1 l3:2 core:1 pu:1\"");
-        }
     }
 
     private void homes(String when, Homes homes, int domains) {
@@ -150,15 +148,18 @@ final class DemoText {
     }
 
     void steals(Steals steals) {
-        title("Steals");
+        title("Tasks");
         line(
-                "%,d tasks: %,d stolen inside a domain, %,d across domains",
+                "%,d: %,d stolen by another worker of their domain, %,d by a worker of another domain",
                 steals.tasks(), steals.intra(), steals.cross());
     }
 
     void end(boolean workersJoined) {
         line("");
         line(workersJoined ? "closed, every worker joined" : "closed, but not every worker ended in time");
+        line("");
+        line("next: ./roost serve has the same packages and a page to search them;");
+        line("your own vectors: docs/guide/vector-tables.md in a program, docs/reference/commands.md without one");
     }
 
     private void title(String title) {
