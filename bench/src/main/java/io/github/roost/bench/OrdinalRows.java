@@ -1,6 +1,7 @@
 package io.github.roost.bench;
 
 import io.github.roost.vector.FileFormatException;
+import io.github.roost.vector.VectorSource;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -19,6 +20,8 @@ import java.util.Set;
  */
 public final class OrdinalRows {
     private static final int BUFFER_BYTES = 1 << 20;
+    /** All smaller whole numbers are exact as floats. */
+    private static final float EXACT = 0x1p24f;
 
     private OrdinalRows() {}
 
@@ -68,6 +71,42 @@ public final class OrdinalRows {
             }
             return read(file, channel, queries, width, k, base);
         }
+    }
+
+    /**
+     * Checks true neighbors of queries that another reader has read as floats.
+     *
+     * @param file the file, for messages
+     * @param rows the ordinals
+     * @param queries number of rows that there must be
+     * @param k min number of neighbors per row; more are not returned
+     * @param base size of the base; all ordinals must be below it
+     * @return {@code queries} rows of {@code k} different ordinals
+     * @throws FileFormatException if the rows do not meet these conditions, or have an ordinal that floats do not represent exactly
+     */
+    public static int[][] readTruth(Path file, VectorSource rows, int queries, int k, int base)
+            throws FileFormatException {
+        if (rows.size() != queries) {
+            throw new FileFormatException(file, "must have one row per query, " + queries + ", got " + rows.size());
+        }
+        if (rows.dimension() < k) {
+            throw new FileFormatException(
+                    file, "must have at least k = " + k + " neighbors per row, got " + rows.dimension());
+        }
+        int[][] truth = new int[queries][];
+        ByteBuffer ordinals = ByteBuffer.allocate(k * Integer.BYTES);
+        for (int row = 0; row < queries; row++) {
+            float[] values = rows.row(row);
+            for (int i = 0; i < k; i++) {
+                if (values[i] >= EXACT || values[i] != (int) values[i]) {
+                    throw new FileFormatException(
+                            file, "must have whole numbers below 16,777,216, got " + values[i] + " in row " + row);
+                }
+                ordinals.putInt(i * Integer.BYTES, (int) values[i]);
+            }
+            truth[row] = distinctOrdinals(file, row, ordinals, k, base);
+        }
+        return truth;
     }
 
     private static void checkReadable(Path file) throws IOException {

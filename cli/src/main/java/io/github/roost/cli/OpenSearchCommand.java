@@ -51,6 +51,9 @@ final class OpenSearchCommand implements Callable<Integer> {
             streams.out().println("\"" + phrase.text() + "\":");
             streams.out().println(node.curl(phrase));
             streams.out().flush();
+            streams.err()
+                    .println(
+                            "a search for another text needs its vector; docs/guide/opensearch.md begins an index of your own");
             streams.err().println("OpenSearch is on " + node.address() + "; Ctrl-C stops it");
             node.awaitEnd();
         }

@@ -231,7 +231,8 @@ public final class RoostCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        throw new ParameterException(spec.commandLine(), "no command given, see roost --help");
+        spec.commandLine().usage(spec.commandLine().getErr());
+        return WRONG_ARGUMENTS;
     }
 
     private static int reportWrongArguments(ParameterException exception, Streams streams) {

@@ -82,8 +82,9 @@ final class SearchOptions {
 
     @Option(
             names = "--truth",
-            paramLabel = "T.ivecs",
-            description = "True neighbors, one row per query: prints recall@K, counted by ordinal.")
+            paramLabel = "FILE",
+            description = "True neighbors, one row per query: ivecs, or the dataset neighbors of an hdf5 file. Prints"
+                    + " recall@K, counted by ordinal.")
     @Nullable
     Path truth;
 

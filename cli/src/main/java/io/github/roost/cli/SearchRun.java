@@ -7,6 +7,7 @@ import io.github.roost.bench.OrdinalRows;
 import io.github.roost.bench.Recall;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OverloadPolicy;
+import io.github.roost.server.input.HdfVectors;
 import io.github.roost.server.input.NumberedRows;
 import io.github.roost.server.input.VectorInput;
 import io.github.roost.simulator.options.CommandFailure;
@@ -20,6 +21,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Locale;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** One run of {@code search}: checks options, reads files, builds or opens the table, then for each k and effort warms up, measures and reports. */
@@ -144,7 +146,16 @@ final class SearchRun {
             }
         }
         if (options.truth != null) {
-            truth = OrdinalRows.readTruth(options.truth, queries.length, options.maxNeighbors(), ordinals);
+            truth = truth(options.truth, queries.length, ordinals);
+        }
+    }
+
+    private int[][] truth(Path file, int queries, int ordinals) throws IOException {
+        if (!HdfVectors.isNamed(file)) {
+            return OrdinalRows.readTruth(file, queries, options.maxNeighbors(), ordinals);
+        }
+        try (HdfVectors neighbors = HdfVectors.open(file, HdfVectors.NEIGHBORS)) {
+            return OrdinalRows.readTruth(file, neighbors, queries, options.maxNeighbors(), ordinals);
         }
     }
 
@@ -155,6 +166,7 @@ final class SearchRun {
             streams.out().print(head(queries.length, seconds, workers, known != null));
         }
         for (int k : options.k) {
+            tellRaised(table, k);
             for (int effort : plan.efforts(table, k)) {
                 SearchResult[] found = new SearchResult[queries.length];
                 ClosedLoop.Run run = measure(table, queries, k, effort, found);
@@ -164,6 +176,18 @@ final class SearchRun {
                 }
                 print(report(run, queries.length, k, effort, seconds, workers, recall));
             }
+        }
+    }
+
+    private void tellRaised(VectorTable table, int k) {
+        String small = plan.requested.stream()
+                .filter(effort -> effort < table.minEffort(k))
+                .map(String::valueOf)
+                .collect(Collectors.joining(", "));
+        if (!small.isEmpty()) {
+            streams.err()
+                    .println("k " + k + ": " + plan.effortName() + " must be at least " + table.minEffort(k)
+                            + ", which is measured instead of " + small);
         }
     }
 

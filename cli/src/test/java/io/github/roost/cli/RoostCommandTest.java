@@ -37,10 +37,18 @@ class RoostCommandTest {
         assertThat(run.err()).isEmpty();
     }
 
+    @Test
+    void withoutACommandTheHelpIsShown() {
+        CommandRun run = CommandRun.of();
+
+        assertThat(run.status()).isEqualTo(2);
+        assertThat(run.out()).isEmpty();
+        assertThat(run.err()).startsWith("Usage: roost").contains("demo", "serve");
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "",
                 "nonsense",
                 "--nonsense",
                 "search",
@@ -59,7 +67,7 @@ class RoostCommandTest {
                 "search ivf --base b --query q --k 99999999999"
             })
     void wrongArgumentsAreOneLineAndStatusTwo(String line) {
-        CommandRun run = CommandRun.of((Object[]) (line.isEmpty() ? new String[0] : line.split(" ")));
+        CommandRun run = CommandRun.of((Object[]) line.split(" "));
 
         assertThat(run.status()).isEqualTo(2);
         assertThat(run.out()).isEmpty();

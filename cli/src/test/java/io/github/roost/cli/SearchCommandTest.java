@@ -421,6 +421,29 @@ class SearchCommandTest {
     }
 
     @Test
+    void theTruthOfAnHdf5FileIsItsDatasetNeighbors() throws IOException {
+        Path hdf5 = folder.resolve("truth.hdf5");
+        try (WritableHdfFile file = HdfFile.write(hdf5)) {
+            file.putDataset("neighbors", ordinals(TRUTH));
+        }
+
+        assertThat(search("hnsw", "--ef", BASE, "--truth", hdf5, "--json").out())
+                .isNotEmpty()
+                .contains("\"recall\":1.0");
+        Path other = folder.resolve("other.hdf5");
+        try (WritableHdfFile file = HdfFile.write(other)) {
+            file.putDataset("neighbors", new float[QUERIES][K]);
+        }
+        assertRefused(search("hnsw", "--truth", other), "other.hdf5", "has ordinal 0 twice in row 0");
+    }
+
+    @Test
+    void anEffortBelowKIsToldToBeRaised() {
+        assertThat(search("hnsw", "--k", "10", "--ef", "4,7,20").err())
+                .contains("k 10: ef must be at least 10, which is measured instead of 4, 7");
+    }
+
+    @Test
     void truthOfOtherQueriesIsRefused() throws IOException {
         OrdinalRows.write(truth, new int[][] {{1, 2, 3}});
 

@@ -34,6 +34,8 @@ final class DescribedTable implements ServedTable {
     private final Set<Long> changed = ConcurrentHashMap.newKeySet();
 
     private final Map<Long, Item> byId = new ConcurrentHashMap<>();
+    /** Ids of the rows with a key. */
+    private final Map<String, Long> byKey = new ConcurrentHashMap<>();
     /** Rows by name and id; several may have the same name. */
     private final Map<String, ConcurrentNavigableMap<Long, Item>> byName = new ConcurrentHashMap<>();
 
@@ -60,7 +62,7 @@ final class DescribedTable implements ServedTable {
 
     /** A search as one task of one worker, which also reads the words of the rows it finds. */
     Part<SearchRequest, ServedResult> part(SearchRequest request) {
-        int ef = Math.max(MIN_EF, EF_PER_NEIGHBOR * request.k());
+        int ef = request.effortOr(Math.max(MIN_EF, EF_PER_NEIGHBOR * request.k()));
         Part<SearchRequest, SearchResult> part = rows.part(request.effort(ef));
         SearchFunction<SearchRequest, ServedResult> described =
                 (requested, context) -> describe(part.searchFunction().search(requested, context), context);
@@ -89,36 +91,34 @@ final class DescribedTable implements ServedTable {
         return Optional.ofNullable(byId.get(id));
     }
 
+    @Override
+    public Optional<Long> idOf(String text) {
+        return Optional.ofNullable(byKey.get(text)).or(() -> ServedTable.number(text));
+    }
+
     /** {@inheritDoc} If several rows have the name, the one with the largest id. */
     @Override
     public Optional<float[]> vectorOf(String name) {
-        return Optional.ofNullable(byName.get(name))
-                .map(ConcurrentNavigableMap::lastEntry)
-                .map(Map.Entry::getKey)
-                .or(() -> unnamed(name))
+        return Optional.ofNullable(byKey.get(name))
+                .or(() -> Optional.ofNullable(byName.get(name))
+                        .map(ConcurrentNavigableMap::lastEntry)
+                        .map(Map.Entry::getKey))
+                .or(() -> ServedTable.number(name).filter(id -> !byId.containsKey(id)))
                 .map(rows::vector);
     }
 
-    private Optional<Long> unnamed(String name) {
-        try {
-            long id = Long.parseLong(name);
-            return byId.containsKey(id) ? Optional.empty() : Optional.of(id);
-        } catch (NumberFormatException noId) {
-            return Optional.empty();
-        }
-    }
-
     /**
-     * Puts rows into the table, replacing rows with the same ids.
+     * Puts rows into the table, replacing rows with the same ids, whose keys remain.
      *
      * @return number of new ids
      */
     synchronized int put(List<NewVector> vectors) {
         int added = 0;
         for (NewVector next : vectors) {
-            Item item = next.item();
             changed.add(next.id());
-            Item old = byId.put(next.id(), item);
+            Item old = byId.get(next.id());
+            Item item = next.item().withKey(old == null ? "" : old.key());
+            byId.put(next.id(), item);
             learn(next.id(), item);
             added += rows.put(next.id(), next.vector()) ? 1 : 0;
             forget(next.id(), old);
@@ -130,13 +130,20 @@ final class DescribedTable implements ServedTable {
     synchronized boolean remove(long id) {
         boolean removed = rows.remove(id);
         changed.add(id);
-        forget(id, byId.remove(id));
+        Item old = byId.remove(id);
+        forget(id, old);
+        if (old != null) {
+            byKey.remove(old.key(), id);
+        }
         return removed;
     }
 
     private void learn(long id, Item item) {
         byName.computeIfAbsent(item.name(), name -> new ConcurrentSkipListMap<>())
                 .put(id, item);
+        if (!item.key().isEmpty()) {
+            byKey.put(item.key(), id);
+        }
     }
 
     private void forget(long id, @Nullable Item item) {

@@ -159,7 +159,8 @@ final class Endpoints {
                 @Nullable Long id,
                 float @Nullable [] vector,
                 @Nullable String name,
-                @Nullable String text) {}
+                @Nullable String text,
+                @Nullable JsonNode attributes) {}
     }
 
     /** The numbers of rows added and replaced. */
@@ -187,9 +188,7 @@ final class Endpoints {
                 throw new Problem(422, what + " must have an id and a vector");
             }
             Searches.requireVector(what, next.vector(), rows.dimension(), rows.metric());
-            String name = next.name() == null ? next.id().toString() : next.name();
-            vectors.add(
-                    new NewVector(next.id(), new Item(name, next.text() == null ? "" : next.text()), next.vector()));
+            vectors.add(new NewVector(next.id(), item(what, next.id(), next), next.vector()));
         }
         try {
             Vectors.requireIds(vectors.stream().mapToLong(NewVector::id).toArray(), vectors.size());
@@ -199,6 +198,18 @@ final class Endpoints {
         return vectors;
     }
 
+    private static Item item(String what, long id, PutRequest.PutVector requested) {
+        JsonNode attributes = requested.attributes();
+        if (attributes != null && !attributes.isObject()) {
+            throw new Problem(400, what + ": attributes must be an object, got " + attributes);
+        }
+        return new Item(
+                "",
+                requested.name() == null ? Long.toString(id) : requested.name(),
+                requested.text() == null ? "" : requested.text(),
+                attributes == null ? RowAttributes.NONE : RowAttributes.of(attributes));
+    }
+
     /** The id of the removed row. */
     record RemoveAnswer(long removed) {}
 
@@ -206,15 +217,9 @@ final class Endpoints {
         guard.check(request);
         DescribedTable table = changeable(request);
         String text = request.path().pathParameters().get("id");
-        long id;
-        try {
-            id = Long.parseLong(text);
-        } catch (NumberFormatException e) {
-            throw new Problem(400, "the id must be a whole number of 64 bits, got " + text);
-        }
-        if (!table.remove(id)) {
-            throw new Problem(404, "table " + table.name() + " has no row " + id);
-        }
+        long id = table.idOf(text)
+                .filter(table::remove)
+                .orElseThrow(() -> new Problem(404, "table " + table.name() + " has no row " + text));
         return Reply.json(new RemoveAnswer(id));
     }
 

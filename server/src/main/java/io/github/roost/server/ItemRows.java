@@ -19,14 +19,15 @@ import java.util.Map;
  * Thread-safe.
  */
 final class ItemRows implements AutoCloseable {
-    private static final Schema SCHEMA = Schema.of(Column.ofText("name"), Column.ofText("text"));
+    private static final Schema SCHEMA = Schema.of(Column.ofText("key"), Column.ofText("name"), Column.ofText("text"));
 
     private final VersionedRows table;
     private final SearchFunction<SearchResult, Attributes.Enriched> reading;
 
     private ItemRows(VersionedRows table) {
         this.table = table;
-        this.reading = Attributes.after((SearchResult found, SearchContext context) -> found, table, "name", "text");
+        this.reading =
+                Attributes.after((SearchResult found, SearchContext context) -> found, table, "key", "name", "text");
     }
 
     /**
@@ -55,8 +56,8 @@ final class ItemRows implements AutoCloseable {
     private static void load(VersionedRows table, Map<Long, Item> items) throws IOException {
         try (VersionBuilder loading = table.begin(1, SCHEMA, items.size())) {
             RowWriter row = loading.writer();
-            items.forEach(
-                    (id, item) -> loading.put(id, row.setText(0, item.name()).setText(1, item.text())));
+            items.forEach((id, item) -> loading.put(
+                    id, row.setText(0, item.key()).setText(1, item.name()).setText(2, item.text())));
             loading.seal();
         }
         table.publish(1);
@@ -67,9 +68,9 @@ final class ItemRows implements AutoCloseable {
         return reading.search(found, context);
     }
 
-    /** Decodes the words of an existing row. */
+    /** Decodes the words of an existing row, without its attributes. */
     static Item item(RowBatch rows, int row) {
-        return new Item(rows.getText(row, 0), rows.getText(row, 1));
+        return new Item(rows.getText(row, 0), rows.getText(row, 1), rows.getText(row, 2), RowAttributes.NONE);
     }
 
     @Override

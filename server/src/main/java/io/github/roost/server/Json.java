@@ -18,6 +18,7 @@ import com.fasterxml.jackson.databind.exc.UnrecognizedPropertyException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.type.LogicalType;
 import java.io.IOException;
+import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -66,7 +67,10 @@ final class Json {
         } catch (UnrecognizedPropertyException e) {
             throw new Problem(
                     400,
-                    "the body must have no other fields than " + known(e) + ", got " + quoted(e.getPropertyName()));
+                    (e.getPath().size() < 2
+                                    ? "the body"
+                                    : path(e.getPath().subList(0, e.getPath().size() - 1)))
+                            + " must have no other fields than " + known(e) + ", got " + quoted(e.getPropertyName()));
         } catch (JsonMappingException e) {
             throw new Problem(400, "the body does not fit: " + where(e) + oneSentence(e));
         } catch (JsonProcessingException e) {
@@ -81,10 +85,14 @@ final class Json {
     }
 
     private static String where(JsonMappingException e) {
-        String path = e.getPath().stream()
+        String path = path(e.getPath());
+        return path.isEmpty() ? "" : path + ": ";
+    }
+
+    private static String path(List<JsonMappingException.Reference> steps) {
+        return steps.stream()
                 .map(step -> step.getFieldName() == null ? "[" + step.getIndex() + "]" : step.getFieldName())
                 .collect(Collectors.joining("."));
-        return path.isEmpty() ? "" : path + ": ";
     }
 
     private static String quoted(String text) {

@@ -15,14 +15,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rows of a JSON lines file: one object per line with an {@code id}, a {@code vector} and optional {@code attributes}. An id is a 64-bit integer,
- * or a text: then the row's ordinal is its id, and the text its name. Attribute {@code name} is a row's name; the other attributes are its text.
+ * Rows of a JSON lines file: one object per line with an {@code id}, a {@code vector} and optional {@code attributes}. Ids are 64-bit integers,
+ * or texts: then a row's ordinal is its id, and the text its key. Attribute {@code name} is a row's name, without it the id; the other attributes
+ * are its text.
  */
 final class JsonRows {
     private static final ObjectMapper MAPPER = JsonMapper.builder()
@@ -34,6 +37,8 @@ final class JsonRows {
     private final List<Long> ids = new ArrayList<>();
     private final List<float[]> vectors = new ArrayList<>();
     private final Map<Long, Item> items = new HashMap<>();
+    /** The ids that are texts: of all rows, or of none. */
+    private final Set<String> keys = new HashSet<>();
 
     private JsonRows() {}
 
@@ -67,14 +72,19 @@ final class JsonRows {
     private void add(JsonNode line) {
         float[] vector = vector(line.path("vector"));
         JsonNode id = line.path("id");
-        long number = id.isTextual() ? vectors.size() : number(id);
+        String key = id.isTextual() ? id.asText() : "";
+        long number = key.isEmpty() ? number(id) : vectors.size();
+        if (!vectors.isEmpty() && key.isEmpty() != keys.isEmpty()) {
+            throw new IllegalArgumentException("ids must be all numbers or all texts, got " + shortly(id));
+        }
         JsonNode attributes = line.path("attributes");
         if (!attributes.isMissingNode() && !attributes.isObject()) {
             throw new IllegalArgumentException("attributes must be an object, got " + shortly(attributes));
         }
         String name = attributes.path("name").asText(id.asText());
-        if (items.put(number, new Item(name, words(attributes))) != null) {
-            throw new IllegalArgumentException("id " + number + " is in an earlier line, too");
+        Item item = new Item(key, name, words(attributes), RowAttributes.of(attributes));
+        if (items.put(number, item) != null || (!key.isEmpty() && !keys.add(key))) {
+            throw new IllegalArgumentException("id " + id + " is in an earlier line, too");
         }
         ids.add(number);
         vectors.add(vector);

@@ -21,11 +21,21 @@ record SearchAnswer(
      *
      * @param table its table
      * @param id its id
+     * @param key the text that is its id in the file it comes from; null, and left out, if that is a number
      * @param name its name
      * @param text its text
      * @param distance to the query, by the metric of its table
      */
-    record Hit(String table, long id, String name, String text, float distance) {}
+    record Hit(
+            String table,
+            long id,
+
+            @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable
+            String key,
+
+            String name,
+            String text,
+            float distance) {}
 
     /**
      * Where a table was searched, and the cost.

@@ -1,5 +1,6 @@
 package io.github.roost.server;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.github.roost.core.DeadlineExceededException;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorClosedException;
@@ -7,8 +8,6 @@ import io.github.roost.core.Part;
 import io.github.roost.core.RejectedSearchException;
 import io.github.roost.core.SubmitOptions;
 import io.github.roost.server.SearchAnswer.Hit;
-import io.github.roost.server.SearchBody.Filter;
-import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.Vectors;
@@ -16,6 +15,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -55,9 +56,11 @@ final class Searches {
             throw new Problem(422, "k must be between 1 and 1,000, got " + k);
         }
         Duration time = time(body);
-        SearchRequest request = SearchRequest.of(query, k).options(SubmitOptions.DEFAULT.withTimeout(time));
+        SearchRequest request =
+                withEffort(SearchRequest.of(query, k), body).options(SubmitOptions.DEFAULT.withTimeout(time));
+        RowFilter filter = body.filter() == null ? null : new RowFilter(body.filter());
         long began = System.nanoTime();
-        List<ServedResult> found = await(begin(among, request, body.filter()), time);
+        List<ServedResult> found = await(begin(among, request, filter), time);
         long micros = TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - began);
         return new SearchAnswer(
                 nearest(found, k),
@@ -67,7 +70,7 @@ final class Searches {
 
     private float[] query(List<ServedTable> among, SearchBody body) {
         float[] vector = body.vector();
-        String like = body.like();
+        JsonNode like = body.like();
         if ((vector == null) == (like == null)) {
             throw new Problem(
                     422, "a search must have either vector or like, got " + (like == null ? "neither" : "both"));
@@ -76,11 +79,33 @@ final class Searches {
             requireVector("vector", vector, tables.dimension(), tables.metric());
             return vector;
         }
-        return tables.like(String.valueOf(like), among)
+        return vectorOf(Objects.requireNonNull(like), among)
                 .orElseThrow(() -> new Problem(
                         422,
-                        "like must be the name of a row, the id of one without a name, or one of the phrases of GET"
-                                + " /phrases, got \"" + like + "\""));
+                        "like must be the id or the name of a row, or one of the phrases of GET /phrases, got "
+                                + like));
+    }
+
+    private Optional<float[]> vectorOf(JsonNode like, List<ServedTable> among) {
+        if (like.isTextual()) {
+            return tables.like(like.asText(), among);
+        }
+        long id = RowFilter.number(like)
+                .orElseThrow(() -> new Problem(400, "like must be a text or a whole number of 64 bits, got " + like));
+        return tables.row(id, among);
+    }
+
+    private static SearchRequest withEffort(SearchRequest request, SearchBody body) {
+        Integer effort = body.effort();
+        Double recall = body.targetRecall();
+        if (effort != null && recall != null) {
+            throw new Problem(422, "a search may have effort or targetRecall, got both");
+        }
+        try {
+            return effort != null ? request.effort(effort) : recall != null ? request.targetRecall(recall) : request;
+        } catch (IllegalArgumentException e) {
+            throw new Problem(422, String.valueOf(e.getMessage()));
+        }
     }
 
     private Duration time(SearchBody body) {
@@ -112,28 +137,31 @@ final class Searches {
     }
 
     /**
-     * Begins the searches. Tables with words are searched by one request, of which all parts or none are accepted; each other table by its own
-     * request.
+     * Begins the searches. Tables with words are searched by one request, of which all parts or none are accepted; each other table, and each
+     * for a target recall, by its own request.
      *
      * @return futures of the results, each for one or more tables
      */
     private List<CompletableFuture<List<ServedResult>>> begin(
-            List<ServedTable> among, SearchRequest request, @Nullable Filter filter) {
+            List<ServedTable> among, SearchRequest request, @Nullable RowFilter filter) {
         List<Part<SearchRequest, ServedResult>> parts = new ArrayList<>();
         List<CompletableFuture<List<ServedResult>>> searches = new ArrayList<>();
         try {
             for (ServedTable table : among) {
-                SearchRequest filtered =
-                        filter == null ? request : request.filter(IdFilter.of(id -> filter.allows(table, id)));
-                switch (table) {
-                    case DescribedTable described -> parts.add(described.part(filtered));
-                    case SavedTable saved -> searches.add(saved.search(filtered));
+                SearchRequest filtered = filter == null ? request : request.filter(filter.in(table));
+                if (table instanceof DescribedTable described && Double.isNaN(request.targetRecall())) {
+                    parts.add(described.part(filtered));
+                } else {
+                    searches.add(table.search(filtered));
                 }
             }
             if (!parts.isEmpty()) {
                 searches.add(orchestrator.fanOut(parts, found -> found, request.options()));
             }
             return searches;
+        } catch (IllegalArgumentException e) {
+            cancel(searches);
+            throw new Problem(422, String.valueOf(e.getMessage()));
         } catch (RejectedSearchException e) {
             cancel(searches);
             throw full();

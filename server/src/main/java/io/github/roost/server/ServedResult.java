@@ -26,6 +26,7 @@ record ServedResult(ServedTable table, SearchResult neighbors, IntFunction<Optio
         return new Hit(
                 table.name(),
                 neighbors.ids()[neighbor],
+                item.key().isEmpty() ? null : item.key(),
                 item.name(),
                 item.text(),
                 neighbors.distances()[neighbor]);

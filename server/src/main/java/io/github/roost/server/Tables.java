@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -73,6 +74,18 @@ final class Tables {
                 : Stream.concat(first.stream(), byName.values().stream())
                         .flatMap(table -> table.vectorOf(text).stream())
                         .findFirst();
+    }
+
+    /**
+     * The vector of the row with an id in any table.
+     *
+     * @param first tables to prefer if rows of several tables have the id
+     */
+    Optional<float[]> row(long id, List<ServedTable> first) {
+        return Stream.concat(first.stream(), byName.values().stream())
+                .map(table -> table.rows().vector(id))
+                .filter(Objects::nonNull)
+                .findFirst();
     }
 
     Metric metric() {

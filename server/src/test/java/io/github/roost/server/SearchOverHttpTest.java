@@ -115,6 +115,52 @@ class SearchOverHttpTest {
     }
 
     @Test
+    void rowsAreFilteredByTheirAttributes() {
+        String row = ",\"vector\":" + Arrays.toString(QUERY) + ",\"attributes\":";
+        service.post(
+                "/tables/net/vectors",
+                "{\"vectors\":[{\"id\":9001" + row
+                        + "{\"kind\":\"lamp\",\"price\":20,\"tags\":[\"new\",\"led\"],\"by\":{}}}," + "{\"id\":9002"
+                        + row + "{\"kind\":\"desk\",\"price\":20.50,\"sold\":true}}]}");
+
+        assertThat(names(filtered("{\"kind\":\"lamp\"}"))).containsExactly("9001");
+        assertThat(names(filtered("{\"kind\":[\"lamp\",\"desk\"]}"))).containsExactlyInAnyOrder("9001", "9002");
+        assertThat(names(filtered("{\"price\":20.0,\"tags\":\"led\"}"))).containsExactly("9001");
+        assertThat(names(filtered("{\"price\":20.5,\"sold\":true}"))).containsExactly("9002");
+        assertThat(names(filtered("{\"price\":20,\"sold\":true}"))).isEmpty();
+        assertThat(names(filtered("{\"price\":\"20\"}"))).isEmpty();
+        service.delete("/tables/net/vectors/9001");
+        service.delete("/tables/net/vectors/9002");
+    }
+
+    private static Answer filtered(String attributes) {
+        return service.post("/search", body(",\"filter\":{\"attributes\":" + attributes + "}"));
+    }
+
+    @Test
+    void moreEffortComparesMoreAndATargetRecallChoosesIt() {
+        assertThat(visited(",\"effort\":10")).isLessThan(visited(",\"effort\":100"));
+        Answer answer = service.post("/tables/games/search", body(",\"targetRecall\":1"));
+
+        assertThat(names(answer)).isEqualTo(service.exact(List.of("games"), QUERY, 10));
+    }
+
+    private static int visited(String effort) {
+        return service.post("/tables/games/search", body(effort))
+                .json()
+                .at("/ran/0/visited")
+                .asInt();
+    }
+
+    @Test
+    void aNumberIsTheIdOfARow() {
+        assertThat(names(service.post("/tables/net/search", "{\"like\":1005,\"k\":1}")))
+                .containsExactly("net-5");
+        assertThat(names(service.post("/tables/games/search", "{\"like\":5.0,\"k\":1}")))
+                .containsExactly("games-5");
+    }
+
+    @Test
     void aRowThatIsPutIsFoundAndOneThatIsRemovedIsNot() {
         String put = "{\"vectors\":[{\"id\":77777,\"vector\":" + Arrays.toString(QUERY)
                 + ",\"name\":\"newcomer\",\"text\":\"just arrived\"}]}";

@@ -174,6 +174,20 @@ class StatusPageTest {
     }
 
     @Test
+    void missesAreSaidNotToBeCountedAndTheRecallsHaveTheirPlace() {
+        assertThat(page.locator("#misses")).containsText("L3 misses: n/a");
+        assertThat(page.getByRole(AriaRole.HEADING, new Page.GetByRoleOptions().setName("Recall")))
+                .isVisible();
+    }
+
+    @Test
+    void theAddressMayHaveTheQuery() {
+        page.navigate(service.uri("/?like=games-9").toString());
+
+        assertThat(page.getByLabel("Like")).hasValue("games-9");
+    }
+
+    @Test
     void aVectorIsAQueryToo() {
         float[] row = service.vector("net-5");
         search(Arrays.toString(row));
@@ -194,7 +208,7 @@ class StatusPageTest {
         page.getByLabel("In", new Page.GetByLabelOptions().setExact(true)).selectOption("games");
         search("net-5");
 
-        assertThat(hits().first()).containsText("(table games, distance ");
+        assertThat(hits().first()).containsText(Pattern.compile("\\(table games, id \\d+, distance "));
         assertThat(page.locator("#ran"))
                 .hasText(
                         Pattern.compile("Table games was searched in [0-9.]+ ms by worker \\d on cache domain \\d\\."));
@@ -206,7 +220,7 @@ class StatusPageTest {
 
         assertThat(page.getByRole(AriaRole.ALERT))
                 .hasText(
-                        "like must be the name of a row, the id of one without a name, or one of the phrases of GET /phrases, got \"no such thing\"");
+                        "like must be the id or the name of a row, or one of the phrases of GET /phrases, got \"no such thing\"");
         assertThat(hits()).hasCount(0);
     }
 

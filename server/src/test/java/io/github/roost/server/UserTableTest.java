@@ -12,10 +12,13 @@ import io.jhdf.WritableHdfFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -82,7 +85,10 @@ class UserTableTest {
                 {"id": -1, "vector": [3.5, 4]}
                 """));
 
-        assertThat(table.item(70)).contains(new Item("origin", "kind: point, size: 2"));
+        assertThat(table.item(70)).hasValueSatisfying(item -> {
+            assertThat(item.name()).isEqualTo("origin");
+            assertThat(item.text()).isEqualTo("kind: point, size: 2");
+        });
         assertThat(table.item(-1)).contains(new Item("-1", ""));
         assertThat(table.rows().search(new float[] {3, 4}, 1, 10).join().ids()).containsExactly(-1);
         assertThat(table.vectorOf("origin"))
@@ -90,11 +96,28 @@ class UserTableTest {
     }
 
     @Test
-    void idsThatAreTextsBecomeNames() throws IOException {
-        DescribedTable table = table(Files.writeString(
-                folder.resolve("words.jsonl"), "{\"id\":\"one\",\"vector\":[1]}\n{\"id\":\"two\",\"vector\":[2]}\n"));
+    void idsThatAreTextsComeBackAlsoWhereTheRowHasAName() throws IOException {
+        DescribedTable table = table(Files.writeString(folder.resolve("stock.jsonl"), """
+                {"id": "sku-1", "vector": [1]}
+                {"id": "sku-2", "vector": [2], "attributes": {"name": "a lamp", "price": 20}}
+                """));
 
-        assertThat(table.item(1)).contains(new Item("two", ""));
+        assertThat(table.item(0).orElseThrow().name()).isEqualTo("sku-1");
+        assertThat(table.item(1).orElseThrow().name()).isEqualTo("a lamp");
+        assertThat(table.idOf("sku-2")).contains(1L);
+        assertThat(table.vectorOf("sku-2"))
+                .hasValueSatisfying(row -> assertThat(row).containsExactly(2));
+        Searches searches =
+                new Searches(orchestrator, new Tables(List.of(table), Map.of(), () -> {}), Duration.ofSeconds(10));
+        SearchBody body = Json.read(
+                "{\"like\":\"sku-2\",\"k\":2,\"filter\":{\"notIds\":[\"sku-1\"]}}".getBytes(StandardCharsets.UTF_8),
+                SearchBody.class);
+        assertThat(searches.answer(List.of(table), body).hits())
+                .containsExactly(new SearchAnswer.Hit("stock", 1, "sku-2", "a lamp", "price: 20", 0));
+        table.put(List.of(new NewVector(1, new Item("another lamp", ""), new float[] {3})));
+        assertThat(table.idOf("sku-2")).contains(1L);
+        assertThat(table.remove(1)).isTrue();
+        assertThat(table.idOf("sku-2")).isEmpty();
     }
 
     @ParameterizedTest
@@ -108,6 +131,10 @@ class UserTableTest {
                 "{\"id\":1,\"vector\":[]} | line 1: dimension must be between 1 and 4,096, got 0",
                 "{\"id\":1} | line 1: vector must be an array of numbers, got nothing",
                 "{\"vector\":[1]} | line 1: id must be a whole number of 64 bits or a text, got nothing",
+                "{\"id\":\"a\",\"vector\":[1]};{\"id\":\"a\",\"vector\":[1]} | line 2: id \"a\" is in an earlier line, too",
+                "{\"id\":\"a\",\"vector\":[1]};{\"id\":0,\"vector\":[1]} | line 2: ids must be all numbers or all texts, got 0",
+                "{\"id\":0,\"vector\":[1]};{\"id\":\"a\",\"vector\":[1]} | line 2: ids must be all numbers or all texts, got \"a\"",
+                "{\"id\":\"\",\"vector\":[1]} | line 1: id must be a whole number of 64 bits or a text, got \"\"",
                 "{\"id\":1.5,\"vector\":[1]} | line 1: id must be a whole number of 64 bits or a text, got 1.5",
                 "{\"id\":1,\"vector\":[1],\"attributes\":3} | line 1: attributes must be an object, got 3",
                 "{ | line 1 must be a JSON object",

@@ -77,14 +77,15 @@ final class LayoutRule {
     static GraphLayout.Choice bySample(double target, Cost floats, Cost codes) {
         String measured = String.format(
                 Locale.ROOT,
-                "at recall %s by a sample: by vectors ef %d, %.0f distances, %.1f us; by codes ef %d, %.0f distances, %.1f us",
+                "a search with recall %s takes about %.1f us by 8-bit codes (ef %d, %.0f distances) and %.1f us by floats (ef"
+                        + " %d, %.0f distances), by a sample",
                 target,
-                floats.ef(),
-                floats.searched(),
-                floats.nanos() / 1e3,
+                codes.nanos() / 1e3,
                 codes.ef(),
                 codes.searched() + codes.again(),
-                codes.nanos() / 1e3);
+                floats.nanos() / 1e3,
+                floats.ef(),
+                floats.searched());
         boolean isAsGood = codes.recall() >= Math.min(target, floats.recall());
         boolean isFaster = codes.nanos() <= (1 - MIN_GAIN) * floats.nanos();
         return new GraphLayout.Choice(isAsGood && isFaster ? GraphLayout.INT8 : GraphLayout.FLOAT32, measured);

@@ -26,6 +26,8 @@ public final class HdfVectors implements VectorSource, AutoCloseable {
     public static final String ROWS = "train";
     /** The dataset of the queries. */
     public static final String QUERIES = "test";
+    /** The dataset of the numbers of each query's nearest rows. */
+    public static final String NEIGHBORS = "neighbors";
 
     private static final long CACHE_BYTES = 64 << 20;
     /** "\211HDF\r\n\032\n". */

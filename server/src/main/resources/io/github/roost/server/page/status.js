@@ -264,7 +264,7 @@ function ranInWords(answer) {
 function drawHit(hit) {
   return element('li', {},
     element('strong', {textContent: hit.name === '' ? `row ${hit.id}` : hit.name}), hit.text === '' ? '' : `: ${hit.text} `,
-    element('small', {textContent: `(table ${hit.table}, distance ${Number(hit.distance.toPrecision(4))})`}));
+    element('small', {textContent: `(table ${hit.table}, id ${hit.key ?? hit.id}, distance ${Number(hit.distance.toPrecision(6))})`}));
 }
 
 /** A vector where it is written as one; else what it is like. */
@@ -374,4 +374,5 @@ function tell(summary) {
 }
 
 byId('search').addEventListener('submit', search);
+byId('like').value = new URLSearchParams(location.search).get('like') ?? '';
 look();
