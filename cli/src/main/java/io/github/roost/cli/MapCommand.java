@@ -15,6 +15,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "map",
         description = {
+            "Shows what homes tables would get on a machine with several caches, such as 12 chiplets.",
             "Gives each item of standard input a cache domain, by the paper's Algorithm 1: the hottest remaining item"
                     + " goes to the domain with the least traffic so far, and the coldest remaining item joins it if the"
                     + " domain stays below the mean. Of items with equal traffic the smaller id counts as hotter; of"

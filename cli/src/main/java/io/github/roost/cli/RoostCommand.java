@@ -130,7 +130,7 @@ public final class RoostCommand implements Callable<Integer> {
                 BENCH,
                 streams -> CommandGroup.of(
                         "COMMAND",
-                        "Benchmarks, each of which answers one question.",
+                        "Benchmarks, each of which answers one question. On a laptop begin with hnsw or ivf.",
                         "no benchmark given, see roost bench --help"));
         return commands;
     }

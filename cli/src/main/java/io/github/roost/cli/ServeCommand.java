@@ -47,7 +47,7 @@ final class ServeCommand implements Callable<Integer> {
             paramLabel = "FILE",
             description =
                     "Serve the vectors of a file instead: .fvecs, .bvecs, .fbin, .u8bin, .i8bin or .f16bin; .hdf5 of"
-                            + " ann-benchmarks; or .jsonl, one object per line, {\"id\": 7, \"vector\": [...],"
+                            + " ann-benchmarks; or .jsonl, one object per line, {\"id\": \"sku-7\" or 7, \"vector\": [...],"
                             + " \"attributes\": {\"name\": ...}}.")
     private @Nullable Path data;
 

@@ -160,7 +160,7 @@ final class Endpoints {
                 float @Nullable [] vector,
                 @Nullable String name,
                 @Nullable String text,
-                @Nullable JsonNode attributes) {}
+                @Nullable Map<String, JsonNode> attributes) {}
     }
 
     /** The numbers of rows added and replaced. */
@@ -199,15 +199,12 @@ final class Endpoints {
     }
 
     private static Item item(String what, long id, PutRequest.PutVector requested) {
-        JsonNode attributes = requested.attributes();
-        if (attributes != null && !attributes.isObject()) {
-            throw new Problem(400, what + ": attributes must be an object, got " + attributes);
-        }
+        Map<String, JsonNode> attributes = requested.attributes();
         return new Item(
                 "",
                 requested.name() == null ? Long.toString(id) : requested.name(),
                 requested.text() == null ? "" : requested.text(),
-                attributes == null ? RowAttributes.NONE : RowAttributes.of(attributes));
+                attributes == null ? RowAttributes.NONE : RowAttributes.of(what + ": attributes", attributes));
     }
 
     /** The id of the removed row. */

@@ -26,15 +26,20 @@ record RowAttributes(Map<String, Set<Object>> values) {
         return values.isEmpty() ? NONE : new RowAttributes(values);
     }
 
-    /** The values that are wanted of a filter's attributes. */
-    static RowAttributes wanted(Map<String, JsonNode> attributes) {
+    /**
+     * The attributes of a request.
+     *
+     * @param what their name in messages
+     * @throws Problem 400 if one is neither a text, a number, true or false, nor an array of these
+     */
+    static RowAttributes of(String what, Map<String, JsonNode> attributes) {
         Map<String, Set<Object>> values = new HashMap<>();
         attributes.forEach((name, value) -> values.put(
                 name,
                 values(value)
                         .orElseThrow(() -> new Problem(
                                 400,
-                                "filter.attributes." + name
+                                what + "." + name
                                         + " must be a text, a number, true or false, or an array of these, got "
                                         + value))));
         return new RowAttributes(values);
@@ -48,7 +53,7 @@ record RowAttributes(Map<String, Set<Object>> values) {
                 values.add(one.asText());
             } else if (one.isBoolean()) {
                 values.add(one.booleanValue());
-            } else if (one.isNumber()) {
+            } else if (one.isNumber() && Double.isFinite(one.doubleValue())) {
                 values.add(one.decimalValue().stripTrailingZeros());
             } else {
                 return Optional.empty();

@@ -22,7 +22,8 @@ final class RowFilter {
         this.ids = requested.ids();
         this.notIds = requested.notIds();
         this.nameContains = requested.nameContains();
-        this.attributes = requested.attributes() == null ? null : RowAttributes.wanted(requested.attributes());
+        this.attributes =
+                requested.attributes() == null ? null : RowAttributes.of("filter.attributes", requested.attributes());
         requireIds("filter.ids", ids);
         requireIds("filter.notIds", notIds);
     }

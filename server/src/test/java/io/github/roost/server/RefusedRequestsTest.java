@@ -77,6 +77,7 @@ class RefusedRequestsTest {
                 "{\"like\":7,\"filter\":{\"a\":1}} | 400 | filter must have no other fields than attributes, ids, nameContains, notIds, got \"a\"",
                 "{\"like\":7,\"filter\":{\"ids\":[true]}} | 400 | filter.ids must be whole numbers of 64 bits, or texts, got true",
                 "{\"like\":7,\"filter\":{\"notIds\":[1.5]}} | 400 | filter.notIds must be whole numbers of 64 bits, or texts, got 1.5",
+                "{\"like\":7,\"filter\":{\"attributes\":{\"size\":1e999}}} | 400 | filter.attributes.size must be a text, a number",
                 "{\"like\":7,\"filter\":{\"attributes\":{\"kind\":{}}}} | 400 | filter.attributes.kind must be a text, a number, true or false, or an array of these, got {}",
                 "{\"like\":\"games-1\",\"k\":0} | 422 | k must be between 1 and 1,000, got 0",
                 "{\"like\":\"games-1\",\"k\":1001} | 422 | k must be between 1 and 1,000, got 1001",
@@ -127,6 +128,10 @@ class RefusedRequestsTest {
                 "{\"vectors\":[]} | 422 | vectors must have between 1 and 1,000 entries, got 0",
                 "{\"vectors\":[null]} | 400 | the body ",
                 "{\"vectors\":[{\"id\":1}]} | 422 | vector 0 must have an id and a vector",
+                "{\"vectors\":[{\"id\":1,\"vector\":" + VECTOR
+                        + ",\"attributes\":{\"by\":{}}}]} | 400 | vector 0: attributes.by must be a text, a number, true or false, or an array of these, got {}",
+                "{\"vectors\":[{\"id\":1,\"vector\":" + VECTOR
+                        + ",\"attributes\":3}]} | 400 | the body does not fit: vectors",
                 "{\"vectors\":[{\"id\":1,\"vector\":[1,2]}]} | 422 | vector 0 must have 8 dimensions, got 2",
                 "{\"vectors\":[{\"id\":1,\"vector\":" + VECTOR + "},{\"id\":1,\"vector\":" + VECTOR
                         + "}]} | 422 | ids must differ, got 1 twice",

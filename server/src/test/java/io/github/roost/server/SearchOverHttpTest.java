@@ -120,7 +120,7 @@ class SearchOverHttpTest {
         service.post(
                 "/tables/net/vectors",
                 "{\"vectors\":[{\"id\":9001" + row
-                        + "{\"kind\":\"lamp\",\"price\":20,\"tags\":[\"new\",\"led\"],\"by\":{}}}," + "{\"id\":9002"
+                        + "{\"kind\":\"lamp\",\"price\":20,\"tags\":[\"new\",\"led\"]}}," + "{\"id\":9002"
                         + row + "{\"kind\":\"desk\",\"price\":20.50,\"sold\":true}}]}");
 
         assertThat(names(filtered("{\"kind\":\"lamp\"}"))).containsExactly("9001");

@@ -114,11 +114,13 @@ public final class TopologyReader {
      *     or hwloc 2.x is missing and the source is not the live machine
      */
     public Topology read() {
-        Topology whole = whole();
-        OptionalInt quota = withinQuota ? CpuQuota.cpus() : OptionalInt.empty();
+        return within(whole(), withinQuota ? CpuQuota.cpus() : OptionalInt.empty());
+    }
+
+    static Topology within(Topology whole, OptionalInt quota) {
         Topology narrowed = quota.isPresent() ? whole.withinQuota(quota.getAsInt()) : whole;
         if (!narrowed.equals(whole)) {
-            Warnings.informOnce(
+            Warnings.once(
                     "quota",
                     "the CPU quota is " + quota.getAsInt() + ", so of "
                             + whole.cores().count()

@@ -3,8 +3,11 @@ package io.github.roost.topology;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.roost.testkit.ChildJvm;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -94,6 +97,29 @@ class QuotaTest {
         assertThat(narrowed.bindable()).isFalse();
         assertThat(narrowed.machine()).isEqualTo(machine.machine());
         assertThat(narrowed.source()).isEqualTo("live");
+    }
+
+    @Test
+    @Tag("program")
+    void oneWarningSaysWhyCoresAreNotUsedAndThreadsNotPinned() throws Exception {
+        assertThat(new ChildJvm(Narrowing.class).run())
+                .filteredOn(line -> line.contains("WARN"))
+                .singleElement()
+                .asString()
+                .contains("the CPU quota is 3, so of 8 cores only as many are used, and threads are not pinned;"
+                        + " for pinned threads give the process a cpuset");
+    }
+
+    static final class Narrowing {
+        private Narrowing() {}
+
+        public static void main(String[] arguments) {
+            Topology machine = machine(1, 4, 4);
+            TopologyReader.within(machine, OptionalInt.empty());
+            TopologyReader.within(machine, OptionalInt.of(8));
+            TopologyReader.within(machine, OptionalInt.of(3));
+            TopologyReader.within(machine, OptionalInt.of(3));
+        }
     }
 
     @Test

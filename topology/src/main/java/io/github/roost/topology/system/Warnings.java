@@ -17,10 +17,4 @@ public final class Warnings {
             LOG.warn(message);
         }
     }
-
-    public static void informOnce(String cause, String message) {
-        if (SEEN.add(cause)) {
-            LOG.info(message);
-        }
-    }
 }
