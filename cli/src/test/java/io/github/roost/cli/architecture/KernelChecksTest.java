@@ -23,6 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class KernelChecksTest {
     private static final String SANITIZED = "-Og -g1 -fsanitize=address,undefined -fno-sanitize-recover=all";
     private static final String ARM = "aarch64-linux-gnu-gcc";
+    private static final String MACHINE = System.getProperty("os.arch").replace("amd64", "x86_64");
 
     private static final String ROUNDS = Integer.toString(Effort.times(60));
 
@@ -43,17 +44,14 @@ class KernelChecksTest {
     @MethodSource("modules")
     void everyKernelOfThisCpuGivesTheSameBitsAndStaysInItsMemory(Path module) throws Exception {
         requireCompiler();
-        Path objects = build(module, "cc", System.getProperty("os.arch").replace("amd64", "x86_64"), SANITIZED);
-        assertKernelsAgree(link(module, "cc", SANITIZED, objects));
+        assertKernelsAgree(link(module, "cc", SANITIZED, sanitized(module)));
     }
 
     @ParameterizedTest
     @MethodSource("modules")
     void everyKernelOfThisCpuGivesTheSameBitsAsItWasBuilt(Path module) throws Exception {
         requireCompiler();
-        Path objects = module.resolve("target/native-obj");
-        assumeTrue(Files.isDirectory(objects), module + " was built without kernels");
-        assertKernelsAgree(link(module, "cc", "-O2", objects));
+        assertKernelsAgree(link(module, "cc", "-O2", built(module, MACHINE)));
     }
 
     private static void requireCompiler() {
@@ -69,9 +67,9 @@ class KernelChecksTest {
     @MethodSource("modules")
     void everyKernelOfArmGivesTheSameBits(Path module) throws Exception {
         assumeTrue(
-                Programs.isOnPath(ARM) && Programs.isOnPath("qemu-aarch64") && Programs.isOnPath("make"),
+                Programs.isOnPath(ARM) && Programs.isOnPath("qemu-aarch64"),
                 "no compiler or emulator of Arm: install gcc-aarch64-linux-gnu, libc6-dev-arm64-cross, qemu-user");
-        Path check = link(module, ARM, "-O2", build(module, ARM, "aarch64", "-O2"));
+        Path check = link(module, ARM, "-O2", built(module, "aarch64"));
         String compared = isWrittenForArm(module) ? "neon as portable" : "portable as portable";
         // The first has no instructions for dot products of bytes, the second has.
         for (String cpu : List.of("cortex-a57", "max")) {
@@ -88,9 +86,14 @@ class KernelChecksTest {
         }
     }
 
-    /** Where the compiled kernels are. */
-    private Path build(Path module, String compiler, String machine, String flags) throws Exception {
-        Path objects = directory.resolve("obj");
+    /** The library that is in the module's jar. */
+    private static Path built(Path module, String machine) throws IOException {
+        Path folder = module.resolve("target/classes/native/linux-" + machine);
+        assumeTrue(Files.isDirectory(folder), module + " was built without kernels for " + machine);
+        return library(folder);
+    }
+
+    private Path sanitized(Path module) throws Exception {
         Programs.run(List.of(
                 "make",
                 "-s",
@@ -98,14 +101,21 @@ class KernelChecksTest {
                 "-C",
                 module.resolve("src/main/c").toString(),
                 "OUT=" + directory,
-                "OBJ=" + objects,
-                "CC=" + compiler,
-                "MACHINE=" + machine,
-                "CFLAGS=" + flags));
-        return objects;
+                "OBJ=" + directory.resolve("obj"),
+                "MACHINES=" + MACHINE,
+                "CFLAGS=" + SANITIZED));
+        return library(directory.resolve("linux-" + MACHINE));
     }
 
-    private Path link(Path module, String compiler, String flags, Path objects) throws Exception {
+    private static Path library(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.filter(file -> file.toString().endsWith(".so"))
+                    .findFirst()
+                    .orElseThrow();
+        }
+    }
+
+    private Path link(Path module, String compiler, String flags, Path library) throws Exception {
         Path check = directory.resolve("isa_check");
         List<String> command = new ArrayList<>(List.of(compiler));
         command.addAll(List.of(flags.split(" ")));
@@ -118,9 +128,7 @@ class KernelChecksTest {
                 "-I",
                 Programs.ROOT.resolve("vector/src/test/c").toString()));
         command.add(module.resolve("src/test/c/isa_check.c").toString());
-        try (Stream<Path> compiled = Files.list(objects)) {
-            compiled.map(Path::toString).filter(name -> name.endsWith(".o")).forEach(command::add);
-        }
+        command.addAll(List.of(library.toString(), "-Wl,-rpath," + library.getParent()));
         command.add("-lm");
         Programs.run(command);
         return check;

@@ -34,20 +34,21 @@ public final class NativeLibrary {
     /**
      * Loads the library for this machine's operating system and architecture: from {@code SYSTEM-ARCHITECTURE/libNAME.so} in the directory
      * named by the system property {@code roost.native.directory}, or else in a folder {@code native} next to the module's jar. If neither
-     * has it, the resource is copied to a temporary file that only its owner can read and that is deleted before this method returns.
+     * has it, the resource is compared with its checksum and copied to a file that only its owner can read and that is deleted before this
+     * method returns: in the directory of the property, or else in the one for temporary files.
      *
      * @param owner a class of the module that contains {@code native/SYSTEM-ARCHITECTURE/libNAME.so}
      * @param name the name of the library, without {@code lib} and {@code .so}
      * @return the library
-     * @throws UncheckedIOException if the module contains no library for this machine, or the file cannot be written
-     * @throws IllegalArgumentException if this machine cannot load the file as a library
+     * @throws UncheckedIOException if the module contains no library for this machine, it is damaged, or this machine cannot load it
+     * @throws IllegalArgumentException if this machine cannot load a file that was found as a library
      */
     public static NativeLibrary load(Class<?> owner, String name) {
         try {
             return new NativeLibrary(
                     name, NativeResource.load(owner, name, file -> SymbolLookup.libraryLookup(file, Arena.global())));
         } catch (IOException failure) {
-            throw new UncheckedIOException(failure);
+            throw new UncheckedIOException(failure.getMessage(), failure);
         }
     }
 

@@ -3,12 +3,17 @@ package io.github.roost.vector.kernel;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
+import java.lang.foreign.Linker;
 import java.net.URI;
 import java.net.URL;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.security.CodeSource;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -41,8 +46,8 @@ final class NativeResource {
      *   <li>{@code SYSTEM-ARCHITECTURE/libNAME.so} in the directory named by the system property {@code roost.native.directory},
      *   <li>{@code native/SYSTEM-ARCHITECTURE/libNAME.so} next to the module's jar, for machines on which temporary files must not be
      *       executed,
-     *   <li>the resource of that name, copied to a temporary file that only its owner can read and that is deleted before this method
-     *       returns.
+     *   <li>the resource of that name, if it has the checksum in the resource beside it: copied to a file that only its owner can read and
+     *       that is deleted before this method returns, in the directory of the property, or else in the one for temporary files.
      * </ol>
      *
      * @param <T> the type of the result
@@ -50,7 +55,7 @@ final class NativeResource {
      * @param name the name of the library, without {@code lib} and {@code .so}
      * @param loader loads the file
      * @return the result of the loader
-     * @throws IOException if the module contains no library for this machine, or the file cannot be written
+     * @throws IOException if the module contains no library for this machine, the library is damaged, or it cannot be loaded from the file
      */
     static <T> T load(Class<?> owner, String name, Loader<T> loader) throws IOException {
         String ofPlatform = platform() + "/lib" + name + ".so";
@@ -63,23 +68,63 @@ final class NativeResource {
         if (shipped != null) {
             return loader.load(shipped);
         }
-        String resource = "/" + library;
-        Path file = Files.createTempFile(name + "-", ".so");
-        try {
-            try (InputStream content = owner.getResourceAsStream(resource)) {
-                if (content == null) {
-                    throw new FileNotFoundException("no resource " + resource);
-                }
-                // Writes into the existing file, since Files.copy with REPLACE_EXISTING would create one with default
-                // permissions.
-                try (OutputStream out = Files.newOutputStream(file)) {
-                    content.transferTo(out);
-                }
-            }
-            return loader.load(file);
-        } finally {
-            Files.deleteIfExists(file);
+        return loadFromFile(checked(owner, "/" + library), name, loader);
+    }
+
+    private static byte[] checked(Class<?> owner, String resource) throws IOException {
+        byte[] library = bytes(owner, resource);
+        String expected = new String(bytes(owner, resource + ".sha256"), StandardCharsets.US_ASCII).strip();
+        String actual = HexFormat.of().formatHex(sha256().digest(library));
+        if (!actual.equals(expected)) {
+            throw new IOException(resource + " is damaged: its SHA-256 must be " + expected + ", is " + actual);
         }
+        return library;
+    }
+
+    private static MessageDigest sha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new IllegalStateException("every JVM has SHA-256", impossible);
+        }
+    }
+
+    private static byte[] bytes(Class<?> owner, String resource) throws IOException {
+        try (InputStream content = owner.getResourceAsStream(resource)) {
+            if (content == null) {
+                throw new FileNotFoundException("no resource " + resource);
+            }
+            return content.readAllBytes();
+        }
+    }
+
+    private static <T> T loadFromFile(byte[] library, String name, Loader<T> loader) throws IOException {
+        String directory = System.getProperty(DIRECTORY_PROPERTY, "");
+        Path unpacked = Path.of(directory.isEmpty() ? System.getProperty("java.io.tmpdir") : directory);
+        try {
+            Path file = Files.createTempFile(unpacked, name + "-", ".so");
+            try {
+                // Writes into the existing file, since one that Files.write creates would have default permissions.
+                Files.write(file, library, StandardOpenOption.TRUNCATE_EXISTING);
+                return loader.load(file);
+            } finally {
+                Files.deleteIfExists(file);
+            }
+        } catch (IOException | IllegalArgumentException failure) {
+            throw new IOException(
+                    "lib" + name + ".so cannot be loaded from " + unpacked + ": "
+                            + (hasGlibc()
+                                    ? "set -D" + DIRECTORY_PROPERTY + " to a folder from which code may be loaded"
+                                    : "it needs glibc, but this JVM runs on another C library, such as musl"),
+                    failure);
+        }
+    }
+
+    private static boolean hasGlibc() {
+        return Linker.nativeLinker()
+                .defaultLookup()
+                .find("gnu_get_libc_version")
+                .isPresent();
     }
 
     private static @Nullable Path inNamedDirectory(String library) {
