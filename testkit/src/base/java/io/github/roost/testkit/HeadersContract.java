@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
@@ -119,6 +120,20 @@ public abstract class HeadersContract {
                         "the header " + header + " is not installed"));
         if (library().startsWith(":")) {
             assumeTrue(Files.isReadable(Path.of(library().substring(1))), library() + " is not built");
+        }
+    }
+
+    @Test
+    void calledFunctionsAreThoseThatGraalvmIsTold() throws Exception {
+        NativeImageMetadata told = NativeImageMetadata.ofThisModule();
+        Set<String> called = NativeImageMetadata.typesOf(functions().values());
+        assertThat(told.downcalls()).containsAll(called);
+        if (library().startsWith(":")) {
+            assertThat(called).containsAll(told.downcalls());
+            String glob = "native/*/" + Path.of(library()).getFileName();
+            assertThat(told.hasResource(glob) && told.hasResource(glob + ".sha256"))
+                    .as(glob)
+                    .isTrue();
         }
     }
 
