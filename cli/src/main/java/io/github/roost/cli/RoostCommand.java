@@ -23,6 +23,7 @@ import io.github.roost.bench.remote.RemoteBench;
 import io.github.roost.bench.rivals.HnswBench;
 import io.github.roost.bench.rivals.RivalsBench;
 import io.github.roost.bench.scheduling.SchedulingBench;
+import io.github.roost.bench.stores.StoresBench;
 import io.github.roost.bench.table.BatchBench;
 import io.github.roost.bench.table.LookupBench;
 import io.github.roost.bench.table.ServiceBench;
@@ -174,6 +175,7 @@ public final class RoostCommand implements Callable<Integer> {
         commands.put("lucene", streams -> new LuceneBench());
         commands.put("lucene-formats", streams -> new LuceneFormatsBench());
         commands.put("opensearch", streams -> new OpenSearchBench());
+        commands.put("stores", streams -> new StoresBench());
         commands.put("table", streams -> new LookupBench());
         commands.put("batch", streams -> new BatchBench());
         commands.put("service", streams -> new ServiceBench());
