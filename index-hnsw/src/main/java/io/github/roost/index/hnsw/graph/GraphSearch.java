@@ -132,14 +132,14 @@ public final class GraphSearch implements AutoCloseable {
     }
 
     /**
-     * Whether the search visited more nodes than it would if allowed nodes were spread evenly. Then the filter allows mostly nodes far
+     * Whether the search expanded many more nodes than it would if allowed nodes were spread evenly. Then the filter allows mostly nodes far
      * from the query, and a wider search finds more.
      *
      * @param nodesAllowed number of nodes that the filter allows
      * @return whether to search again with a larger width
      */
     public boolean wentFar(int nodesAllowed) {
-        return SearchPlan.wentFar(visited(), image.shape().nodes(), nodesAllowed, width, image.degree(0));
+        return SearchPlan.wentFar(scratch().expanded(), image.shape().nodes(), nodesAllowed, width);
     }
 
     private SearchScratch scratch() {

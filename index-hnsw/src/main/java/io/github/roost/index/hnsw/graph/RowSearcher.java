@@ -172,18 +172,13 @@ public final class RowSearcher {
     /** Runs a graph search; returns whether it went so far that it must be repeated with a larger width. */
     private boolean searchGraph(int width, int limit, NodeSet allowed, SearchScratch scratch, GraphVisit visit) {
         searcher.search(image, scratch, width, limit, allowed, () -> betweenPieces(scratch, visit));
-        long computed = scratch.computed();
         touchedRecords(scratch, visit);
-        return !visit.isCutShort() && wentFar(computed, allowed.size(), width);
+        return !visit.isCutShort()
+                && SearchPlan.wentFar(scratch.expanded(), image.shape().nodes(), allowed.size(), width);
     }
 
     private static IntPredicate inBoth(AllowedRows alive, AllowedRows wanted) {
         return row -> alive.rows().contains(row) && wanted.rows().contains(row);
-    }
-
-    private boolean wentFar(long computed, int allowed, int width) {
-        GraphImage.Shape shape = image.shape();
-        return SearchPlan.wentFar(computed, shape.nodes(), allowed, width, shape.degree());
     }
 
     private void betweenPieces(SearchScratch scratch, GraphVisit visit) {

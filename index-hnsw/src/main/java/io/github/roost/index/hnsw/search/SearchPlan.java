@@ -13,8 +13,8 @@ public final class SearchPlan {
     private static final double MORE_TO_ASK = 1.25;
     /** Expected nodes that a graph search expands on the way to the ef nearest. */
     private static final int ON_THE_WAY = 16;
-    /** Max expected share of an expanded node's neighbors that have not been visited yet. */
-    private static final double NEW_NEIGHBORS = .75;
+    /** A search that expands this many times the expected nodes went far. */
+    private static final int FAR = 2;
     /** Max neighbors of a node in a graph of the default size. */
     private static final int NEIGHBORS = 32;
     /** The k nearest by vector are expected among the k + k / 4 plus this many nearest by code. */
@@ -66,16 +66,15 @@ public final class SearchPlan {
     }
 
     /**
-     * Whether the search visited more nodes than it would if allowed nodes were spread evenly; then they are clustered far from the
-     * query. A search reaches such a cluster from one side, and its recall is lower. It is repeated with a larger ef, until it visits
-     * fewer nodes or an exhaustive scan of the allowed nodes is no more work.
+     * Whether the search expanded many more nodes than it would if allowed nodes were spread evenly; then they are clustered far from the
+     * query. A search reaches such a cluster from one side, and its recall is lower. It is repeated with a larger ef, until it expands
+     * fewer nodes or an exhaustive scan of the allowed nodes is no more work. Expanded nodes are counted, and not distances: how many of
+     * these an expansion takes differs from data to data, up to all neighbors of a node.
      *
-     * @param computed number of distances that the search computed
-     * @param degree max neighbors of a node
+     * @param expanded number of nodes that the search expanded
      */
-    public static boolean wentFar(long computed, int nodes, int allowed, int ef, int degree) {
-        double expanded = ef * (double) nodes / allowed + ON_THE_WAY;
-        return allowed < nodes && computed > expanded * NEW_NEIGHBORS * degree;
+    public static boolean wentFar(long expanded, int nodes, int allowed, int ef) {
+        return allowed < nodes && expanded > FAR * (ef * (double) nodes / allowed + ON_THE_WAY);
     }
 
     /** The width of a repeated graph search. */

@@ -30,4 +30,12 @@ class SearchPlanTest {
         assertThat(SearchPlan.allowsTooFew(99, 100, 100)).isTrue();
         assertThat(SearchPlan.allowsTooFew(100, 100, 100)).isFalse();
     }
+
+    @Test
+    void aSearchWentFarIfItExpandedTwiceTheNodesThatEvenlySpreadRowsTake() {
+        assertThat(SearchPlan.wentFar(432, 100_000, 50_000, 100)).isFalse();
+        assertThat(SearchPlan.wentFar(433, 100_000, 50_000, 100)).isTrue();
+        assertThat(SearchPlan.wentFar(2_033, 100_000, 10_000, 100)).isTrue();
+        assertThat(SearchPlan.wentFar(1_000_000, 100_000, 100_000, 100)).isFalse();
+    }
 }
