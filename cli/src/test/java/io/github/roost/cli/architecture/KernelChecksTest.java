@@ -80,6 +80,19 @@ class KernelChecksTest {
         }
     }
 
+    @ParameterizedTest
+    @MethodSource("modules")
+    void withoutACompilerOneLineNamesTheCodeThatServesInstead(Path module) throws Exception {
+        assumeTrue(Programs.isOnPath("make"), "there is no make");
+        assertThat(make(module, "CC=/nonexistent"))
+                .hasSize(1)
+                .first()
+                .asString()
+                .startsWith("no C compiler (/nonexistent): ")
+                .endsWith(" in Java");
+        assertThat(directory).isEmptyDirectory();
+    }
+
     private static boolean isWrittenForArm(Path module) throws IOException {
         try (Stream<Path> sources = Files.list(module.resolve("src/main/c"))) {
             return sources.anyMatch(source -> source.toString().endsWith("_neon.c"));
@@ -94,7 +107,12 @@ class KernelChecksTest {
     }
 
     private Path sanitized(Path module) throws Exception {
-        Programs.run(List.of(
+        make(module, "CFLAGS=" + SANITIZED);
+        return library(directory.resolve("linux-" + MACHINE));
+    }
+
+    private List<String> make(Path module, String variable) throws Exception {
+        return Programs.run(List.of(
                 "make",
                 "-s",
                 "-j2",
@@ -103,8 +121,7 @@ class KernelChecksTest {
                 "OUT=" + directory,
                 "OBJ=" + directory.resolve("obj"),
                 "MACHINES=" + MACHINE,
-                "CFLAGS=" + SANITIZED));
-        return library(directory.resolve("linux-" + MACHINE));
+                variable));
     }
 
     private static Path library(Path folder) throws IOException {
