@@ -149,8 +149,8 @@ class SavedTablesTest {
     @Test
     void anIdThatNoTableHasIsRefused() {
         assertThat(service.post("/search", "{\"like\":\"" + ROWS + "\"}").error())
-                .isEqualTo("like must be the id or the name of a row, or one of the phrases of GET /phrases, got \"" + ROWS
-                        + "\"");
+                .isEqualTo("like must be the id or the name of a row, or one of the phrases of GET /phrases, got \""
+                        + ROWS + "\"");
     }
 
     @Test
