@@ -2,9 +2,9 @@ package io.github.roost.bench.stores;
 
 import io.github.roost.documents.Document;
 import io.github.roost.documents.DocumentCollection;
+import io.github.roost.documents.DocumentCollection.Match;
 import io.github.roost.documents.DocumentFilter;
 import io.github.roost.documents.DocumentFilter.Comparison;
-import io.github.roost.documents.DocumentMatch;
 import io.github.roost.documents.DocumentStore;
 import io.github.roost.vector.SearchRequest;
 import java.io.IOException;
@@ -46,7 +46,7 @@ final class RoostStore implements TextStore {
     @Override
     public int[] search(float[] vector, int query, Condition condition, int effort) {
         SearchRequest nearest = SearchRequest.of(vector, K);
-        List<DocumentMatch> found =
+        List<Match> found =
                 texts.search(effort == DEFAULT ? nearest : nearest.effort(effort), filter(condition, query));
         return found.stream()
                 .mapToInt(match -> TextNumbers.of(match.document().id()))
