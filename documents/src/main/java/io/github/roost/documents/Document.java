@@ -1,6 +1,7 @@
 package io.github.roost.documents;
 
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +20,9 @@ public record Document(String id, @Nullable String text, Map<String, Object> met
      * @throws IllegalArgumentException if the id is blank, or a value of the metadata has another type
      */
     public Document {
+        Objects.requireNonNull(id, "id must not be null");
+        Objects.requireNonNull(metadata, "metadata must not be null");
+        Objects.requireNonNull(vector, "vector must not be null");
         if (id.isBlank()) {
             throw new IllegalArgumentException("the id of a document must not be blank, got '" + id + "'");
         }

@@ -33,7 +33,7 @@ public final class DocumentCollection {
      * @throws java.io.UncheckedIOException if the file cannot be written; the store must be opened again
      */
     public void put(Collection<Document> documents) {
-        open().put(documents);
+        open().put(Objects.requireNonNull(documents, "documents must not be null"));
     }
 
     /**
@@ -43,7 +43,7 @@ public final class DocumentCollection {
      * @return how many were there
      */
     public int remove(Collection<String> ids) {
-        return open().remove(ids);
+        return open().remove(Objects.requireNonNull(ids, "ids must not be null"));
     }
 
     /**
@@ -67,7 +67,7 @@ public final class DocumentCollection {
      * @param id its id
      */
     public @Nullable Document get(String id) {
-        return open().get(id);
+        return open().get(Objects.requireNonNull(id, "id must not be null"));
     }
 
     /** {@return the number of documents} */

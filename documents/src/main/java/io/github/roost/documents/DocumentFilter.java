@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * A condition on the metadata of documents. Numbers of all types are compared by value, and a {@link java.util.UUID} equals its text. A value of
+ * A condition on the metadata of documents. Numbers of all types are compared by value, and the {@link java.util.UUID} of a condition equals its text. A value of
  * another kind than the condition's does not meet it, and neither does a missing one: only {@link Not} is met by these. Of a list, one element must meet the condition. Immutable.
  */
 public sealed interface DocumentFilter {
@@ -56,6 +56,7 @@ public sealed interface DocumentFilter {
          */
         public In {
             Objects.requireNonNull(name, "name must not be null");
+            Objects.requireNonNull(values, "values must not be null");
             for (Object value : values) {
                 MetadataValues.requireSingle(name, value);
             }

@@ -57,7 +57,7 @@ public final class DocumentStore implements AutoCloseable {
      */
     public DocumentCollection collection(String name) {
         requireOpen();
-        if (name.isBlank()) {
+        if (Objects.requireNonNull(name, "name must not be null").isBlank()) {
             throw new IllegalArgumentException("the name of a collection must not be blank, got '" + name + "'");
         }
         return new DocumentCollection(this, open.collection(name));

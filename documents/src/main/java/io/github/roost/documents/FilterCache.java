@@ -21,7 +21,14 @@ final class FilterCache {
         }
     };
 
-    private record Rows(long version, IdFilter filter) {}
+    /**
+     * The rows that meet a filter.
+     *
+     * @param version of the index
+     * @param set the rows; not changed
+     * @param filter the same rows
+     */
+    record Rows(long version, RoaringBitmap set, IdFilter filter) {}
 
     /**
      * {@return the rows that meet a filter}
@@ -30,22 +37,22 @@ final class FilterCache {
      * @param version changes with the index
      * @param index is not changed during the call
      */
-    IdFilter rows(DocumentFilter filter, long version, MetadataIndex index) {
+    Rows rows(DocumentFilter filter, long version, MetadataIndex index) {
         synchronized (filters) {
             Rows known = filters.get(filter);
             if (known != null && known.version == version) {
                 if (!known.filter.isCached()) {
-                    known = new Rows(version, known.filter.cached());
+                    known = new Rows(version, known.set, known.filter.cached());
                     filters.put(filter, known);
                 }
-                return known.filter;
+                return known;
             }
         }
-        RoaringBitmap rows = index.rows(filter);
-        IdFilter allowed = IdFilter.of(row -> rows.contains((int) row));
+        RoaringBitmap set = index.rows(filter);
+        Rows rows = new Rows(version, set, IdFilter.of(row -> set.contains((int) row)));
         synchronized (filters) {
-            filters.put(filter, new Rows(version, allowed));
+            filters.put(filter, rows);
         }
-        return allowed;
+        return rows;
     }
 }

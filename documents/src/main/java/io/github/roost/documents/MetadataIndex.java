@@ -7,13 +7,15 @@ import io.github.roost.documents.DocumentFilter.Exists;
 import io.github.roost.documents.DocumentFilter.In;
 import io.github.roost.documents.DocumentFilter.Not;
 import io.github.roost.documents.DocumentFilter.Or;
+import java.util.ArrayDeque;
 import java.util.Collection;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
+import java.util.UUID;
 import org.roaringbitmap.RoaringBitmap;
 
 /**
@@ -23,6 +25,9 @@ import org.roaringbitmap.RoaringBitmap;
 final class MetadataIndex {
     /** How deep conditions may be nested. */
     private static final int MAX_DEPTH = 1_000;
+
+    /** Not changed. */
+    private static final RoaringBitmap NO_ROWS = new RoaringBitmap();
 
     private final RoaringBitmap all = new RoaringBitmap();
     private final Map<String, Values> names = new HashMap<>();
@@ -94,25 +99,34 @@ final class MetadataIndex {
     }
 
     /**
-     * {@return the rows that meet a filter, as a copy}
+     * Checks a filter, before something calls itself as often as its conditions are nested.
      *
      * @throws IllegalArgumentException if its conditions are nested too deep
      */
-    RoaringBitmap rows(DocumentFilter filter) {
-        return rows(filter, 0);
+    static void requireShallow(DocumentFilter filter) {
+        Deque<DocumentFilter> level = new ArrayDeque<>(List.of(filter));
+        for (int depth = 0; !level.isEmpty(); depth++) {
+            if (depth > MAX_DEPTH) {
+                throw new IllegalArgumentException(
+                        "the conditions of a filter may be nested " + MAX_DEPTH + " deep, these are deeper");
+            }
+            for (int i = level.size(); i > 0; i--) {
+                switch (level.remove()) {
+                    case And(DocumentFilter left, DocumentFilter right) -> level.addAll(List.of(left, right));
+                    case Or(DocumentFilter left, DocumentFilter right) -> level.addAll(List.of(left, right));
+                    case Not(DocumentFilter contrary) -> level.add(contrary);
+                    default -> {}
+                }
+            }
+        }
     }
 
-    private RoaringBitmap rows(DocumentFilter filter, int depth) {
-        if (depth > MAX_DEPTH) {
-            throw new IllegalArgumentException(
-                    "the conditions of a filter may be nested " + MAX_DEPTH + " deep, these are deeper");
-        }
+    /** {@return the rows that meet a filter, as a copy; its conditions must not be nested too deep} */
+    RoaringBitmap rows(DocumentFilter filter) {
         return switch (filter) {
-            case And(DocumentFilter left, DocumentFilter right) ->
-                RoaringBitmap.and(rows(left, depth + 1), rows(right, depth + 1));
-            case Or(DocumentFilter left, DocumentFilter right) ->
-                RoaringBitmap.or(rows(left, depth + 1), rows(right, depth + 1));
-            case Not(DocumentFilter contrary) -> RoaringBitmap.andNot(all, rows(contrary, depth + 1));
+            case And(DocumentFilter left, DocumentFilter right) -> RoaringBitmap.and(rows(left), rows(right));
+            case Or(DocumentFilter left, DocumentFilter right) -> RoaringBitmap.or(rows(left), rows(right));
+            case Not(DocumentFilter contrary) -> RoaringBitmap.andNot(all, rows(contrary));
             case Compare(String name, DocumentFilter.Comparison comparison, Object value) ->
                 compared(name, comparison, MetadataValues.comparable(value));
             case In(String name, List<?> values) -> in(name, values);
@@ -128,7 +142,7 @@ final class MetadataIndex {
         }
         NavigableMap<Comparable<?>, RoaringBitmap> kind = values.of(value);
         return switch (comparison) {
-            case EQUAL -> copy(kind.get(value));
+            case EQUAL -> equal(values, value);
             case LESS -> union(kind.headMap(value, false).values());
             case LESS_OR_EQUAL -> union(kind.headMap(value, true).values());
             case GREATER -> union(kind.tailMap(value, false).values());
@@ -141,11 +155,7 @@ final class MetadataIndex {
         Values values = names.get(name);
         if (values != null) {
             for (Object candidate : candidates) {
-                Comparable<?> value = MetadataValues.comparable(candidate);
-                RoaringBitmap some = values.of(value).get(value);
-                if (some != null) {
-                    rows.or(some);
-                }
+                rows.or(equal(values, MetadataValues.comparable(candidate)));
             }
         }
         return rows;
@@ -173,8 +183,14 @@ final class MetadataIndex {
         return rows;
     }
 
-    private static RoaringBitmap copy(@Nullable RoaringBitmap rows) {
-        return rows == null ? new RoaringBitmap() : rows.clone();
+    /** The UUID of a condition equals its text too. */
+    private static RoaringBitmap equal(Values values, Comparable<?> value) {
+        RoaringBitmap rows = values.of(value).getOrDefault(value, NO_ROWS).clone();
+        if (value instanceof UUID uuid) {
+            String text = uuid.toString();
+            rows.or(values.of(text).getOrDefault(text, NO_ROWS));
+        }
+        return rows;
     }
 
     private static RoaringBitmap union(Collection<RoaringBitmap> some) {

@@ -53,14 +53,14 @@ final class MetadataValues {
     }
 
     /**
-     * {@return what stands for a value in comparisons: a String, Boolean or BigDecimal, each comparable with its own kind} Two numbers are
+     * {@return what stands for a value in comparisons: a String, Boolean, UUID or BigDecimal, each comparable with its own kind} Two numbers are
      * equal if their decimal texts are, so the float 0.1 equals the double 0.1.
      */
     static Comparable<?> comparable(Object value) {
         return switch (value) {
             case String string -> string;
             case Boolean bool -> bool;
-            case UUID uuid -> uuid.toString();
+            case UUID uuid -> uuid;
             default -> decimal(new BigDecimal(value.toString()));
         };
     }

@@ -3,11 +3,13 @@ package io.github.roost.documents;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.documents.file.DocumentFile;
 import io.github.roost.vector.Metric;
+import io.github.roost.vector.file.WholeFile;
 import java.io.IOException;
-import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.channels.Channels;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,12 +28,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class OpenStore {
     private static final String FILE = "documents.mv";
-    private static final Map<Path, OpenStore> OPEN = new HashMap<>();
+    /** By the identity of their files, which may have several names. */
+    private static final Map<Object, OpenStore> OPEN = new HashMap<>();
 
     private final Path folder;
     private final StoreOptions options;
     private final Metric metric;
     private final DocumentFile file;
+    private final Object key;
     private final Orchestrator orchestrator;
     private final Map<String, StoredCollection> collections = new ConcurrentHashMap<>();
 
@@ -39,6 +43,8 @@ final class OpenStore {
     private final ReentrantLock syncing = new ReentrantLock();
     /** Changes so far; written under {@code writer}. */
     private long changes;
+    /** Whether a part of the change under way has been committed; under {@code writer}. */
+    private boolean isPartDurable;
     /** Changes that the disk has; written under {@code syncing}. */
     private long durable;
 
@@ -57,9 +63,10 @@ final class OpenStore {
             requireMetric(options);
             file.commit();
             file.sync();
+            this.key = keyOf(file.path());
             this.orchestrator = options.orchestrator() == null ? SharedOrchestrator.acquire() : options.orchestrator();
-        } catch (RuntimeException | Error failed) {
-            file.close();
+        } catch (IOException | RuntimeException | Error failed) {
+            file.abandon();
             throw failed;
         }
     }
@@ -69,18 +76,36 @@ final class OpenStore {
         Files.createDirectories(folder);
         Path real = folder.toRealPath();
         synchronized (OPEN) {
-            OpenStore store = OPEN.get(real);
+            Path file = real.resolve(FILE);
+            OpenStore store = Files.exists(file) ? OPEN.get(keyOf(file)) : null;
             if (store == null) {
                 store = new OpenStore(real, options);
-                OPEN.put(real, store);
+                OPEN.put(store.key, store);
             }
             store.requireMetric(options);
             Orchestrator wanted = options.orchestrator();
             if (wanted != null && wanted != store.orchestrator) {
                 throw new IllegalArgumentException(real + " is open with another orchestrator");
             }
+            if (store.failure != null) {
+                throw new IOException(
+                        "a write to the documents in " + real + " has failed: close all stores that use it first",
+                        store.failure);
+            }
             store.handles++;
             return store;
+        }
+    }
+
+    private static Object keyOf(Path file) throws IOException {
+        Object key = Files.readAttributes(file, BasicFileAttributes.class).fileKey();
+        return key == null ? file : key;
+    }
+
+    /** What is written to a file that nobody can find again would be lost. */
+    void requireInPlace() throws IOException {
+        if (!Files.exists(file.path()) || !keyOf(file.path()).equals(key)) {
+            throw new IOException(file.path() + " has been moved or deleted while it was open");
         }
     }
 
@@ -97,7 +122,7 @@ final class OpenStore {
             if (--handles > 0) {
                 return;
             }
-            OPEN.remove(folder);
+            OPEN.remove(key);
             try {
                 close();
             } finally {
@@ -109,14 +134,28 @@ final class OpenStore {
     }
 
     private void close() {
+        writer.lock();
         try {
-            collections.values().forEach(StoredCollection::close);
+            collections.values().forEach(StoredCollection::refuse);
         } finally {
-            if (failure == null) {
-                file.close();
-            } else {
+            writer.unlock();
+        }
+        collections.values().forEach(StoredCollection::close);
+        syncing.lock();
+        writer.lock();
+        try {
+            if (failure != null) {
                 file.abandon();
+                return;
             }
+            // For callers that still wait for their change.
+            file.commit();
+            file.sync();
+            durable = changes;
+            file.close();
+        } finally {
+            writer.unlock();
+            syncing.unlock();
         }
     }
 
@@ -128,24 +167,41 @@ final class OpenStore {
         return file.collections();
     }
 
-    /** Makes a change of any collection, and returns when it is on the disk. */
+    /** Makes a change of any collection, and returns when it is on the disk. If it fails, so is what was undone of it. */
     void change(Runnable change) {
         long made;
+        Throwable refused = null;
         writer.lock();
         try {
             requireSound();
-            change.run();
+            isPartDurable = false;
+            try {
+                change.run();
+            } catch (Throwable failed) {
+                if (!isPartDurable || failure != null) {
+                    throw failed;
+                }
+                refused = failed;
+            }
             made = ++changes;
         } finally {
             writer.unlock();
         }
         makeDurable(made);
+        if (refused instanceof Error error) {
+            throw error;
+        }
+        if (refused instanceof RuntimeException exception) {
+            throw exception;
+        }
     }
 
     /** Writes the part of a large change that has been made, so that it does not fill the heap. Called within a change. */
     void commitPart() {
+        isPartDurable = true;
         try {
             file.commit();
+            file.sync();
         } catch (Throwable failed) {
             failure = failed;
             throw failed;
@@ -159,6 +215,7 @@ final class OpenStore {
                 return;
             }
             requireSound();
+            requireInPlace();
             long reached;
             writer.lock();
             try {
@@ -169,6 +226,9 @@ final class OpenStore {
             }
             file.sync();
             durable = reached;
+        } catch (IOException moved) {
+            failure = moved;
+            throw new UncheckedIOException(moved.getMessage(), moved);
         } catch (Throwable failed) {
             failure = failed;
             throw failed;
@@ -194,23 +254,18 @@ final class OpenStore {
 
     /** Copies the store to an archive. Changes wait; searches go on. */
     void backup(Path archive) throws IOException {
-        Path part = Files.createTempFile(archive.toAbsolutePath().getParent(), archive.getFileName() + ".", ".part");
+        writer.lock();
         try {
-            writer.lock();
-            try {
-                requireSound();
-                commitPart();
-                try (OutputStream out = Files.newOutputStream(part);
-                        ZipOutputStream zip = new ZipOutputStream(out)) {
-                    zip.setLevel(Deflater.BEST_SPEED);
-                    file.backup(zip);
-                }
-            } finally {
-                writer.unlock();
-            }
-            Files.move(part, archive, StandardCopyOption.REPLACE_EXISTING);
+            requireSound();
+            commitPart();
+            WholeFile.replace(archive, channel -> {
+                ZipOutputStream zip = new ZipOutputStream(Channels.newOutputStream(channel));
+                zip.setLevel(Deflater.BEST_SPEED);
+                file.backup(zip);
+                zip.finish();
+            });
         } finally {
-            Files.deleteIfExists(part);
+            writer.unlock();
         }
     }
 

@@ -41,8 +41,13 @@ final class StoredCollection {
     private static final int CHANGED_SHARE = 2;
     /** Changes that are brought over at the next opening rather than saved at the end. */
     private static final int FEW_CHANGES = 1_000;
+    /** Allowed rows that are compared at once, rather than looked for in a graph. */
+    private static final int FEW_ROWS = 1_000;
     /** Documents of one change that are committed at once. */
     private static final int COMMIT_AFTER = 1_000;
+
+    /** Before the first document. */
+    private static final CollectionState NONE = new CollectionState(0, 0, 0, 0, 0);
 
     private final OpenStore store;
     private final String name;
@@ -53,12 +58,15 @@ final class StoredCollection {
     private volatile boolean isLoaded;
     private boolean isClosed;
     /** The rest is written under {@code lock} by the thread that has the store's lock, or loads. */
-    private CollectionState state = new CollectionState(0, 0, 0, 0, 0);
+    private CollectionState state = NONE;
 
     private MetadataIndex index = new MetadataIndex();
     private @Nullable LiveTable table;
+    private boolean hasSmallTable;
     /** Counts changes since loading. */
     private long version;
+    /** The change at which the table was last to be saved, perhaps without success; under {@code lock}. */
+    private long lastTried;
     /** The thread that saves the table; under {@code lock}. */
     private @Nullable Thread saving;
 
@@ -81,10 +89,9 @@ final class StoredCollection {
             if (kept != null) {
                 MetadataIndex documents = new MetadataIndex();
                 store.file().forEachDocument(kept.number(), (row, each) -> documents.add(row, each.metadata()));
-                if (kept.dimension() > 0) {
-                    table = files.open(kept, documents.size());
-                    table.memoryLimit(store.memoryLimit());
-                }
+                table = files.open(kept, documents.size());
+                table.memoryLimit(store.memoryLimit());
+                hasSmallTable = kept.snapshot() == 0 && documents.size() <= VectorTableFiles.FEW;
                 index = documents;
                 state = kept;
             }
@@ -107,9 +114,12 @@ final class StoredCollection {
             return;
         }
         store.change(() -> {
+            requireOpen();
             requireVectors(all);
+            boolean isNew = state.number() == 0;
             Deque<Runnable> undo = new ArrayDeque<>();
             try {
+                begin(all);
                 int made = 0;
                 for (Document each : all) {
                     put(each, undo);
@@ -119,10 +129,37 @@ final class StoredCollection {
                 }
             } catch (Throwable failed) {
                 undo(undo, failed);
+                if (isNew) {
+                    forget();
+                }
                 throw failed;
             }
         });
         saveIfChanged();
+    }
+
+    /** Makes the collection and its table if there is none, and a table for many rows if they will be. */
+    private void begin(List<Document> documents) {
+        lock.writeLock().lock();
+        try {
+            int dimension = documents.getFirst().vector().length;
+            if (state.number() == 0) {
+                state = new CollectionState(store.file().newNumber(), dimension, 0, 0, 0);
+            }
+            boolean areFew = index.size() + documents.size() <= VectorTableFiles.FEW;
+            LiveTable old = table;
+            if (old == null || (hasSmallTable && !areFew)) {
+                LiveTable next = files.ofVectors(state, areFew);
+                next.memoryLimit(store.memoryLimit());
+                table = next;
+                hasSmallTable = areFew;
+                if (old != null) {
+                    old.close();
+                }
+            }
+        } finally {
+            lock.writeLock().unlock();
+        }
     }
 
     /** All vectors are checked before the first document is put. */
@@ -158,14 +195,6 @@ final class StoredCollection {
         lock.writeLock().lock();
         try {
             requireOpen();
-            if (state.number() == 0) {
-                state = new CollectionState(file.newNumber(), 0, 0, 0, 0);
-            }
-            if (table == null) {
-                table = files.empty(document.vector().length);
-                table.memoryLimit(store.memoryLimit());
-                state = state.withDimension(document.vector().length);
-            }
             int row = file.row(state.number(), document.id());
             boolean isNew = row < 0;
             if (isNew) {
@@ -202,14 +231,20 @@ final class StoredCollection {
         }
     }
 
-    /** Puts a document at a row; if the table refuses it, nothing is changed. */
+    /** Puts a document at a row. What may be refused comes first: then nothing is changed. */
     private void place(int row, @Nullable StoredDocument old, StoredDocument document, float[] vector) {
+        byte[] encoded = document.encode();
         table().put(row, vector);
-        store.file().put(state.number(), row, document, vector);
-        if (old != null) {
-            index.remove(row, old.metadata());
+        try {
+            store.file().put(state.number(), row, document.id(), encoded, vector);
+            if (old != null) {
+                index.remove(row, old.metadata());
+            }
+            index.add(row, document.metadata());
+        } catch (Throwable failed) {
+            store.fail(failed);
+            throw failed;
         }
-        index.add(row, document.metadata());
     }
 
     private void take(int row, StoredDocument document) {
@@ -255,6 +290,7 @@ final class StoredCollection {
     }
 
     int remove(DocumentFilter filter) {
+        MetadataIndex.requireShallow(filter);
         load();
         int[] removed = new int[1];
         store.change(() -> {
@@ -287,25 +323,28 @@ final class StoredCollection {
         load();
         awaitSaving();
         store.change(() -> {
-            lock.writeLock().lock();
-            try {
-                requireOpen();
-                if (state.number() == 0) {
-                    return;
-                }
+            requireOpen();
+            forget();
+        });
+    }
+
+    private void forget() {
+        lock.writeLock().lock();
+        try {
+            if (state.number() > 0) {
                 store.file().drop(name, state.number());
                 deleteSaved(state.number(), 0);
-                if (table != null) {
-                    table.close();
-                    table = null;
-                }
-                index = new MetadataIndex();
-                state = new CollectionState(0, 0, 0, 0, 0);
-                version++;
-            } finally {
-                lock.writeLock().unlock();
             }
-        });
+            if (table != null) {
+                table.close();
+                table = null;
+            }
+            index = new MetadataIndex();
+            state = NONE;
+            version++;
+        } finally {
+            lock.writeLock().unlock();
+        }
     }
 
     @Nullable
@@ -344,6 +383,9 @@ final class StoredCollection {
         if (request.filter() != IdFilter.all()) {
             throw new IllegalArgumentException("a search of documents has a DocumentFilter, not an IdFilter");
         }
+        if (filter != null) {
+            MetadataIndex.requireShallow(filter);
+        }
         load();
         List<DocumentCollection.Match> matches = tried(request, filter);
         if (matches == null) {
@@ -364,7 +406,7 @@ final class StoredCollection {
     private @Nullable List<DocumentCollection.Match> tried(SearchRequest request, @Nullable DocumentFilter filter) {
         long before;
         LiveTable searched;
-        IdFilter allowed;
+        FilterCache.@Nullable Rows allowed;
         lock.readLock().lock();
         try {
             requireOpen();
@@ -373,11 +415,11 @@ final class StoredCollection {
             }
             before = version;
             searched = table;
-            allowed = filter == null ? IdFilter.all() : filters.rows(filter, version, index);
+            allowed = filter == null ? null : filters.rows(filter, version, index);
         } finally {
             lock.readLock().unlock();
         }
-        SearchResult found = found(searched, request.filter(allowed));
+        SearchResult found = found(searched, request, allowed);
         lock.readLock().lock();
         try {
             requireOpen();
@@ -385,7 +427,7 @@ final class StoredCollection {
                 return null;
             }
             boolean isSame = version == before;
-            IdFilter now = filter == null || isSame ? allowed : filters.rows(filter, version, index);
+            FilterCache.@Nullable Rows now = filter == null || isSame ? allowed : filters.rows(filter, version, index);
             return matches(found, request, now, isSame);
         } finally {
             lock.readLock().unlock();
@@ -393,9 +435,14 @@ final class StoredCollection {
     }
 
     /** {@return the rows, or null if the collection was cleared meanwhile} */
-    private static @Nullable SearchResult found(LiveTable table, SearchRequest request) {
+    private static @Nullable SearchResult found(
+            LiveTable table, SearchRequest request, FilterCache.@Nullable Rows allowed) {
         try {
-            return table.search(request).join();
+            if (allowed != null && allowed.set().getCardinality() <= FEW_ROWS) {
+                return FewRows.search(table, request, allowed.set());
+            }
+            return table.search(allowed == null ? request : request.filter(allowed.filter()))
+                    .join();
         } catch (TableClosedException cleared) {
             return null;
         } catch (CompletionException failed) {
@@ -410,11 +457,11 @@ final class StoredCollection {
     }
 
     private @Nullable List<DocumentCollection.Match> matches(
-            SearchResult found, SearchRequest request, IdFilter allowed, boolean isSame) {
+            SearchResult found, SearchRequest request, FilterCache.@Nullable Rows allowed, boolean isSame) {
         List<DocumentCollection.Match> matches = new ArrayList<>(found.size());
         for (int i = 0; i < found.size(); i++) {
             long row = found.ids()[i];
-            Document document = allowed.allows(row) ? document((int) row) : null;
+            Document document = allowed == null || allowed.set().contains((int) row) ? document((int) row) : null;
             if (document == null) {
                 return null;
             }
@@ -434,13 +481,14 @@ final class StoredCollection {
     private void saveIfChanged() {
         lock.writeLock().lock();
         try {
-            long pending = state.change() - state.snapshot();
+            long pending = state.change() - Math.max(state.snapshot(), lastTried);
             if (isClosed
                     || saving != null
                     || index.size() < MIN_SAVED
                     || pending < Math.max(MAX_CHANGES, index.size() / CHANGED_SHARE)) {
                 return;
             }
+            lastTried = state.change();
             saving = Thread.ofPlatform().daemon().name("roost-documents-save").unstarted(this::saveInBackground);
             saving.start();
         } finally {
@@ -521,18 +569,27 @@ final class StoredCollection {
         }
     }
 
-    /** Saves the table if much has changed, and closes it. */
+    /** Refuses all calls from now on. Called when no change is under way. */
+    void refuse() {
+        lock.writeLock().lock();
+        try {
+            isClosed = true;
+        } finally {
+            lock.writeLock().unlock();
+        }
+    }
+
+    /** Saves the table if much has changed, and closes it. Called after {@link #refuse}. */
     void close() {
         awaitSaving();
         LiveTable closed;
         boolean isSaved;
-        lock.writeLock().lock();
+        lock.readLock().lock();
         try {
-            isClosed = true;
             closed = table;
             isSaved = index.size() < MIN_SAVED || state.change() - state.snapshot() <= FEW_CHANGES;
         } finally {
-            lock.writeLock().unlock();
+            lock.readLock().unlock();
         }
         if (closed == null) {
             return;

@@ -19,6 +19,9 @@ import org.slf4j.LoggerFactory;
 final class VectorTableFiles {
     private static final Logger LOG = LoggerFactory.getLogger(VectorTableFiles.class);
 
+    /** Documents of which a collection takes less memory. */
+    static final int FEW = 256;
+
     private final OpenStore store;
     private final String name;
 
@@ -38,7 +41,7 @@ final class VectorTableFiles {
         if (state.snapshot() > 0) {
             Path saved = path(state.number(), state.snapshot());
             try {
-                LiveTable table = LiveTable.open(store.orchestrator(), tableName(), saved);
+                LiveTable table = Uninterrupted.call(() -> LiveTable.open(store.orchestrator(), tableName(), saved));
                 if (bringUpToDate(table, state) && table.size() == documents) {
                     return table;
                 }
@@ -48,7 +51,7 @@ final class VectorTableFiles {
                 LOG.warn("{} is missing or damaged: the vectors of '{}' are indexed again", saved, name, damaged);
             }
         }
-        return ofVectors(state);
+        return ofVectors(state, state.snapshot() == 0 && documents <= FEW);
     }
 
     private boolean bringUpToDate(LiveTable table, CollectionState state) {
@@ -67,15 +70,20 @@ final class VectorTableFiles {
         return true;
     }
 
-    private LiveTable ofVectors(CollectionState state) {
-        LiveTable table = empty(state.dimension());
-        store.file().forEachVector(state.number(), (row, vector) -> table.put(row, vector));
+    /** {@return a table of the vectors that the file has, which takes less memory if they stay few} */
+    LiveTable ofVectors(CollectionState state, boolean areFew) {
+        LiveTable.Builder builder = LiveTable.builder().name(tableName()).metric(store.metric());
+        if (areFew) {
+            builder.mergeAfter(FEW);
+        }
+        LiveTable table = builder.build(store.orchestrator(), state.dimension());
+        try {
+            store.file().forEachVector(state.number(), (row, vector) -> table.put(row, vector));
+        } catch (Throwable failed) {
+            table.close();
+            throw failed;
+        }
         return table;
-    }
-
-    /** {@return a table without rows} */
-    LiveTable empty(int dimension) {
-        return LiveTable.builder().name(tableName()).metric(store.metric()).build(store.orchestrator(), dimension);
     }
 
     private String tableName() {
@@ -84,15 +92,19 @@ final class VectorTableFiles {
 
     /** Saves a table that has at least the changes up to the given one. */
     void save(LiveTable table, int number, long change) throws IOException {
+        store.requireInPlace();
         Path path = path(number, change);
-        Files.createDirectories(path.getParent());
-        table.save(path);
+        Uninterrupted.call(() -> {
+            Files.createDirectories(path.getParent());
+            table.save(path);
+            return path;
+        });
     }
 
     /** Deletes the saved tables of a collection, except that of the given change. */
     void deleteOthers(int number, long change) throws IOException {
         Path kept = path(number, change);
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(kept.getParent(), number + "-*")) {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(kept.getParent(), "{,.}" + number + "-*")) {
             for (Path file : files) {
                 if (!file.equals(kept)) {
                     Files.deleteIfExists(file);

@@ -10,6 +10,7 @@ import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.TableFullException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -303,13 +304,139 @@ class DocumentStoreTest {
                         .contains("documents.mv is open in another process");
                 assertThat(other.waitFor()).isZero();
             }
-            assertThatThrownBy(() -> DocumentStore.open(alias))
-                    .isInstanceOf(IOException.class)
-                    .hasMessageContaining("under another name");
+            try (DocumentStore same = DocumentStore.open(alias)) {
+                assertThat(same.collection("one").size()).isOne();
+            }
             // A refused opener has not taken the lock away.
             Process again = new ChildJvm(Opener.class).startQuietly(original.toString());
             assertThat(new String(again.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
                     .contains("is open in another process");
+        }
+    }
+
+    @Test
+    void aRefusedFirstDocumentLeavesNothing() throws IOException {
+        try (DocumentStore store =
+                DocumentStore.builder().memoryLimit(1_000_000).open(folder)) {
+            float[] wide = new float[4_096];
+            wide[0] = 1;
+            assertThatThrownBy(() -> store.collection("a").put(List.of(document("a", wide))))
+                    .isInstanceOf(TableFullException.class);
+            assertThat(store.collections()).isEmpty();
+            store.collection("b").put(List.of(document("b", EAST)));
+            assertThat(store.collection("a").get("b")).isNull();
+            store.collection("a").clear();
+            store.collection("a").put(List.of(document("c", NORTH)));
+            assertHolds(store.collection("b"), List.of(document("b", EAST)));
+        }
+        try (DocumentStore store = DocumentStore.open(folder)) {
+            assertHolds(store.collection("a"), List.of(document("c", NORTH)));
+            assertHolds(store.collection("b"), List.of(document("b", EAST)));
+        }
+    }
+
+    /** Puts more than the limit allows, and ends without closing. */
+    static final class Overfull {
+        private Overfull() {}
+
+        public static void main(String[] arguments) throws IOException {
+            DocumentCollection collection = DocumentStore.builder()
+                    .memoryLimit(2 << 20)
+                    .open(Path.of(arguments[0]))
+                    .collection("one");
+            collection.put(many(500, 1));
+            try {
+                collection.put(many(40_000, 2));
+            } catch (TableFullException refused) {
+                Runtime.getRuntime().halt(3);
+            }
+        }
+    }
+
+    @Test
+    void aRefusedChangeDoesNotComeBackAfterAKill() throws Exception {
+        Process killed = new ChildJvm(Overfull.class).startQuietly(folder.toString());
+        assertThat(killed.waitFor()).isEqualTo(3);
+        try (DocumentStore store = DocumentStore.open(folder)) {
+            assertHolds(store.collection("one"), many(500, 1));
+        }
+    }
+
+    @Test
+    void aFolderThatIsMovedTakesNoMoreChanges() throws IOException {
+        Path place = folder.resolve("place");
+        Path moved = folder.resolve("moved");
+        try (DocumentStore store = DocumentStore.open(place)) {
+            store.collection("one").put(List.of(document("a", EAST)));
+            Files.move(place, moved);
+            assertThatThrownBy(() -> store.collection("one").put(List.of(document("b", NORTH))))
+                    .isInstanceOf(UncheckedIOException.class)
+                    .hasMessageContaining("has been moved or deleted");
+            try (DocumentStore other = DocumentStore.open(place)) {
+                assertThat(other.collections()).isEmpty();
+                other.collection("two").put(List.of(document("c", NORTH)));
+            }
+        }
+        try (DocumentStore store = DocumentStore.open(moved)) {
+            assertHolds(store.collection("one"), List.of(document("a", EAST)));
+        }
+        try (DocumentStore store = DocumentStore.open(place)) {
+            assertHolds(store.collection("two"), List.of(document("c", NORTH)));
+        }
+    }
+
+    @Test
+    void fewDocumentsTakeLittleMemoryAndManyMayFollow() throws IOException {
+        try (DocumentStore store = DocumentStore.builder().memoryLimit(200_000).open(folder)) {
+            // Room for 2,048 vectors at once would be refused.
+            float[] wide = new float[128];
+            wide[0] = 1;
+            store.collection("wide").put(List.of(document("a", wide)));
+        }
+        try (DocumentStore store = DocumentStore.open(folder)) {
+            List<Document> documents = many(1_000, 1);
+            store.collection("one").put(documents.subList(0, 100));
+            store.collection("one").put(documents.subList(100, 1_000));
+            assertHolds(store.collection("one"), documents);
+        }
+    }
+
+    @Test
+    void filtersThatAreNestedTooDeepAreRefusedByName() throws IOException {
+        DocumentFilter deep = new DocumentFilter.Exists("a");
+        for (int i = 0; i < 100_000; i++) {
+            deep = new DocumentFilter.Not(deep);
+        }
+        DocumentFilter deeper = deep;
+        try (DocumentStore store = DocumentStore.open(folder)) {
+            DocumentCollection collection = store.collection("one");
+            collection.put(List.of(document("a", EAST)));
+            assertThatThrownBy(() -> collection.search(SearchRequest.of(EAST, 1), deeper))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("1000 deep");
+            assertThatThrownBy(() -> collection.remove(deeper)).isInstanceOf(IllegalArgumentException.class);
+        }
+    }
+
+    @Test
+    void fewAllowedRowsAreFoundExactly() throws IOException {
+        List<Document> documents = new ArrayList<>(many(6_000, 1));
+        documents.addAll(IntStream.range(0, 30)
+                .mapToObj(i -> MadeUpDocuments.document("rare" + i, 2))
+                .toList());
+        try (DocumentStore store = DocumentStore.open(folder)) {
+            DocumentCollection collection = store.collection("one");
+            collection.put(documents);
+            var rare = new DocumentFilter.Compare("version", DocumentFilter.Comparison.EQUAL, 2);
+            float[] query = MadeUpDocuments.vector(new Random(9));
+            List<String> expected = documents.subList(6_000, 6_030).stream()
+                    .sorted(java.util.Comparator.comparingDouble(
+                            each -> Distances.of(Metric.COSINE, query, each.vector())))
+                    .limit(10)
+                    .map(Document::id)
+                    .toList();
+            assertThat(ids(collection.search(SearchRequest.of(query, 10), rare)))
+                    .isEqualTo(expected);
         }
     }
 

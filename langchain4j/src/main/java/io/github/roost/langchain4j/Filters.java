@@ -23,7 +23,17 @@ import java.util.List;
 final class Filters {
     private Filters() {}
 
+    /** How deep conditions may be nested. */
+    private static final int MAX_DEPTH = 1_000;
+
     static DocumentFilter documentFilter(Filter filter) {
+        return documentFilter(filter, 0);
+    }
+
+    private static DocumentFilter documentFilter(Filter filter, int depth) {
+        if (depth > MAX_DEPTH) {
+            throw new IllegalArgumentException("a filter may be nested " + MAX_DEPTH + " deep, this one is deeper");
+        }
         return switch (filter) {
             case IsEqualTo is -> new Compare(is.key(), Comparison.EQUAL, is.comparisonValue());
             case IsNotEqualTo is ->
@@ -35,9 +45,12 @@ final class Filters {
             case IsIn is -> new In(is.key(), List.copyOf(is.comparisonValues()));
             case IsNotIn is -> new DocumentFilter.Not(new In(is.key(), List.copyOf(is.comparisonValues())));
             case ContainsString is -> new DocumentFilter.Contains(is.key(), is.comparisonValue());
-            case And both -> new DocumentFilter.And(documentFilter(both.left()), documentFilter(both.right()));
-            case Or either -> new DocumentFilter.Or(documentFilter(either.left()), documentFilter(either.right()));
-            case Not not -> new DocumentFilter.Not(documentFilter(not.expression()));
+            case And both ->
+                new DocumentFilter.And(documentFilter(both.left(), depth + 1), documentFilter(both.right(), depth + 1));
+            case Or either ->
+                new DocumentFilter.Or(
+                        documentFilter(either.left(), depth + 1), documentFilter(either.right(), depth + 1));
+            case Not not -> new DocumentFilter.Not(documentFilter(not.expression(), depth + 1));
             default ->
                 throw new IllegalArgumentException("a filter of the class "
                         + filter.getClass().getName() + " is not known; expected one of LangChain4j's own");

@@ -22,6 +22,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -181,8 +182,17 @@ public final class RoostEmbeddingStore implements EmbeddingStore<TextSegment>, A
 
     private static EmbeddingMatch<TextSegment> match(Document document, double score) {
         String text = document.text();
-        TextSegment segment = text == null ? null : TextSegment.from(text, Metadata.from(document.metadata()));
+        TextSegment segment =
+                text == null || text.isBlank() ? null : TextSegment.from(text, Metadata.from(metadata(document)));
         return new EmbeddingMatch<>(score, document.id(), Embedding.from(document.vector()), segment);
+    }
+
+    /** Other programs may keep values of types that LangChain4j's metadata do not have: it gets their text. */
+    private static Map<String, Object> metadata(Document document) {
+        Map<String, Object> metadata = new HashMap<>(document.metadata());
+        metadata.replaceAll(
+                (name, value) -> value instanceof Boolean || value instanceof List<?> ? value.toString() : value);
+        return metadata;
     }
 
     /** Closes the folder, if this is the last store of the process that uses it. */

@@ -23,11 +23,21 @@ final class Expressions {
 
     private Expressions() {}
 
+    /** How deep conditions may be nested. */
+    private static final int MAX_DEPTH = 1_000;
+
     static DocumentFilter documentFilter(Filter.Expression expression) {
+        return documentFilter(expression, 0);
+    }
+
+    private static DocumentFilter documentFilter(Filter.Expression expression, int depth) {
+        if (depth > MAX_DEPTH) {
+            throw new IllegalArgumentException("a filter may be nested " + MAX_DEPTH + " deep, this one is deeper");
+        }
         return switch (expression.type()) {
-            case AND -> new And(operand(expression.left()), operand(expression.right()));
-            case OR -> new Or(operand(expression.left()), operand(expression.right()));
-            case NOT -> new Not(operand(expression.left()));
+            case AND -> new And(operand(expression.left(), depth + 1), operand(expression.right(), depth + 1));
+            case OR -> new Or(operand(expression.left(), depth + 1), operand(expression.right(), depth + 1));
+            case NOT -> new Not(operand(expression.left(), depth + 1));
             case EQ -> equal(expression);
             case NE -> new Not(equal(expression));
             case GT -> compare(expression, Comparison.GREATER);
@@ -41,10 +51,10 @@ final class Expressions {
         };
     }
 
-    private static DocumentFilter operand(Filter.@Nullable Operand operand) {
+    private static DocumentFilter operand(Filter.@Nullable Operand operand, int depth) {
         return switch (operand) {
-            case Filter.Group group -> operand(group.content());
-            case Filter.Expression expression -> documentFilter(expression);
+            case Filter.Group group -> operand(group.content(), depth + 1);
+            case Filter.Expression expression -> documentFilter(expression, depth);
             case null, default -> throw unexpected("an expression or a group", operand);
         };
     }

@@ -30,6 +30,8 @@ public final class DocumentFile implements AutoCloseable {
     private static final String FORMAT = "1";
     private static final String FORMAT_KEY = "format";
     private static final String OPTIONS_KEY = "options";
+    /** The last number of a collection. */
+    private static final String NUMBERS_KEY = "collections";
     /** Bits of a key that number rows and changes within a collection. */
     private static final int NUMBER_BITS = 40;
 
@@ -38,6 +40,8 @@ public final class DocumentFile implements AutoCloseable {
     private static final int COMPACTION_BYTES = 1 << 20;
 
     private static final int FILL_PERCENT = 60;
+    /** How long space that was freed is kept: longer than a sync takes, so that what the disk has refers to none that is used again. */
+    private static final int RETENTION_MILLIS = 5_000;
 
     private final Path path;
     private final MVStore store;
@@ -76,30 +80,43 @@ public final class DocumentFile implements AutoCloseable {
      * @throws IOException if it is open elsewhere, damaged, or of another version
      */
     public static DocumentFile open(Path path, long cacheBytes) throws IOException {
-        DocumentFile file = null;
+        if (path.toString().indexOf('\\') >= 0) {
+            throw new IOException(path + " has a backslash in its name, where MVStore expects none");
+        }
+        MVStore store = null;
         try {
-            file = new DocumentFile(
-                    path,
-                    new MVStore.Builder()
-                            .fileName(SteadyFilePath.nameOf(path))
-                            .cacheSize((int) Math.max(1, cacheBytes >> 20))
-                            .pageSplitSize(PAGE_BYTES)
-                            .autoCommitDisabled()
-                            .autoCommitBufferSize(0)
-                            .open());
+            store = new MVStore.Builder()
+                    .fileName(SteadyFilePath.nameOf(path))
+                    .cacheSize((int) Math.max(1, cacheBytes >> 20))
+                    .pageSplitSize(PAGE_BYTES)
+                    .autoCommitDisabled()
+                    .autoCommitBufferSize(0)
+                    .open();
+            store.setRetentionTime(RETENTION_MILLIS);
+            DocumentFile file = new DocumentFile(path, store);
             file.requireFormat();
             return file;
-        } catch (MVStoreException failed) {
-            throw failed.getErrorCode() == DataUtils.ERROR_FILE_LOCKED
-                    ? new IOException(path + " is open in another process, or under another name in this one", failed)
-                    : new IOException(
-                            path + " cannot be opened as a store of documents: " + failed.getMessage(), failed);
         } catch (IOException | RuntimeException | Error failed) {
-            if (file != null) {
-                file.store.closeImmediately();
+            if (store != null) {
+                store.closeImmediately();
+            }
+            if (failed instanceof MVStoreException refused) {
+                throw refused.getErrorCode() == DataUtils.ERROR_FILE_LOCKED
+                        ? new IOException(path + " is open in another process, or twice in this one", failed)
+                        : new IOException(
+                                path + " cannot be opened as a store of documents: " + reason(failed), failed);
             }
             throw failed;
         }
+    }
+
+    /** The system's own words, if it has refused something. */
+    private static String reason(Throwable failed) {
+        Throwable cause = failed;
+        while (cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return String.valueOf(cause.getMessage());
     }
 
     private void requireFormat() throws IOException {
@@ -142,13 +159,12 @@ public final class DocumentFile implements AutoCloseable {
         collections.put(name, state.encode());
     }
 
-    /** {@return a number that no collection has} */
+    /** {@return a number that no collection has had} */
     public int newNumber() {
-        return collections.values().stream()
-                        .mapToInt(bytes -> CollectionState.decode(bytes).number())
-                        .max()
-                        .orElse(0)
-                + 1;
+        String last = settings.get(NUMBERS_KEY);
+        int number = last == null ? 1 : Integer.parseInt(last) + 1;
+        settings.put(NUMBERS_KEY, Integer.toString(number));
+        return number;
     }
 
     /** {@return the row of a document, or -1} */
@@ -174,13 +190,14 @@ public final class DocumentFile implements AutoCloseable {
      *
      * @param collection the number of its collection
      * @param row its row
-     * @param document the document
+     * @param id its id
+     * @param encoded the document, encoded
      * @param vector its vector
      */
-    public void put(int collection, int row, StoredDocument document, float[] vector) {
-        documents.put(key(collection, row), document.encode());
+    public void put(int collection, int row, String id, byte[] encoded, float[] vector) {
+        documents.put(key(collection, row), encoded);
         vectors.put(key(collection, row), bytes(vector));
-        rows.put(key(collection, document.id()), (long) row);
+        rows.put(key(collection, id), (long) row);
     }
 
     /** Removes a document. */
@@ -279,7 +296,7 @@ public final class DocumentFile implements AutoCloseable {
         try {
             return reading.read();
         } catch (MVStoreException failed) {
-            throw new UncheckedIOException(new IOException(path + " cannot be read: " + failed.getMessage(), failed));
+            throw new UncheckedIOException(new IOException(path + " cannot be read: " + reason(failed), failed));
         }
     }
 
@@ -287,8 +304,7 @@ public final class DocumentFile implements AutoCloseable {
         try {
             writing.run();
         } catch (MVStoreException failed) {
-            throw new UncheckedIOException(
-                    new IOException(path + " cannot be written: " + failed.getMessage(), failed));
+            throw new UncheckedIOException(new IOException(path + " cannot be written: " + reason(failed), failed));
         }
     }
 

@@ -129,6 +129,11 @@ final class SteadyFile extends FileBase {
     }
 
     @Override
+    public String toString() {
+        return path.toString();
+    }
+
+    @Override
     protected void implCloseChannel() throws IOException {
         writer.close();
         for (RandomAccessFile reader : readers) {

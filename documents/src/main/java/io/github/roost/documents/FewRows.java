@@ -1,0 +1,34 @@
+package io.github.roost.documents;
+
+import io.github.roost.index.hnsw.LiveTable;
+import io.github.roost.vector.SearchRequest;
+import io.github.roost.vector.SearchResult;
+import io.github.roost.vector.Vectors;
+import java.util.Arrays;
+import org.roaringbitmap.IntIterator;
+import org.roaringbitmap.RoaringBitmap;
+
+/** Compares a query with each of a few rows, in the caller's thread: a graph would ask about all rows to find them. Stateless. */
+final class FewRows {
+    private FewRows() {}
+
+    /** {@return the nearest of the rows that the table has, exactly} */
+    static SearchResult search(LiveTable table, SearchRequest request, RoaringBitmap rows) {
+        Vectors.require("query", request.query(), table.dimension(), table.metric());
+        long[] ids = new long[rows.getCardinality()];
+        float[] distances = new float[ids.length];
+        int count = 0;
+        for (IntIterator each = rows.getIntIterator(); each.hasNext(); ) {
+            int row = each.next();
+            float[] vector = table.vector(row);
+            float distance = vector == null ? Float.NaN : Distances.of(table.metric(), request.query(), vector);
+            if (distance <= request.radius()) {
+                ids[count] = row;
+                distances[count++] = distance;
+            }
+        }
+        SearchResult all = SearchResult.sorted(Arrays.copyOf(ids, count), Arrays.copyOf(distances, count));
+        int k = Math.min(request.k(), count);
+        return new SearchResult(Arrays.copyOf(all.ids(), k), Arrays.copyOf(all.distances(), k));
+    }
+}
