@@ -91,7 +91,7 @@ abstract sealed class DiskTableBuilder permits DiskTable.Builder {
      * pool. A copy of the rows is in a mapped temporary file without a name in the same folder meanwhile; the graph takes some 500
      * bytes of heap per row. When this returns, the file and its entry in the folder survive a power loss; if it does not
      * return, no table can be opened from the remains. Ignores an interrupt, unless it comes during a sync, which fails the build: for a build that
-     * can be ended early, use {@link #start} and {@link TableBuild#cancel()}.
+     * can be ended early, use {@link DiskTable.Builder#start} and {@link TableBuild#cancel()}.
      *
      * @param orchestrator builds it
      * @param io writes it
@@ -108,7 +108,7 @@ abstract sealed class DiskTableBuilder permits DiskTable.Builder {
     }
 
     /**
-     * Builds a table's file as {@link #build(Orchestrator, BlockIo, Path, long[], float[][])} does, from rows read one by one.
+     * Builds a table's file as {@link DiskTable.Builder#build(Orchestrator, BlockIo, Path, long[], float[][])} does, from rows read one by one.
      *
      * @param orchestrator builds it
      * @param io writes it
@@ -124,7 +124,7 @@ abstract sealed class DiskTableBuilder permits DiskTable.Builder {
     }
 
     /**
-     * Starts to build a table's file, as {@link #build(Orchestrator, BlockIo, Path, long[], VectorSource)} does, and then opens it.
+     * Starts to build a table's file, as {@link DiskTable.Builder#build(Orchestrator, BlockIo, Path, long[], VectorSource)} does, and then opens it.
      * Cancelling deletes the file, unless it is already complete. A cancelled build ends within microseconds, except in the training
      * of codes, where it ends after a step of some tenths of a second, and in a write or sync of the file.
      *
@@ -143,7 +143,7 @@ abstract sealed class DiskTableBuilder permits DiskTable.Builder {
     }
 
     /**
-     * Starts to build a table as {@link #start} does, but opens it read-only: it has no logs, and its file may be moved after close.
+     * Starts to build a table as {@link DiskTable.Builder#start} does, but opens it read-only: it has no logs, and its file may be moved after close.
      *
      * @param orchestrator builds the file, and places the table
      * @param io writes the file, and reads it for the table; closed after the table

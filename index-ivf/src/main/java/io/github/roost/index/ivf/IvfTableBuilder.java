@@ -21,7 +21,7 @@ import java.util.function.IntFunction;
 
 /** Collects the options of a table. Not thread-safe. */
 abstract sealed class IvfTableBuilder permits IvfTable.Builder {
-    /** Max of {@link #rerank}. */
+    /** Max of {@link IvfTable.Builder#rerank}. */
     static final double MAX_RERANK = 100;
 
     /** Share of a build's progress after its rows are checked. */
@@ -83,7 +83,7 @@ abstract sealed class IvfTableBuilder permits IvfTable.Builder {
     /**
      * Sets the default nprobe, used by searches that do not pass one.
      *
-     * @param value from 1 to 131,072, capped at the number of lists; default: measured for {@link #targetRecall}
+     * @param value from 1 to 131,072, capped at the number of lists; default: measured for {@link IvfTable.Builder#targetRecall}
      * @return this builder
      */
     public IvfTable.Builder nprobe(int value) {
@@ -93,7 +93,7 @@ abstract sealed class IvfTableBuilder permits IvfTable.Builder {
 
     /**
      * Sets the share of a query's true 10 nearest rows that the probed lists should hold. The build measures with
-     * 128 of the rows as queries how many lists that takes. Ignored if {@link #nprobe} is set.
+     * 128 of the rows as queries how many lists that takes. Ignored if {@link IvfTable.Builder#nprobe} is set.
      *
      * @param value from over 0 to 1; default .95
      * @return this builder
@@ -117,10 +117,10 @@ abstract sealed class IvfTableBuilder permits IvfTable.Builder {
     /**
      * Sets the type that lists store each component as.
      *
-     * @param value default {@link ElementType#FLOAT32}: 4 bytes per component, and one more with {@link #codes}.
+     * @param value default {@link ElementType#FLOAT32}: 4 bytes per component, and one more with {@link IvfTable.Builder#codes}.
      *     {@link ElementType#FLOAT16}: 2 bytes.
      *     {@link ElementType#INT8}: 1 byte, and 8 per row; scans several times as many rows per second; see
-     *     {@link #keepFloats} for its total size
+     *     {@link IvfTable.Builder#keepFloats} for its total size
      * @return this builder
      */
     public IvfTable.Builder elementType(ElementType value) {
@@ -188,7 +188,7 @@ abstract sealed class IvfTableBuilder permits IvfTable.Builder {
     }
 
     /**
-     * Builds a table as {@link #build(Orchestrator, long[], float[][])} does, with the rows' ordinals as ids.
+     * Builds a table as {@link IvfTable.Builder#build(Orchestrator, long[], float[][])} does, with the rows' ordinals as ids.
      *
      * @param orchestrator places and builds the table
      * @param vectors at least one row, all of one dimension from 1 to 4,096, all finite; copied
@@ -203,7 +203,7 @@ abstract sealed class IvfTableBuilder permits IvfTable.Builder {
 
     /**
      * Trains and fills a table on the orchestrator's workers, as batch work behind searches. Blocks until the table is
-     * complete, and ignores interrupts: for a build that can be ended early, use {@link #start} and {@link TableBuild#cancel()}.
+     * complete, and ignores interrupts: for a build that can be ended early, use {@link IvfTable.Builder#start} and {@link TableBuild#cancel()}.
      *
      * @param orchestrator places and builds the table
      * @param ids one per row, no two equal
@@ -321,7 +321,7 @@ abstract sealed class IvfTableBuilder permits IvfTable.Builder {
     }
 
     /**
-     * Returns the number of lists of a table for which {@link #nlist} is not set.
+     * Returns the number of lists of a table for which {@link IvfTable.Builder#nlist} is not set.
      *
      * @param rows number of rows, at least 1
      * @return four times the root of the number of rows, at most that number
