@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  * Documents of one name in a {@link DocumentStore}, whose vectors have one dimension: that of the first. It exists from its first document on.
  *
  * <p>A change has reached the disk when its call returns, and a search that begins then sees it. A search beside a change finds each document
- * as it was or as it is. Thread-safe; calls block. Searches compute on the orchestrator's workers; a call inside a search is refused by none, but
- * should not wait for its own worker.
+ * as it was or as it is. Thread-safe; calls block. Searches compute on
+ * the orchestrator's workers, except where a filter allows few documents: these are compared in the calling thread.
  */
 public final class DocumentCollection {
     private final DocumentStore handle;

@@ -140,7 +140,14 @@ final class OpenStore {
         } finally {
             writer.unlock();
         }
-        collections.values().forEach(StoredCollection::close);
+        try {
+            collections.values().forEach(StoredCollection::close);
+        } finally {
+            closeFile();
+        }
+    }
+
+    private void closeFile() {
         syncing.lock();
         writer.lock();
         try {

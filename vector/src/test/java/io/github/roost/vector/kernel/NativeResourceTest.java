@@ -15,6 +15,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -27,6 +28,12 @@ class NativeResourceTest {
 
     /** Stands for a class of a module that brings a library. */
     static final class Owner {}
+
+    /** Runs with the sanitized kernels set it. */
+    @BeforeEach
+    void withoutTheProperty() {
+        System.clearProperty(DIRECTORY);
+    }
 
     @Test
     void theLoaderSeesTheLibraryInAFileOfItsOwnersAloneThatIsGoneAfterwards() throws Exception {
