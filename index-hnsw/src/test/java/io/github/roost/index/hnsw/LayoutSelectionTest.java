@@ -57,7 +57,7 @@ class LayoutSelectionTest {
         try (HnswTable table = builder().metric(Metric.INNER_PRODUCT).build(ORCHESTRATOR, rows)) {
             assertThat(table.layout()).isEqualTo(GraphLayout.INT8);
             assertThat(table.layoutChoice().layout()).isEqualTo(GraphLayout.INT8);
-            assertThat(table.layoutChoice().reason()).contains("at recall 0.95 by a sample");
+            assertThat(table.layoutChoice().reason()).contains("a search with recall 0.95", "by a sample");
             assertThat(table.stats().elementType()).isEqualTo(ElementType.INT8);
             assertThat(table.size()).isEqualTo(ROWS);
             float[] vector = table.vector(7);
