@@ -25,7 +25,7 @@ class DocumentedCommandsTest {
     private static final Pattern WORDS = Pattern.compile("[a-z][a-z|-]*");
     private static final Pattern OPTION = Pattern.compile("--[a-z][a-z-]*");
     /** The launcher's own, whose arguments the command line does not see. */
-    private static final Set<String> LAUNCHER = Set.of("check", "install", "soak", "test");
+    private static final Set<String> LAUNCHER = Set.of("check", "dist", "install", "release", "soak", "test");
 
     private final CommandSpec roost = RoostCommand.commandLine(new Streams(
                     new ByteArrayInputStream(new byte[0]),
