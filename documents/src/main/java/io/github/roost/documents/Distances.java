@@ -8,10 +8,17 @@ final class Distances {
     private Distances() {}
 
     static float of(Metric metric, float[] a, float[] b) {
+        return metric == Metric.COSINE
+                ? ofRow(metric, Vectors.normalized(a), Vectors.normalized(b))
+                : ofRow(metric, a, b);
+    }
+
+    /** Of vectors as a table has its rows: for the cosine, of length 1. */
+    static float ofRow(Metric metric, float[] a, float[] b) {
         return switch (metric) {
             case SQUARED_L2 -> Vectors.squaredDistance(a, b);
             case INNER_PRODUCT -> -Vectors.product(a, b);
-            case COSINE -> 1 - Vectors.product(Vectors.normalized(a), Vectors.normalized(b));
+            case COSINE -> 1 - Vectors.product(a, b);
         };
     }
 }

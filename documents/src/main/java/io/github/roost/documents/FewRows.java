@@ -1,6 +1,7 @@
 package io.github.roost.documents;
 
 import io.github.roost.index.hnsw.LiveTable;
+import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.Vectors;
@@ -14,14 +15,20 @@ final class FewRows {
 
     /** {@return the nearest of the rows that the table has, exactly} */
     static SearchResult search(LiveTable table, SearchRequest request, RoaringBitmap rows) {
-        Vectors.require("query", request.query(), table.dimension(), table.metric());
+        Metric metric = table.metric();
+        float[] query = request.query();
+        Vectors.require("query", query, table.dimension(), metric);
+        if (metric == Metric.COSINE) {
+            // As the table has its rows.
+            query = Vectors.normalized(query);
+        }
         long[] ids = new long[rows.getCardinality()];
         float[] distances = new float[ids.length];
         int count = 0;
         for (IntIterator each = rows.getIntIterator(); each.hasNext(); ) {
             int row = each.next();
             float[] vector = table.vector(row);
-            float distance = vector == null ? Float.NaN : Distances.of(table.metric(), request.query(), vector);
+            float distance = vector == null ? Float.NaN : Distances.ofRow(metric, query, vector);
             if (distance <= request.radius()) {
                 ids[count] = row;
                 distances[count++] = distance;

@@ -85,6 +85,7 @@ final class StoredCollection {
             if (isLoaded) {
                 return;
             }
+            requireOpen();
             CollectionState kept = store.file().collection(name);
             if (kept != null) {
                 MetadataIndex documents = new MetadataIndex();
@@ -461,7 +462,8 @@ final class StoredCollection {
         List<DocumentCollection.Match> matches = new ArrayList<>(found.size());
         for (int i = 0; i < found.size(); i++) {
             long row = found.ids()[i];
-            Document document = allowed == null || allowed.set().contains((int) row) ? document((int) row) : null;
+            boolean isAllowed = isSame || allowed == null || allowed.set().contains((int) row);
+            Document document = isAllowed ? document((int) row) : null;
             if (document == null) {
                 return null;
             }

@@ -2,7 +2,6 @@ package io.github.roost.documents;
 
 import java.io.IOException;
 import java.nio.channels.ClosedByInterruptException;
-import java.util.concurrent.Callable;
 
 /** Work on files that an interrupt of its thread does not end: it is repeated, and the interrupt kept for the caller. Stateless. */
 final class Uninterrupted {
@@ -10,8 +9,7 @@ final class Uninterrupted {
 
     /** Work that reads or writes a file whole, and so can be repeated. */
     @FunctionalInterface
-    interface FileWork<T> extends Callable<T> {
-        @Override
+    interface FileWork<T> {
         T call() throws IOException;
     }
 
