@@ -33,6 +33,9 @@ final class DescribedTable implements ServedTable {
     /** Ids of rows put since the start, whose words have changed. */
     private final Set<Long> changed = ConcurrentHashMap.newKeySet();
 
+    /** No row with a key is put at a smaller id. */
+    private long nextId;
+
     private final Map<Long, Item> byId = new ConcurrentHashMap<>();
     /** Ids of the rows with a key. */
     private final Map<String, Long> byKey = new ConcurrentHashMap<>();
@@ -47,6 +50,9 @@ final class DescribedTable implements ServedTable {
     DescribedTable(LiveTable rows, Map<Long, Item> items, ItemRows words) {
         this.rows = rows;
         this.words = words;
+        this.nextId = Math.max(
+                rows.size(),
+                1 + items.keySet().stream().mapToLong(Long::longValue).max().orElse(-1));
         byId.putAll(items);
         items.forEach(this::learn);
     }
@@ -108,22 +114,38 @@ final class DescribedTable implements ServedTable {
     }
 
     /**
-     * Puts rows into the table, replacing rows with the same ids, whose keys remain.
+     * Puts rows into the table, replacing rows with the same ids, whose keys remain, or with the same keys.
      *
-     * @return number of new ids
+     * @return number of new rows
      */
     synchronized int put(List<NewVector> vectors) {
         int added = 0;
         for (NewVector next : vectors) {
-            changed.add(next.id());
-            Item old = byId.get(next.id());
-            Item item = next.item().withKey(old == null ? "" : old.key());
-            byId.put(next.id(), item);
-            learn(next.id(), item);
-            added += rows.put(next.id(), next.vector()) ? 1 : 0;
-            forget(next.id(), old);
+            Item item = next.item();
+            long id = next.id() == null ? idFor(item.key()) : next.id();
+            changed.add(id);
+            Item old = byId.get(id);
+            if (item.key().isEmpty() && old != null) {
+                item = item.withKey(old.key());
+            }
+            byId.put(id, item);
+            learn(id, item);
+            added += rows.put(id, next.vector()) ? 1 : 0;
+            forget(id, old);
         }
         return added;
+    }
+
+    /** The id of the row with a key, or one that no row has. */
+    private long idFor(String key) {
+        Long known = byKey.get(key);
+        if (known != null) {
+            return known;
+        }
+        while (rows.vector(nextId) != null) {
+            nextId++;
+        }
+        return nextId;
     }
 
     /** Removes a row; returns whether there was one. */

@@ -8,12 +8,13 @@ import io.github.roost.core.Registration;
 import io.github.roost.server.ServeMetrics.ServiceStats;
 import io.github.roost.topology.text.TopologyJson;
 import io.github.roost.vector.VectorTable;
-import io.github.roost.vector.Vectors;
 import io.helidon.http.HeaderNames;
 import io.helidon.webserver.http.ServerRequest;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -154,9 +155,10 @@ final class Endpoints {
 
     /** The body of a request to put rows. */
     record PutRequest(@Nullable List<PutVector> vectors) {
-        /** One row; its words may be absent. */
+        /** One row, which has an id or a key; its words may be absent. */
         record PutVector(
                 @Nullable Long id,
+                @Nullable String key,
                 float @Nullable [] vector,
                 @Nullable String name,
                 @Nullable String text,
@@ -182,28 +184,33 @@ final class Endpoints {
                     "vectors must have between 1 and 1,000 entries, got " + (requested == null ? 0 : requested.size()));
         }
         List<NewVector> vectors = new ArrayList<>();
+        Set<Object> all = new HashSet<>();
         for (PutRequest.PutVector next : requested) {
             String what = "vector " + vectors.size();
-            if (next.id() == null || next.vector() == null) {
-                throw new Problem(422, what + " must have an id and a vector");
+            String key = requested(next.key());
+            if (next.vector() == null || (next.id() == null) == key.isEmpty()) {
+                throw new Problem(422, what + " must have a vector, and an id or a key that is not empty");
             }
             Searches.requireVector(what, next.vector(), rows.dimension(), rows.metric());
-            vectors.add(new NewVector(next.id(), item(what, next.id(), next), next.vector()));
-        }
-        try {
-            Vectors.requireIds(vectors.stream().mapToLong(NewVector::id).toArray(), vectors.size());
-        } catch (IllegalArgumentException e) {
-            throw new Problem(422, String.valueOf(e.getMessage()));
+            Object known = next.id() == null ? key : next.id();
+            if (!all.add(known)) {
+                throw new Problem(422, what + " has the id or key of an earlier one, " + known);
+            }
+            vectors.add(new NewVector(next.id(), item(what, String.valueOf(known), next), next.vector()));
         }
         return vectors;
     }
 
-    private static Item item(String what, long id, PutRequest.PutVector requested) {
+    private static String requested(@Nullable String text) {
+        return text == null ? "" : text;
+    }
+
+    private static Item item(String what, String known, PutRequest.PutVector requested) {
         Map<String, JsonNode> attributes = requested.attributes();
         return new Item(
-                "",
-                requested.name() == null ? Long.toString(id) : requested.name(),
-                requested.text() == null ? "" : requested.text(),
+                requested(requested.key()),
+                requested.name() == null ? known : requested.name(),
+                requested(requested.text()),
                 attributes == null ? RowAttributes.NONE : RowAttributes.of(what + ": attributes", attributes));
     }
 

@@ -127,14 +127,20 @@ class RefusedRequestsTest {
                 "{} | 422 | vectors must have between 1 and 1,000 entries, got 0",
                 "{\"vectors\":[]} | 422 | vectors must have between 1 and 1,000 entries, got 0",
                 "{\"vectors\":[null]} | 400 | the body ",
-                "{\"vectors\":[{\"id\":1}]} | 422 | vector 0 must have an id and a vector",
+                "{\"vectors\":[{\"id\":1}]} | 422 | vector 0 must have a vector, and an id or a key that is not empty",
+                "{\"vectors\":[{\"key\":\"\",\"vector\":" + VECTOR
+                        + "}]} | 422 | vector 0 must have a vector, and an id or a key",
+                "{\"vectors\":[{\"id\":1,\"key\":\"one\",\"vector\":" + VECTOR
+                        + "}]} | 422 | vector 0 must have a vector, and an id or a key",
+                "{\"vectors\":[{\"key\":\"one\",\"vector\":" + VECTOR + "},{\"key\":\"one\",\"vector\":" + VECTOR
+                        + "}]} | 422 | vector 1 has the id or key of an earlier one, one",
                 "{\"vectors\":[{\"id\":1,\"vector\":" + VECTOR
                         + ",\"attributes\":{\"by\":{}}}]} | 400 | vector 0: attributes.by must be a text, a number, true or false, or an array of these, got {}",
                 "{\"vectors\":[{\"id\":1,\"vector\":" + VECTOR
                         + ",\"attributes\":3}]} | 400 | the body does not fit: vectors",
                 "{\"vectors\":[{\"id\":1,\"vector\":[1,2]}]} | 422 | vector 0 must have 8 dimensions, got 2",
                 "{\"vectors\":[{\"id\":1,\"vector\":" + VECTOR + "},{\"id\":1,\"vector\":" + VECTOR
-                        + "}]} | 422 | ids must differ, got 1 twice",
+                        + "}]} | 422 | vector 1 has the id or key of an earlier one, 1",
             })
     void rowsThatCannotBePutAreToldInOneSentence(String body, int status, String sentence) {
         Answer answer = service.post("/tables/games/vectors", body);

@@ -26,9 +26,13 @@ class SearchOverHttpTest {
     }
 
     private static List<String> names(Answer answer) {
+        return of(answer, "name");
+    }
+
+    private static List<String> of(Answer answer, String field) {
         assertThat(answer.status()).as(answer.response().body()).isEqualTo(200);
         return StreamSupport.stream(answer.json().path("hits").spliterator(), false)
-                .map(hit -> hit.path("name").asText())
+                .map(hit -> hit.path(field).asText())
                 .toList();
     }
 
@@ -181,6 +185,34 @@ class SearchOverHttpTest {
         assertThat(names(service.post("/tables/games/search", body(",\"k\":200"))))
                 .doesNotContain("newcomer");
         assertThat(service.delete("/tables/games/vectors/77777").status()).isEqualTo(404);
+    }
+
+    @Test
+    void aRowIsPutReplacedAndRemovedByItsKey() {
+        String first = "{\"vectors\":[{\"key\":\"sku-17\",\"vector\":" + Arrays.toString(QUERY)
+                + "},{\"key\":\"sku-18\",\"vector\":" + "[9,9,9,9,9,9,9,9]" + "}]}";
+        String second = "{\"vectors\":[{\"key\":\"sku-18\",\"vector\":" + Arrays.toString(QUERY) + "}]}";
+
+        assertThat(service.post("/tables/games/vectors", first)
+                        .json()
+                        .path("added")
+                        .asInt())
+                .isEqualTo(2);
+        assertThat(of(service.post("/tables/games/search", body(",\"k\":1")), "key"))
+                .containsExactly("sku-17");
+        assertThat(service.post("/tables/games/vectors", second)
+                        .json()
+                        .path("replaced")
+                        .asInt())
+                .isEqualTo(1);
+        assertThat(of(service.post("/tables/games/search", body(",\"k\":2")), "key"))
+                .containsExactlyInAnyOrder("sku-17", "sku-18");
+        assertThat(of(service.post("/tables/games/search", "{\"like\":\"sku-18\",\"k\":2}"), "key"))
+                .containsExactly("sku-17", "sku-18");
+        for (String key : List.of("sku-17", "sku-18")) {
+            assertThat(service.delete("/tables/games/vectors/" + key).status()).isEqualTo(200);
+            assertThat(service.delete("/tables/games/vectors/" + key).status()).isEqualTo(404);
+        }
     }
 
     @Test

@@ -114,7 +114,7 @@ class UserTableTest {
                 SearchBody.class);
         assertThat(searches.answer(List.of(table), body).hits())
                 .containsExactly(new SearchAnswer.Hit("stock", 1, "sku-2", "a lamp", "price: 20", 0));
-        table.put(List.of(new NewVector(1, new Item("another lamp", ""), new float[] {3})));
+        table.put(List.of(new NewVector(1L, new Item("another lamp", ""), new float[] {3})));
         assertThat(table.idOf("sku-2")).contains(1L);
         assertThat(table.remove(1)).isTrue();
         assertThat(table.idOf("sku-2")).isEmpty();
