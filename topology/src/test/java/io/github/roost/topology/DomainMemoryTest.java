@@ -78,6 +78,15 @@ class DomainMemoryTest {
     }
 
     @Test
+    void aSmallSegmentTakesNoMoreMemoryThanItsSize() throws Exception {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment small = DomainMemory.allocate(400_000, arena);
+            small.fill((byte) 1);
+            assertThat(hugeBytes(small)).isZero();
+        }
+    }
+
+    @Test
     void closingTheArenaGivesTheMemoryBack() throws Exception {
         long address;
         try (Arena arena = Arena.ofConfined()) {

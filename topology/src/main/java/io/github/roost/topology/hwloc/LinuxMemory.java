@@ -26,6 +26,9 @@ public final class LinuxMemory {
     private static final int NO_FILE = -1;
     private static final int MADV_HUGEPAGE = 14;
     private static final long HUGE_PAGE = 2L << 20;
+    /** The part of its size that a mapping may take more, to be all on huge pages. */
+    private static final int UNUSED_SHARE = 8;
+
     private static final int EINVAL = 22;
     private static final int ENOSYS = 38;
     private static final int MPOL_MF_MOVE = 2;
@@ -155,14 +158,18 @@ public final class LinuxMemory {
     }
 
     /**
-     * Asks for huge pages on memory that has not been touched.
+     * Asks for huge pages on memory that has not been touched. If the last one would be mostly unused, as in a small table of which there may
+     * be thousands, the end stays on small pages.
      *
      * @param mapped a segment from {@link #map}
      * @return 0, or the {@code errno} of the refusal
      */
     @SuppressWarnings("restricted")
     public int adviseHugePages(MemorySegment mapped) {
-        return advise(mapped.reinterpret(roundUp(mapped.byteSize())), MADV_HUGEPAGE);
+        long bytes = mapped.byteSize();
+        long all = roundUp(bytes);
+        long advised = all - bytes <= bytes / UNUSED_SHARE ? all : all - HUGE_PAGE;
+        return advised == 0 ? 0 : advise(mapped.reinterpret(advised), MADV_HUGEPAGE);
     }
 
     /**

@@ -46,7 +46,7 @@ public final class DomainMemory {
      * Allocates zeroed memory and requests huge pages for it before it is first touched, which is when the kernel assigns
      * them. ({@code Arena.allocate} touches the memory by zeroing it, so a later request comes too late.)
      *
-     * @param bytes the size, 1 or more; the memory is rounded up to whole huge pages, so this suits segments of many megabytes
+     * @param bytes the size, 1 or more; small segments, and an end that would leave most of a huge page unused, are on small pages
      * @param arena frees the memory when it closes
      * @return the memory; the kernel assigns as many huge pages as it has
      * @throws IllegalArgumentException if {@code bytes} is less than 1
