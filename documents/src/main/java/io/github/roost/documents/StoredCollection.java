@@ -9,6 +9,7 @@ import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.MemoryLimited;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
+import io.github.roost.vector.TableBuild;
 import io.github.roost.vector.Vectors;
 import java.io.IOException;
 import java.util.ArrayDeque;
@@ -17,6 +18,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
@@ -41,8 +43,10 @@ final class StoredCollection {
     private static final int CHANGED_SHARE = 2;
     /** Changes that are brought over at the next opening rather than saved at the end. */
     private static final int FEW_CHANGES = 1_000;
-    /** Allowed rows that are compared at once, rather than looked for in a graph. */
-    private static final int FEW_ROWS = 1_000;
+    /** Allowed rows that are compared in Java, rather than by the table: a new filter must be asked about all of the table's rows first. */
+    private static final int FEW_OF_NEW_FILTER = 1_000;
+
+    private static final int FEW_OF_KNOWN_FILTER = 32;
     /** Documents of one change that are committed at once. */
     private static final int COMMIT_AFTER = 1_000;
 
@@ -69,6 +73,10 @@ final class StoredCollection {
     private long lastTried;
     /** The thread that saves the table; under {@code lock}. */
     private @Nullable Thread saving;
+    /** What that thread waits for; under {@code lock}. */
+    private @Nullable TableBuild<LiveTable> merging;
+    /** Whether rows of the saved table are in no graph, so that each opening would build it anew; under {@code lock}. */
+    private boolean isSavedWithoutGraph;
 
     StoredCollection(OpenStore store, String name) {
         this.store = store;
@@ -95,6 +103,10 @@ final class StoredCollection {
                 hasSmallTable = kept.snapshot() == 0 && documents.size() <= VectorTableFiles.FEW;
                 index = documents;
                 state = kept;
+                isSavedWithoutGraph = isWithoutGraph(table);
+                if (isSavedWithoutGraph && documents.size() >= MIN_SAVED) {
+                    startSaving();
+                }
             }
             isLoaded = true;
         } finally {
@@ -322,6 +334,7 @@ final class StoredCollection {
 
     void clear() {
         load();
+        stopMerging();
         awaitSaving();
         store.change(() -> {
             requireOpen();
@@ -439,7 +452,9 @@ final class StoredCollection {
     private static @Nullable SearchResult found(
             LiveTable table, SearchRequest request, FilterCache.@Nullable Rows allowed) {
         try {
-            if (allowed != null && allowed.set().getCardinality() <= FEW_ROWS) {
+            if (allowed != null
+                    && allowed.set().getCardinality()
+                            <= (allowed.filter().isCached() ? FEW_OF_KNOWN_FILTER : FEW_OF_NEW_FILTER)) {
                 return FewRows.search(table, request, allowed.set());
             }
             return table.search(allowed == null ? request : request.filter(allowed.filter()))
@@ -490,21 +505,77 @@ final class StoredCollection {
                     || pending < Math.max(MAX_CHANGES, index.size() / CHANGED_SHARE)) {
                 return;
             }
-            lastTried = state.change();
-            saving = Thread.ofPlatform().daemon().name("roost-documents-save").unstarted(this::saveInBackground);
-            saving.start();
+            startSaving();
         } finally {
             lock.writeLock().unlock();
         }
     }
 
+    private void startSaving() {
+        lastTried = state.change();
+        saving = Thread.ofPlatform().daemon().name("roost-documents-save").unstarted(this::saveInBackground);
+        saving.start();
+    }
+
+    /** Saves the table at once, for a process that is killed, and again once its graph is built, which may take minutes. */
     private void saveInBackground() {
         try {
-            save();
+            if (hasChanged()) {
+                save();
+            }
+            if (merge()) {
+                save();
+            }
+        } catch (TableClosedException | CancellationException ended) {
+            // What has no graph gets one after the next opening.
         } catch (IOException | RuntimeException failed) {
             warnUnsaved(failed);
         } finally {
             endSaving();
+        }
+        saveIfChanged();
+    }
+
+    private boolean hasChanged() {
+        lock.readLock().lock();
+        try {
+            return state.change() != state.snapshot();
+        } finally {
+            lock.readLock().unlock();
+        }
+    }
+
+    /** Waits until all rows are in graphs; false if they were. */
+    private boolean merge() {
+        TableBuild<LiveTable> begun;
+        lock.writeLock().lock();
+        try {
+            requireOpen();
+            if (!isWithoutGraph(table())) {
+                return false;
+            }
+            begun = table().startMerge();
+            merging = begun;
+        } finally {
+            lock.writeLock().unlock();
+        }
+        begun.join();
+        return true;
+    }
+
+    /** Whether more rows are scanned than have just been added. */
+    private static boolean isWithoutGraph(LiveTable table) {
+        return table.stats().parts() - table.graphParts() > 1;
+    }
+
+    private void stopMerging() {
+        lock.writeLock().lock();
+        try {
+            if (merging != null) {
+                merging.cancel();
+            }
+        } finally {
+            lock.writeLock().unlock();
         }
     }
 
@@ -512,6 +583,7 @@ final class StoredCollection {
         lock.writeLock().lock();
         try {
             saving = null;
+            merging = null;
         } finally {
             lock.writeLock().unlock();
         }
@@ -521,6 +593,8 @@ final class StoredCollection {
     private void save() throws IOException {
         CollectionState before;
         LiveTable saved;
+        // A name of its own: the table may be mapped from the file of the last one.
+        store.change(this::changeIfSaved);
         lock.readLock().lock();
         try {
             before = state;
@@ -528,11 +602,13 @@ final class StoredCollection {
         } finally {
             lock.readLock().unlock();
         }
+        boolean isWithoutGraph = isWithoutGraph(saved);
         files.save(saved, before.number(), before.change());
         store.change(() -> {
             lock.writeLock().lock();
             try {
                 if (state.number() == before.number()) {
+                    isSavedWithoutGraph = isWithoutGraph;
                     state = state.withSnapshot(before.change());
                     store.file().collection(name, state);
                     store.file().forgetChanges(before.number(), before.change());
@@ -542,6 +618,18 @@ final class StoredCollection {
             }
         });
         deleteSaved(before.number(), before.change());
+    }
+
+    private void changeIfSaved() {
+        lock.writeLock().lock();
+        try {
+            if (state.number() > 0 && state.change() == state.snapshot()) {
+                state = state.withChange();
+                store.file().collection(name, state);
+            }
+        } finally {
+            lock.writeLock().unlock();
+        }
     }
 
     private void deleteSaved(int number, long except) {
@@ -579,6 +667,7 @@ final class StoredCollection {
         } finally {
             lock.writeLock().unlock();
         }
+        stopMerging();
     }
 
     /** Saves the table if much has changed, and closes it. Called after {@link #refuse}. */
@@ -589,7 +678,8 @@ final class StoredCollection {
         lock.readLock().lock();
         try {
             closed = table;
-            isSaved = index.size() < MIN_SAVED || state.change() - state.snapshot() <= FEW_CHANGES;
+            boolean hasNewGraph = isSavedWithoutGraph && table != null && !isWithoutGraph(table);
+            isSaved = index.size() < MIN_SAVED || (state.change() - state.snapshot() <= FEW_CHANGES && !hasNewGraph);
         } finally {
             lock.readLock().unlock();
         }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.index.hnsw.LiveTable;
 import io.github.roost.testkit.ChildJvm;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
@@ -13,7 +14,9 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -486,12 +489,70 @@ class DocumentStoreTest {
     }
 
     @Test
-    void aLargeCollectionIsOpenedFromItsSavedTableAndTheChangesSince() throws IOException {
+    void theGraphOfALargeCollectionIsBuiltOnceAndSaved() throws Exception {
+        List<Document> documents = many(10_000, 1);
+        try (DocumentStore store = DocumentStore.open(folder)) {
+            store.collection("one").put(documents);
+            while (!isSavedWithGraph()) {
+                Thread.sleep(50);
+            }
+            store.collection("one").put(documents.subList(0, 10));
+        }
+        assertThat(isSavedWithGraph()).isTrue();
+        try (DocumentStore store = DocumentStore.open(folder)) {
+            assertHolds(store.collection("one"), documents);
+        }
+        assertThat(isSavedWithGraph()).isTrue();
+    }
+
+    @Test
+    void aTableThatWasSavedBeforeItsGraphWasBuiltIsSavedAgain() throws Exception {
+        List<Document> documents = many(9_000, 1);
+        try (DocumentStore store = DocumentStore.open(folder)) {
+            store.collection("one").put(documents);
+        }
+        try (DocumentStore store = DocumentStore.open(folder)) {
+            assertHolds(store.collection("one"), documents);
+            while (!isSavedWithGraph()) {
+                Thread.sleep(50);
+            }
+        }
+        try (DocumentStore store = DocumentStore.open(folder)) {
+            assertHolds(store.collection("one"), documents);
+            store.collection("one").clear();
+            assertThat(store.collection("one").size()).isZero();
+        }
+    }
+
+    /** Whether the one saved table has its rows in a graph; false too if it is just being replaced. */
+    private boolean isSavedWithGraph() throws IOException {
+        try (Orchestrator orchestrator = Orchestrator.builder().build()) {
+            List<Path> saved = savedTables();
+            if (saved.size() != 1) {
+                return false;
+            }
+            Path copy = Files.copy(saved.getFirst(), folder.resolve("copy"), StandardCopyOption.REPLACE_EXISTING);
+            try (LiveTable table = LiveTable.open(orchestrator, "copy", copy)) {
+                return table.graphParts() > 0 && table.stats().parts() - table.graphParts() <= 1;
+            }
+        } catch (NoSuchFileException replaced) {
+            return false;
+        }
+    }
+
+    @Test
+    void aLargeCollectionIsOpenedFromItsSavedTableAndTheChangesSince() throws Exception {
         List<Document> documents = new ArrayList<>(many(5_000, 1));
         try (DocumentStore store = DocumentStore.open(folder)) {
             store.collection("one").put(documents);
         }
         assertThat(savedTables()).hasSize(1);
+        try (DocumentStore store = DocumentStore.open(folder)) {
+            assertHolds(store.collection("one"), documents);
+            while (!isSavedWithGraph()) {
+                Thread.sleep(50);
+            }
+        }
         byte[] saved = Files.readAllBytes(savedTables().getFirst());
         try (DocumentStore store = DocumentStore.open(folder)) {
             DocumentCollection collection = store.collection("one");
