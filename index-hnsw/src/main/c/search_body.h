@@ -214,8 +214,66 @@ INLINE int walk(const struct search *search, const int32_t level, const int shar
     return over && progress->phase != DAMAGED;
 }
 
+/* Rows per call of measure() in a scan. */
+#define SCAN_RUN (16 * TILE)
+/* Nodes that a scan skips in the time of a distance. */
+#define PASSED_PER_DISTANCE 512
+
+INLINE int32_t scan_run(const struct search *search, int32_t *nodes, int32_t count, int32_t size) {
+    float distances[SCAN_RUN] __attribute__((aligned(64)));
+    measure(search, nodes, count, distances);
+    for (int32_t i = 0; i < count; i++) size = keep(search, size, key(distances[i], nodes[i]));
+    return size;
+}
+
+/* Scans the allowed nodes from `next` to `to` exclusive; returns whether it is through. */
+INLINE int scan_nodes(const struct search *search, int64_t to) {
+    struct progress *progress = search->progress;
+    const uint64_t *allowed = search->labels > 0 ? 0 : search->allowed;
+    int32_t nodes[SCAN_RUN];
+    int32_t size = progress->size;
+    int32_t count = 0;
+    int64_t left = progress->left;
+    int64_t node = progress->next;
+    int64_t end = to - node < left * PASSED_PER_DISTANCE ? to : node + left * PASSED_PER_DISTANCE;
+    while (node < end && left > 0) {
+        if (allowed != 0) {
+            uint64_t rest = allowed[node / 64] >> (node % 64);
+            node = rest == 0 ? (node | 63) + 1 : node + __builtin_ctzll(rest);
+            if (rest == 0 || node >= end) continue;
+        } else if (!allows(search, node)) {
+            node++;
+            continue;
+        }
+        nodes[count++] = (int32_t)node++;
+        left--;
+        if (count == SCAN_RUN) {
+            size = scan_run(search, nodes, count, size);
+            count = 0;
+        }
+    }
+    if (count > 0) size = scan_run(search, nodes, count, size);
+    progress->size = size;
+    progress->next = node;
+    /* The limit on skipped nodes ended the call: its budget is used. */
+    progress->left = node >= end && end < to ? 0 : left;
+    return node >= to && progress->phase != DAMAGED;
+}
+
+/* An image without links is scanned. */
 void SEARCH(const struct search *search) {
     struct progress *progress = search->progress;
+    if (search->image->degree == 0) {
+        if (progress->phase == BEGUN) {
+            progress->next = 0;
+            progress->phase = SEARCHING;
+        }
+        if (scan_nodes(search, search->image->nodes)) {
+            progress->next = 0;
+            progress->phase = FORGETTING;
+        }
+        return;
+    }
     if (progress->phase < SEARCHING) descend(search);
     if (progress->phase == SEARCHING && walk(search, 0, 0, 0)) progress->phase = FORGETTING;
 }

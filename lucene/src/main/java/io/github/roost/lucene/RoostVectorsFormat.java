@@ -49,14 +49,17 @@ public final class RoostVectorsFormat extends KnnVectorsFormat {
     /** Largest {@code beamWidth}. */
     public static final int MAX_BEAM_WIDTH = 3_200;
 
-    /** Fewer vectors than this get no graph: an exhaustive scan of them takes no longer than a graph search. */
-    static final int MIN_FOR_GRAPH = 1_000;
+    /** Fewer vectors than this get no graph: a scan of their codes takes about as long as a graph search, and is written at once. */
+    static final int MIN_FOR_GRAPH = 10_000;
+    /** Fewer vectors than this get no codes either: a scan of them takes no longer. */
+    static final int MIN_FOR_CODES = 1_000;
 
     static final FlatVectorsFormat FLAT =
             new Lucene99FlatVectorsFormat(FlatVectorScorerUtil.getLucene99FlatVectorsScorer());
 
     private final int maxConn;
     private final int beamWidth;
+    private final int minForCodes;
     private final int minForGraph;
     private final GraphBuilds builds;
 
@@ -87,23 +90,27 @@ public final class RoostVectorsFormat extends KnnVectorsFormat {
      * @throws IllegalArgumentException if a value is out of range
      */
     public RoostVectorsFormat(int maxConn, int beamWidth, GraphBuilds builds) {
-        this(maxConn, beamWidth, MIN_FOR_GRAPH, builds);
+        this(maxConn, beamWidth, MIN_FOR_CODES, MIN_FOR_GRAPH, builds);
     }
 
-    /** @param minForGraph min number of vectors for a graph */
-    RoostVectorsFormat(int maxConn, int beamWidth, int minForGraph, GraphBuilds builds) {
+    /**
+     * @param minForCodes min number of vectors for codes
+     * @param minForGraph min number of vectors for a graph, at least {@code minForCodes}
+     */
+    RoostVectorsFormat(int maxConn, int beamWidth, int minForCodes, int minForGraph, GraphBuilds builds) {
         super(NAME);
         Vectors.requireRange("maxConn", maxConn, 1, MAX_MAX_CONN);
         Vectors.requireRange("beamWidth", beamWidth, 1, MAX_BEAM_WIDTH);
         this.maxConn = maxConn;
         this.beamWidth = beamWidth;
+        this.minForCodes = minForCodes;
         this.minForGraph = minForGraph;
         this.builds = Objects.requireNonNull(builds, "builds must not be null");
     }
 
     @Override
     public KnnVectorsWriter fieldsWriter(SegmentWriteState state) throws IOException {
-        return RoostVectorsWriter.open(state, maxConn, beamWidth, minForGraph, builds);
+        return RoostVectorsWriter.open(state, maxConn, beamWidth, minForCodes, minForGraph, builds);
     }
 
     @Override

@@ -306,7 +306,7 @@ final class RoostVectorsReader extends KnnVectorsReader implements HnswGraphProv
     public HnswGraph getGraph(String name) throws IOException {
         Graph graph = field(name).graph();
         try {
-            return graph == null ? HnswGraph.EMPTY : OrdinalGraph.of(graph);
+            return graph == null || !graph.hasLinks() ? HnswGraph.EMPTY : OrdinalGraph.of(graph);
         } catch (FileFormatException damaged) {
             throw new CorruptIndexException(String.valueOf(damaged.getMessage()), graphs, damaged);
         }

@@ -32,7 +32,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes a segment: first all vectors, then the graph of each field, built from the vectors in the written file. So a flush and a
- * merge share the code, whatever the order of documents; a merge starts from the segments' graphs. Used by one thread.
+ * merge share the code, whatever the order of documents; a merge starts from the segments' graphs. A small segment, such as a refresh
+ * waits for, has only the codes of a graph. Used by one thread.
  */
 final class RoostVectorsWriter extends KnnVectorsWriter {
     private static final long SHALLOW_BYTES = RamUsageEstimator.shallowSizeOfInstance(RoostVectorsWriter.class);
@@ -40,6 +41,7 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
     private final SegmentWriteState state;
     private final int maxConn;
     private final int beamWidth;
+    private final int minForCodes;
     private final int minForGraph;
     private final GraphBuilds builds;
     private final FlatVectorsWriter flatWriter;
@@ -56,6 +58,7 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
             SegmentWriteState state,
             int maxConn,
             int beamWidth,
+            int minForCodes,
             int minForGraph,
             GraphBuilds builds,
             FlatVectorsWriter flatWriter,
@@ -64,6 +67,7 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
         this.state = state;
         this.maxConn = maxConn;
         this.beamWidth = beamWidth;
+        this.minForCodes = minForCodes;
         this.minForGraph = minForGraph;
         this.builds = builds;
         this.flatWriter = flatWriter;
@@ -72,7 +76,7 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
     }
 
     static RoostVectorsWriter open(
-            SegmentWriteState state, int maxConn, int beamWidth, int minForGraph, GraphBuilds builds)
+            SegmentWriteState state, int maxConn, int beamWidth, int minForCodes, int minForGraph, GraphBuilds builds)
             throws IOException {
         FlatVectorsWriter flat = RoostVectorsFormat.FLAT.fieldsWriter(state);
         IndexOutput meta = null;
@@ -80,7 +84,8 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
         try {
             meta = create(state, GraphFiles.META_EXTENSION, GraphFiles.META_CODEC);
             graphs = create(state, GraphFiles.GRAPH_EXTENSION, GraphFiles.GRAPH_CODEC);
-            return new RoostVectorsWriter(state, maxConn, beamWidth, minForGraph, builds, flat, meta, graphs);
+            return new RoostVectorsWriter(
+                    state, maxConn, beamWidth, minForCodes, minForGraph, builds, flat, meta, graphs);
         } catch (Throwable failure) {
             IOUtils.closeWhileSuppressingExceptions(failure, meta, graphs, flat);
             throw failure;
@@ -123,7 +128,7 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
         return () -> writeField(fieldInfo, mergeState);
     }
 
-    /** Writes a field's graph, if it has enough vectors for one, and its entry. */
+    /** Writes a field's graph, or codes, if it has enough vectors, and its entry. */
     private void writeField(FieldInfo field, @Nullable MergeState mergeState) throws IOException {
         FlatVectorsReader flat = flatReader();
         KnnVectorValues values = switch (field.getVectorEncoding()) {
@@ -132,7 +137,7 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
         };
         int count = values.size();
         long offset = graphs.alignFilePointer(GraphFiles.ALIGNMENT);
-        long length = count > 0 && count >= minForGraph ? writeGraph(field, flat, values, mergeState) : 0;
+        long length = count > 0 && count >= minForCodes ? writeGraph(field, flat, values, mergeState) : 0;
         new GraphEntry(
                         field.getVectorEncoding(),
                         field.getVectorSimilarityFunction(),
@@ -147,9 +152,18 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
             FieldInfo field, FlatVectorsReader flat, KnnVectorValues values, @Nullable MergeState mergeState)
             throws IOException {
         try (Arena arena = Arena.ofShared()) {
-            Graph graph = builds.run(betweenPieces -> build(field, flat, values, mergeState, arena, betweenPieces));
+            Graph graph = values.size() < minForGraph
+                    ? codes(field, values, arena)
+                    : builds.run(betweenPieces -> build(field, flat, values, mergeState, arena, betweenPieces));
             // In the calling thread: Lucene lets only a merge's own thread wait for its turn to write.
             return graph.write(new ByteOutput(graphs)::write);
+        }
+    }
+
+    /** In the calling thread: it takes milliseconds, and a refresh may wait for it. */
+    private static Graph codes(FieldInfo field, KnnVectorValues values, Arena arena) throws IOException {
+        try (CodedRows rows = SearchSpace.encode(field, values, () -> {})) {
+            return Graph.withoutLinks(rows, values::ordToDoc, arena);
         }
     }
 

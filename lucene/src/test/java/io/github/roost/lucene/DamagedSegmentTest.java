@@ -43,7 +43,7 @@ class DamagedSegmentTest {
     void write() throws IOException {
         Random random = new Random(1);
         IndexWriterConfig config =
-                new IndexWriterConfig().setCodec(new RoostCodec()).setUseCompoundFile(false);
+                new IndexWriterConfig().setCodec(Written.GRAPH.codec()).setUseCompoundFile(false);
         try (Directory directory = directory();
                 IndexWriter writer = new IndexWriter(directory, config)) {
             for (int i = 0; i < DOCUMENTS; i++) {

@@ -52,7 +52,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class FieldBatchTest {
     private static final int DIMENSION = 16;
     private static final int K = 10;
-    /** Two segments with graphs, one without, one without vectors. */
+    /** One segment with a graph, one with neither codes nor a graph, one with codes, one without vectors. */
     private static final List<Integer> SEGMENTS = List.of(1_500, 300, 1_100, 50);
 
     private final float[][] targets = new float[20][];
@@ -67,7 +67,7 @@ class FieldBatchTest {
         Random random = new Random(1);
         Arrays.setAll(targets, i -> vector(random));
         directory = new MMapDirectory(folder.resolve("roost"));
-        write(directory, new RoostCodec());
+        write(directory, new RoostCodec(new RoostVectorsFormat(16, 100, 900, 1_200, GraphBuilds.IN_CALLER)));
         reader = DirectoryReader.open(directory);
         inLucenesFormat = new MMapDirectory(folder.resolve("lucene"));
         write(inLucenesFormat, Codec.getDefault());

@@ -22,7 +22,7 @@ public class FormatOnWorkersTest extends BaseKnnVectorsFormatTestCase {
         orchestrator = Orchestrator.builder()
                 .topology(TopologyReader.synthetic("pack:1 l3:2 core:1 pu:1").read())
                 .build();
-        codec = TestUtil.alwaysKnnVectorsFormat(new RoostVectorsFormat(16, 100, 1, GraphBuilds.on(orchestrator)));
+        codec = TestUtil.alwaysKnnVectorsFormat(Written.GRAPH.format(GraphBuilds.on(orchestrator)));
     }
 
     /** Ends the workers: Lucene's tests fail if threads are left. */

@@ -343,7 +343,7 @@ class GraphBuildsTest {
 
     private static IndexWriterConfig config(GraphBuilds builds, InfoStream progress) {
         return new IndexWriterConfig()
-                .setCodec(new RoostCodec(new RoostVectorsFormat(16, 100, builds)))
+                .setCodec(new RoostCodec(Written.GRAPH.format(builds)))
                 .setMergeScheduler(new SerialMergeScheduler())
                 .setInfoStream(progress);
     }

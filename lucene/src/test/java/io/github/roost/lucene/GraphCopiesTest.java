@@ -60,7 +60,7 @@ class GraphCopiesTest {
 
     private void write(Directory directory) throws IOException {
         IndexWriterConfig config = new IndexWriterConfig()
-                .setCodec(new RoostCodec())
+                .setCodec(Written.GRAPH.codec())
                 .setMergePolicy(NoMergePolicy.INSTANCE)
                 .setUseCompoundFile(false);
         try (IndexWriter writer = new IndexWriter(directory, config)) {
@@ -144,7 +144,8 @@ class GraphCopiesTest {
     void copiesAreCountedOnceThroughMergesAndReopens() throws IOException {
         try (Directory directory = inChunks()) {
             write(directory);
-            try (IndexWriter writer = new IndexWriter(directory, new IndexWriterConfig().setCodec(new RoostCodec()));
+            try (IndexWriter writer =
+                            new IndexWriter(directory, new IndexWriterConfig().setCodec(Written.GRAPH.codec()));
                     DirectoryReader old = DirectoryReader.open(writer)) {
                 writer.forceMerge(1);
                 ScoreDoc[] expected = search(old);

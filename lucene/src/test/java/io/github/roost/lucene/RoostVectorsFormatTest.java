@@ -11,7 +11,7 @@ public class RoostVectorsFormatTest extends BaseKnnVectorsFormatTestCase {
 
     @Override
     protected Codec getCodec() {
-        return TestUtil.alwaysKnnVectorsFormat(new RoostVectorsFormat(16, 100, 1, GraphBuilds.IN_CALLER));
+        return TestUtil.alwaysKnnVectorsFormat(Written.GRAPH.format(GraphBuilds.IN_CALLER));
     }
 
     /** The vectors themselves are always there. */

@@ -42,6 +42,28 @@ public final class Graph {
     /** Max bytes per write. */
     private static final int PIECE = 1 << 20;
 
+    private static final BuiltGraph NO_LINKS = new BuiltGraph() {
+        @Override
+        public int levels() {
+            return 0;
+        }
+
+        @Override
+        public int entry() {
+            return 0;
+        }
+
+        @Override
+        public int[] rows(int level) {
+            return new int[0];
+        }
+
+        @Override
+        public int neighbors(int level, int row, int[] into) {
+            return 0;
+        }
+    };
+
     private final Path name;
     private final GraphImage image;
     private final GraphSpace space;
@@ -144,6 +166,18 @@ public final class Graph {
             numbering.writeNeighbors(image, links, node, room);
         }
         return new Graph(image);
+    }
+
+    /**
+     * Creates a graph of codes without links, whose searches compare the codes of all rows. A row's ordinal is its number.
+     *
+     * @param rows the codes of the rows; may be freed afterwards
+     * @param labels maps a row to its label, 0 or more
+     * @param arena as in {@link #of(BuiltGraph, int, CodedRows, IntUnaryOperator, IntUnaryOperator, Arena)}
+     * @return the graph
+     */
+    public static Graph withoutLinks(CodedRows rows, IntUnaryOperator labels, Arena arena) {
+        return of(NO_LINKS, 0, rows, row -> row, labels, arena);
     }
 
     /**
@@ -280,7 +314,7 @@ public final class Graph {
      * Max neighbors of a node in a layer.
      *
      * @param level from 0 to {@link #levels()}
-     * @return from 1 to {@link #MAX_NEIGHBORS}
+     * @return at most {@link #MAX_NEIGHBORS}; 0 in a graph without links
      */
     public int degree(int level) {
         return image.degree(level);
@@ -398,6 +432,15 @@ public final class Graph {
     }
 
     /**
+     * Whether searches follow links. Without links they compare the codes of all allowed nodes.
+     *
+     * @return false in a graph {@linkplain #withoutLinks without links}
+     */
+    public boolean hasLinks() {
+        return degree(0) > 0;
+    }
+
+    /**
      * Whether an exhaustive scan of the vectors that a filter allows, which is exact, is no more work than a search.
      *
      * @param allowed number of allowed vectors
@@ -405,7 +448,7 @@ public final class Graph {
      * @return whether to scan instead
      */
     public boolean scanIsShorter(int allowed, int width) {
-        return SearchPlan.scanIsShorter(nodes(), allowed, width);
+        return hasLinks() ? SearchPlan.scanIsShorter(nodes(), allowed, width) : allowed <= width;
     }
 
     /**

@@ -30,7 +30,11 @@ final class JavaSearch implements GraphSearcher {
         Search search = scratch.inJava;
         if (search == null) {
             search = new Search(image, scratch, width, allowed, image.shape().coded());
-            search.descendFromTop();
+            if (image.shape().degree() == 0) {
+                search.scanFrom(0, image.shape().nodes());
+            } else {
+                search.descendFromTop();
+            }
             scratch.inJava = search;
         }
         return search.advance(maxReranked, budget);
@@ -227,7 +231,7 @@ final class JavaSearch implements GraphSearcher {
 
         /** Ends the traversal; only the completion of the list of found nodes is left. */
         void end() {
-            if (phase == Phase.DESCENDING || phase == Phase.SEARCHING) {
+            if (phase == Phase.DESCENDING || phase == Phase.SEARCHING || phase == Phase.SCANNING) {
                 next = 0;
                 phase = Phase.FORGETTING;
             }
@@ -321,7 +325,7 @@ final class JavaSearch implements GraphSearcher {
                 return;
             }
             int node = next++;
-            if (allowed.contains(node)) {
+            if (allowed.allows(image, node)) {
                 found.offer(measure(node));
             }
         }

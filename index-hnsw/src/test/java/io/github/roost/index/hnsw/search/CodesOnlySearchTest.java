@@ -34,7 +34,8 @@ class CodesOnlySearchTest {
         Random random = new Random(11);
         for (int trial = 0; trial < 100; trial++) {
             Metric metric = trial % 3 == 0 ? Metric.INNER_PRODUCT : Metric.SQUARED_L2;
-            GraphImage image = image(metric, 1 + random.nextInt(200), 1 + random.nextInt(300), random);
+            int degree = trial % 4 == 0 ? 0 : DEGREE;
+            GraphImage image = image(metric, 1 + random.nextInt(200), 1 + random.nextInt(300), degree, random);
             BitSet allowed = labels(random);
             float[] query = gaussian(image.shape().dimension(), random);
             int width = 1 + random.nextInt(40);
@@ -51,15 +52,37 @@ class CodesOnlySearchTest {
     @MethodSource("searchers")
     void aSearchThatIsEndedListsWhatItHasFoundAndLeavesNoMarks(GraphSearcher searcher) throws IOException {
         Random random = new Random(12);
-        GraphImage image = image(Metric.SQUARED_L2, 20, 2_000, random);
-        float[] query = gaussian(20, random);
-        Hits all = search(searcher, image, query, 100, null, Integer.MAX_VALUE);
-        for (int pieces = 1; pieces < 30; pieces++) {
-            Hits some = search(searcher, image, query, 100, null, pieces);
-            assertThat(some.computed()).isLessThan(all.computed());
-            assertThat(some.distances()).isSorted();
+        for (int degree : new int[] {DEGREE, 0}) {
+            GraphImage image = image(Metric.SQUARED_L2, 20, 2_000, degree, random);
+            float[] query = gaussian(20, random);
+            Hits all = search(searcher, image, query, 100, null, Integer.MAX_VALUE);
+            for (int pieces = 1; pieces < 30; pieces++) {
+                Hits some = search(searcher, image, query, 100, null, pieces);
+                assertThat(some.computed()).isLessThan(all.computed());
+                assertThat(some.distances()).isSorted();
+            }
+            assertThat(search(searcher, image, query, 100, null, Integer.MAX_VALUE))
+                    .isEqualTo(all);
         }
-        assertThat(search(searcher, image, query, 100, null, Integer.MAX_VALUE)).isEqualTo(all);
+    }
+
+    /** Also under a filter whose bits are indexed by label. */
+    @ParameterizedTest
+    @MethodSource("searchers")
+    void withoutLinksAllAllowedNodesAreCompared(GraphSearcher searcher) throws IOException {
+        Random random = new Random(15);
+        GraphImage image = image(Metric.SQUARED_L2, 20, 1_000, 0, random);
+        BitSet allowed = labels(random);
+        float[] query = gaussian(20, random);
+        Hits all = search(searcher, image, query, 1_000, null, Integer.MAX_VALUE);
+        assertThat(all.ordinals()).hasSize(1_000).doesNotHaveDuplicates();
+        assertThat(search(searcher, image, query, 1_000, allowed, Integer.MAX_VALUE)
+                        .ordinals())
+                .isEqualTo(all.ordinals().stream()
+                        .filter(ordinal -> allowed.get(labelOf(ordinal)))
+                        .toList());
+        assertThat(search(searcher, image, query, 10, null, Integer.MAX_VALUE).ordinals())
+                .isEqualTo(all.ordinals().subList(0, 10));
     }
 
     @ParameterizedTest
@@ -67,10 +90,10 @@ class CodesOnlySearchTest {
     void aNeighborThatIsNoNodeIsAnErrorAndTheNextSearchIsRight(GraphSearcher searcher) throws IOException {
         Random random = new Random(13);
         float[] query = gaussian(20, random);
-        GraphImage whole = image(Metric.SQUARED_L2, 20, 500, random);
+        GraphImage whole = image(Metric.SQUARED_L2, 20, 500, DEGREE, random);
         Hits expected = search(ORACLE, whole, query, 500, null, Integer.MAX_VALUE);
         for (int level : new int[] {0, 1, 2}) {
-            GraphImage damaged = image(Metric.SQUARED_L2, 20, 500, random);
+            GraphImage damaged = image(Metric.SQUARED_L2, 20, 500, DEGREE, random);
             for (int wrong : new int[] {damaged.nodes(level), Integer.MAX_VALUE}) {
                 for (int node = 0; node < damaged.nodes(level); node++) {
                     damaged.setNeighbors(level, node, new int[] {1, wrong}, 2);
@@ -87,16 +110,18 @@ class CodesOnlySearchTest {
     @MethodSource("searchers")
     void aLabelThatNoFilterHasIsAnError(GraphSearcher searcher) throws IOException {
         Random random = new Random(14);
-        GraphImage image = image(Metric.SQUARED_L2, 20, 500, random);
         float[] query = gaussian(20, random);
         BitSet all = new BitSet();
         all.set(0, LABELS);
-        for (int wrong : new int[] {LABELS, Integer.MAX_VALUE, -1}) {
-            for (int node = 0; node < 500; node++) {
-                image.setOrdinalAndLabel(node, node, wrong);
+        for (int degree : new int[] {DEGREE, 0}) {
+            GraphImage image = image(Metric.SQUARED_L2, 20, 500, degree, random);
+            for (int wrong : new int[] {LABELS, Integer.MAX_VALUE, -1}) {
+                for (int node = 0; node < 500; node++) {
+                    image.setOrdinalAndLabel(node, node, wrong);
+                }
+                assertThatThrownBy(() -> search(searcher, image, query, 10, all, Integer.MAX_VALUE))
+                        .isInstanceOf(DamagedImageException.class);
             }
-            assertThatThrownBy(() -> search(searcher, image, query, 10, all, Integer.MAX_VALUE))
-                    .isInstanceOf(DamagedImageException.class);
         }
     }
 
@@ -143,10 +168,12 @@ class CodesOnlySearchTest {
         return 7 * ordinal + 3;
     }
 
-    private static GraphImage image(Metric metric, int dimension, int nodes, Random random) throws IOException {
-        int[] levelCounts = nodes < 50 ? new int[0] : new int[] {nodes / 5, nodes / 20};
+    /** @param degree max neighbors of a node; 0 for no links */
+    private static GraphImage image(Metric metric, int dimension, int nodes, int degree, Random random)
+            throws IOException {
+        int[] levelCounts = nodes < 50 || degree == 0 ? new int[0] : new int[] {nodes / 5, nodes / 20};
         GraphImage image = GraphImage.allocate(new GraphImage.Shape(
-                metric, GraphImage.Content.CODES, dimension, DEGREE, 4, nodes, nodes, 0, 0, levelCounts));
+                metric, GraphImage.Content.CODES, dimension, degree, degree / 2, nodes, nodes, 0, 0, levelCounts));
         float[][] vectors = new float[nodes][];
         for (int node = 0; node < nodes; node++) {
             vectors[node] = gaussian(dimension, random);
