@@ -17,6 +17,9 @@ import org.apache.lucene.index.SegmentWriteState;
  * and Yashunin, IEEE TPAMI 42(4), 2020) with SQ8 codes, one byte per component, which Roost searches in C, in place in the mapped
  * segment; if the codes of a sample find less than 95 % of its neighbors, the graph has a copy of the vectors instead. The best candidates are reranked by their vectors, so scores are Lucene's own.
  *
+ * <p>A refresh waits for no graph: fewer than 10,000 vectors that are flushed, or 2,000 that are merged, have only codes, which a search
+ * compares; fewer than 256 have neither.
+ *
  * <p>Supports float and byte vectors under every similarity function, and all of Lucene's vector features: sparse
  * fields, deletes, index sorting, filters, limits on visited vectors, timeouts. Lucene finds the format by its name, so
  * reading an index only needs this module's jar on the class path or module path.
@@ -49,18 +52,12 @@ public final class RoostVectorsFormat extends KnnVectorsFormat {
     /** Largest {@code beamWidth}. */
     public static final int MAX_BEAM_WIDTH = 3_200;
 
-    /** Fewer vectors than this get no graph: a scan of their codes takes about as long as a graph search, and is written at once. */
-    static final int MIN_FOR_GRAPH = 10_000;
-    /** Fewer vectors than this get no codes either: a scan of them takes no longer. */
-    static final int MIN_FOR_CODES = 1_000;
-
     static final FlatVectorsFormat FLAT =
             new Lucene99FlatVectorsFormat(FlatVectorScorerUtil.getLucene99FlatVectorsScorer());
 
     private final int maxConn;
     private final int beamWidth;
-    private final int minForCodes;
-    private final int minForGraph;
+    private final MinSizes minSizes;
     private final GraphBuilds builds;
 
     /** Creates a format with the default {@code maxConn} and {@code beamWidth}. */
@@ -90,27 +87,22 @@ public final class RoostVectorsFormat extends KnnVectorsFormat {
      * @throws IllegalArgumentException if a value is out of range
      */
     public RoostVectorsFormat(int maxConn, int beamWidth, GraphBuilds builds) {
-        this(maxConn, beamWidth, MIN_FOR_CODES, MIN_FOR_GRAPH, builds);
+        this(maxConn, beamWidth, MinSizes.DEFAULT, builds);
     }
 
-    /**
-     * @param minForCodes min number of vectors for codes
-     * @param minForGraph min number of vectors for a graph, at least {@code minForCodes}
-     */
-    RoostVectorsFormat(int maxConn, int beamWidth, int minForCodes, int minForGraph, GraphBuilds builds) {
+    RoostVectorsFormat(int maxConn, int beamWidth, MinSizes minSizes, GraphBuilds builds) {
         super(NAME);
         Vectors.requireRange("maxConn", maxConn, 1, MAX_MAX_CONN);
         Vectors.requireRange("beamWidth", beamWidth, 1, MAX_BEAM_WIDTH);
         this.maxConn = maxConn;
         this.beamWidth = beamWidth;
-        this.minForCodes = minForCodes;
-        this.minForGraph = minForGraph;
+        this.minSizes = minSizes;
         this.builds = Objects.requireNonNull(builds, "builds must not be null");
     }
 
     @Override
     public KnnVectorsWriter fieldsWriter(SegmentWriteState state) throws IOException {
-        return RoostVectorsWriter.open(state, maxConn, beamWidth, minForCodes, minForGraph, builds);
+        return RoostVectorsWriter.open(state, maxConn, beamWidth, minSizes, builds);
     }
 
     @Override

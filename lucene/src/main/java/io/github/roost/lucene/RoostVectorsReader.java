@@ -54,8 +54,14 @@ final class RoostVectorsReader extends KnnVectorsReader implements HnswGraphProv
     private final Map<Integer, Field> fields;
     private final GraphCopies copies;
 
-    /** A field and its graph, if it has one. */
-    record Field(GraphEntry entry, @Nullable Graph graph) {}
+    /** A field and its graph or codes, if it has them. */
+    record Field(GraphEntry entry, @Nullable Graph graph) {
+        /** The graph; null if searches scan codes, or vectors. */
+        @Nullable
+        Graph linked() {
+            return graph != null && graph.hasLinks() ? graph : null;
+        }
+    }
 
     private RoostVectorsReader(
             FieldInfos fieldInfos,
@@ -304,9 +310,9 @@ final class RoostVectorsReader extends KnnVectorsReader implements HnswGraphProv
 
     @Override
     public HnswGraph getGraph(String name) throws IOException {
-        Graph graph = field(name).graph();
+        Graph graph = field(name).linked();
         try {
-            return graph == null || !graph.hasLinks() ? HnswGraph.EMPTY : OrdinalGraph.of(graph);
+            return graph == null ? HnswGraph.EMPTY : OrdinalGraph.of(graph);
         } catch (FileFormatException damaged) {
             throw new CorruptIndexException(String.valueOf(damaged.getMessage()), graphs, damaged);
         }
@@ -314,8 +320,10 @@ final class RoostVectorsReader extends KnnVectorsReader implements HnswGraphProv
 
     @Override
     public Map<String, Long> getOffHeapByteSize(FieldInfo fieldInfo) {
-        long bytes = field(fieldInfo.name).entry().length();
-        return mergeOffHeapByteSizeMaps(flat.getOffHeapByteSize(fieldInfo), Map.of(GraphFiles.GRAPH_EXTENSION, bytes));
+        Field field = field(fieldInfo.name);
+        String what = field.linked() != null ? GraphFiles.GRAPH_EXTENSION : GraphFiles.CODES_ALONE;
+        return mergeOffHeapByteSizeMaps(
+                flat.getOffHeapByteSize(fieldInfo), Map.of(what, field.entry().length()));
     }
 
     /** Includes off-heap copies of graphs, which a mapped segment does not need. */

@@ -41,8 +41,7 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
     private final SegmentWriteState state;
     private final int maxConn;
     private final int beamWidth;
-    private final int minForCodes;
-    private final int minForGraph;
+    private final MinSizes minSizes;
     private final GraphBuilds builds;
     private final FlatVectorsWriter flatWriter;
     private final IndexOutput meta;
@@ -58,8 +57,7 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
             SegmentWriteState state,
             int maxConn,
             int beamWidth,
-            int minForCodes,
-            int minForGraph,
+            MinSizes minSizes,
             GraphBuilds builds,
             FlatVectorsWriter flatWriter,
             IndexOutput meta,
@@ -67,8 +65,7 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
         this.state = state;
         this.maxConn = maxConn;
         this.beamWidth = beamWidth;
-        this.minForCodes = minForCodes;
-        this.minForGraph = minForGraph;
+        this.minSizes = minSizes;
         this.builds = builds;
         this.flatWriter = flatWriter;
         this.meta = meta;
@@ -76,7 +73,7 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
     }
 
     static RoostVectorsWriter open(
-            SegmentWriteState state, int maxConn, int beamWidth, int minForCodes, int minForGraph, GraphBuilds builds)
+            SegmentWriteState state, int maxConn, int beamWidth, MinSizes minSizes, GraphBuilds builds)
             throws IOException {
         FlatVectorsWriter flat = RoostVectorsFormat.FLAT.fieldsWriter(state);
         IndexOutput meta = null;
@@ -84,8 +81,7 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
         try {
             meta = create(state, GraphFiles.META_EXTENSION, GraphFiles.META_CODEC);
             graphs = create(state, GraphFiles.GRAPH_EXTENSION, GraphFiles.GRAPH_CODEC);
-            return new RoostVectorsWriter(
-                    state, maxConn, beamWidth, minForCodes, minForGraph, builds, flat, meta, graphs);
+            return new RoostVectorsWriter(state, maxConn, beamWidth, minSizes, builds, flat, meta, graphs);
         } catch (Throwable failure) {
             IOUtils.closeWhileSuppressingExceptions(failure, meta, graphs, flat);
             throw failure;
@@ -137,7 +133,7 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
         };
         int count = values.size();
         long offset = graphs.alignFilePointer(GraphFiles.ALIGNMENT);
-        long length = count > 0 && count >= minForCodes ? writeGraph(field, flat, values, mergeState) : 0;
+        long length = minSizes.hasCodes(count) ? writeGraph(field, flat, values, mergeState) : 0;
         new GraphEntry(
                         field.getVectorEncoding(),
                         field.getVectorSimilarityFunction(),
@@ -152,9 +148,9 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
             FieldInfo field, FlatVectorsReader flat, KnnVectorValues values, @Nullable MergeState mergeState)
             throws IOException {
         try (Arena arena = Arena.ofShared()) {
-            Graph graph = values.size() < minForGraph
-                    ? codes(field, values, arena)
-                    : builds.run(betweenPieces -> build(field, flat, values, mergeState, arena, betweenPieces));
+            Graph graph = minSizes.hasGraph(values.size(), mergeState)
+                    ? builds.run(betweenPieces -> build(field, flat, values, mergeState, arena, betweenPieces))
+                    : codes(field, values, arena);
             // In the calling thread: Lucene lets only a merge's own thread wait for its turn to write.
             return graph.write(new ByteOutput(graphs)::write);
         }
@@ -162,7 +158,7 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
 
     /** In the calling thread: it takes milliseconds, and a refresh may wait for it. */
     private static Graph codes(FieldInfo field, KnnVectorValues values, Arena arena) throws IOException {
-        try (CodedRows rows = SearchSpace.encode(field, values, () -> {})) {
+        try (CodedRows rows = SearchSpace.encode(field, values, true, () -> {})) {
             return Graph.withoutLinks(rows, values::ordToDoc, arena);
         }
     }
@@ -176,7 +172,7 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
             Runnable betweenPieces)
             throws IOException {
         VectorSimilarityFunction similarity = field.getVectorSimilarityFunction();
-        try (CodedRows rows = SearchSpace.encode(field, values, betweenPieces)) {
+        try (CodedRows rows = SearchSpace.encode(field, values, false, betweenPieces)) {
             RandomVectorScorerSupplier scores = new YieldingScores(
                     flat.getFlatVectorScorer(field.name).getRandomVectorScorerSupplier(similarity, values),
                     betweenPieces);

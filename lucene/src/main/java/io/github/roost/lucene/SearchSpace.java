@@ -28,9 +28,11 @@ final class SearchSpace {
     /**
      * Encodes all vectors of a field, in the order of their ordinals.
      *
+     * @param quick whether some thousand vectors must take only milliseconds
      * @param betweenRows runs every few microseconds
      */
-    static CodedRows encode(FieldInfo field, KnnVectorValues values, Runnable betweenRows) throws IOException {
+    static CodedRows encode(FieldInfo field, KnnVectorValues values, boolean quick, Runnable betweenRows)
+            throws IOException {
         Metric metric = metric(field.getVectorSimilarityFunction());
         int dimension = values.dimension();
         int size = values.size();
@@ -42,11 +44,12 @@ final class SearchSpace {
                         dimension,
                         size,
                         (row, into) -> copy(floats.vectorValue(row), metric, into),
+                        quick,
                         betweenRows);
             case ByteVectorValues bytes -> {
                 CodedRows.Source source = (row, into) -> copy(bytes.vectorValue(row), metric, into);
                 yield metric == Metric.COSINE
-                        ? CodedRows.ofFloats(field.name, metric, dimension, size, source, betweenRows)
+                        ? CodedRows.ofFloats(field.name, metric, dimension, size, source, quick, betweenRows)
                         : CodedRows.ofBytes(metric, dimension, size, source, betweenRows);
             }
             default ->

@@ -61,7 +61,13 @@ final class SegmentSearch {
      * @param accepted number of accepted vectors
      */
     static boolean scans(@Nullable Graph graph, int k, @Nullable KnnSearchStrategy strategy, int accepted) {
-        return scans(graph, SearchEffort.widthOf(strategy, k), accepted);
+        return scans(graph, width(graph, k, strategy), accepted);
+    }
+
+    /** Without links a larger width costs a search nothing but the rerank, so it never finds less for its codes. */
+    private static int width(@Nullable Graph graph, int k, @Nullable KnnSearchStrategy strategy) {
+        int width = SearchEffort.widthOf(strategy, k);
+        return graph == null || graph.hasLinks() ? width : Math.max(width, graph.reranked(k, Integer.MAX_VALUE));
     }
 
     private static boolean scans(@Nullable Graph graph, int width, int accepted) {
@@ -69,7 +75,7 @@ final class SegmentSearch {
     }
 
     void run(float[] query) throws IOException {
-        int width = SearchEffort.widthOf(collector.getSearchStrategy(), collector.k());
+        int width = width(graph, collector.k(), collector.getSearchStrategy());
         long @Nullable [] words = graph == null ? null : words();
         boolean done = false;
         while (!done) {

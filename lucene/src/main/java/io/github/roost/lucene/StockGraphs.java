@@ -83,7 +83,7 @@ final class StockGraphs {
 
     private static Graph coded(FieldInfo field, HnswGraph graph, KnnVectorValues values) throws IOException {
         BuiltByLucene links = new BuiltByLucene(graph);
-        try (CodedRows rows = SearchSpace.encode(field, values, () -> {})) {
+        try (CodedRows rows = SearchSpace.encode(field, values, false, () -> {})) {
             // Searches may still run when the segment is closed, so the garbage collector frees the graph.
             return Graph.of(links, links.degree(), rows, row -> row, values::ordToDoc, Arena.ofAuto());
         } catch (UncheckedIOException unreadable) {

@@ -67,7 +67,10 @@ class FieldBatchTest {
         Random random = new Random(1);
         Arrays.setAll(targets, i -> vector(random));
         directory = new MMapDirectory(folder.resolve("roost"));
-        write(directory, new RoostCodec(new RoostVectorsFormat(16, 100, 900, 1_200, GraphBuilds.IN_CALLER)));
+        write(
+                directory,
+                new RoostCodec(
+                        new RoostVectorsFormat(16, 100, new MinSizes(900, 1_200, 1_200), GraphBuilds.IN_CALLER)));
         reader = DirectoryReader.open(directory);
         inLucenesFormat = new MMapDirectory(folder.resolve("lucene"));
         write(inLucenesFormat, Codec.getDefault());

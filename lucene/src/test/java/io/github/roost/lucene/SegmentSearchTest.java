@@ -57,6 +57,7 @@ class SegmentSearchTest {
                 DIMENSION,
                 VECTORS,
                 (row, into) -> System.arraycopy(vectors.get(row), 0, into, 0, DIMENSION),
+                false,
                 () -> {})) {
             return Graph.of(built, built.degree(), rows, row -> row, values::ordToDoc, Arena.ofAuto());
         }

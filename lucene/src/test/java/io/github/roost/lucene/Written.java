@@ -5,20 +5,18 @@ import org.apache.lucene.codecs.Codec;
 /** What is written of the vectors of every segment, however small it is. */
 enum Written {
     /** A graph. */
-    GRAPH(1, 1),
+    GRAPH(1),
     /** Codes without a graph. */
-    CODES(1, Integer.MAX_VALUE);
+    CODES(Integer.MAX_VALUE);
 
-    private final int minForCodes;
-    private final int minForGraph;
+    private final MinSizes minSizes;
 
-    Written(int minForCodes, int minForGraph) {
-        this.minForCodes = minForCodes;
-        this.minForGraph = minForGraph;
+    Written(int minForGraph) {
+        this.minSizes = new MinSizes(1, minForGraph, minForGraph);
     }
 
     RoostVectorsFormat format(GraphBuilds builds) {
-        return new RoostVectorsFormat(16, 100, minForCodes, minForGraph, builds);
+        return new RoostVectorsFormat(16, 100, minSizes, builds);
     }
 
     Codec codec() {

@@ -12,9 +12,13 @@ public final class CodeRecall {
     /** From this recall on, codes are worth their loss: a search reranks more rows than it returns. */
     public static final double ENOUGH = .95;
 
-    private static final int QUERIES = 32;
+    /** Queries of a sample by which codes are chosen for a table. */
+    public static final int QUERIES = 32;
+    /** Queries that notice in some milliseconds that codes cannot tell rows apart. */
+    public static final int FEW_QUERIES = 4;
+
     private static final int K = 10;
-    private static final int ROWS = 8_192;
+    private static final int ROWS_PER_QUERY = 256;
     /** Max components of the compared rows: bounds the memory to 20 MiB, and the time to some tenths of a second. */
     private static final int COMPONENTS = 1 << 22;
 
@@ -31,29 +35,36 @@ public final class CodeRecall {
      * @return from 0 to 1
      */
     public static double of(Metric metric, ScalarQuantizer quantizer, IntFunction<float[]> rows, int count) {
-        return of(metric, quantizer, rows, count, () -> {});
+        return of(metric, quantizer, rows, count, QUERIES, () -> {});
     }
 
     /**
-     * As {@link #of(Metric, ScalarQuantizer, IntFunction, int)}, with pauses.
+     * As {@link #of(Metric, ScalarQuantizer, IntFunction, int)}, with pauses, and with fewer queries and rows in proportion.
      *
      * @param metric the metric; under cosine the rows are of length 1
      * @param quantizer the quantizer
      * @param rows returns a row by its number; finite values
      * @param count the number of rows, at least 1
+     * @param maxQueries max number of queries, from 1; each for 256 rows that are compared
      * @param betweenRows runs about once per microsecond
      * @return from 0 to 1
      */
     public static double of(
-            Metric metric, ScalarQuantizer quantizer, IntFunction<float[]> rows, int count, Runnable betweenRows) {
-        int size = Math.min(count, Math.min(ROWS, Math.max(1, COMPONENTS / quantizer.dimension())));
+            Metric metric,
+            ScalarQuantizer quantizer,
+            IntFunction<float[]> rows,
+            int count,
+            int maxQueries,
+            Runnable betweenRows) {
+        int size =
+                Math.min(count, Math.min(ROWS_PER_QUERY * maxQueries, Math.max(1, COMPONENTS / quantizer.dimension())));
         boolean innerProduct = metric != Metric.SQUARED_L2;
         Coded[] coded = new Coded[size];
         for (int i = 0; i < size; i++) {
             betweenRows.run();
             coded[i] = Coded.of(quantizer, innerProduct, rows.apply((int) ((long) i * count / size)));
         }
-        int queries = Math.min(QUERIES, size);
+        int queries = Math.min(maxQueries, size);
         int k = Math.min(K, size - 1);
         long hits = 0;
         for (int i = 0; i < queries && k > 0; i++) {

@@ -12,7 +12,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,6 +23,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class CodedRows implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(CodedRows.class);
+
+    /** Rows of a usual sample per row of a small one. */
+    private static final int SMALLER_SAMPLE = 8;
 
     private final Metric metric;
     private final int dimension;
@@ -68,18 +71,23 @@ public final class CodedRows implements AutoCloseable {
      * @param dimension components per vector, from 1 to 4,096
      * @param rows number of vectors, from 1
      * @param source the vectors
+     * @param quick whether the samples are small, so that some thousand rows take milliseconds
      * @param betweenRows runs every few microseconds
      * @return their codes
      * @throws IOException if the source throws it
      */
     public static CodedRows ofFloats(
-            String name, Metric metric, int dimension, int rows, Source source, Runnable betweenRows)
+            String name, Metric metric, int dimension, int rows, Source source, boolean quick, Runnable betweenRows)
             throws IOException {
         try {
-            ScalarQuantizer quantizer = ScalarQuantizer.of(Arrays.stream(ScalarQuantizer.sample(rows))
-                    .mapToObj(row -> read(source, row, dimension))
+            int step = quick ? SMALLER_SAMPLE : 1;
+            int[] sample = ScalarQuantizer.sample(rows);
+            ScalarQuantizer quantizer = ScalarQuantizer.of(IntStream.range(0, Math.ceilDiv(sample.length, step))
+                    .mapToObj(i -> read(source, sample[i * step], dimension))
                     .toArray(float[][]::new));
-            double recall = CodeRecall.of(metric, quantizer, row -> read(source, row, dimension), rows, betweenRows);
+            int queries = quick ? CodeRecall.FEW_QUERIES : CodeRecall.QUERIES;
+            double recall =
+                    CodeRecall.of(metric, quantizer, row -> read(source, row, dimension), rows, queries, betweenRows);
             GraphLayout.Choice choice = GraphLayout.byRecall(recall);
             if (choice.layout() == GraphLayout.INT8) {
                 return new CodedRows(metric, dimension, quantizer, rows).filled(source, betweenRows);

@@ -98,6 +98,7 @@ public final class GraphBuild {
                 quantizer,
                 node -> rows.vector(nodes.row(node)),
                 nodes.nodes(),
+                CodeRecall.QUERIES,
                 work::yieldToSearches);
     }
 

@@ -256,7 +256,8 @@ class CodedGraphTest {
     /** A copy of what is written for a metric, to change. */
     private MemorySegment write(Metric metric) throws IOException {
         if (plain == null || metric != Metric.SQUARED_L2) {
-            try (CodedRows rows = CodedRows.ofFloats("test", metric, DIMENSION, ROWS, CodedGraphTest::copy, () -> {})) {
+            try (CodedRows rows =
+                    CodedRows.ofFloats("test", metric, DIMENSION, ROWS, CodedGraphTest::copy, false, () -> {})) {
                 plain = write(rows, EXACT);
             }
         }

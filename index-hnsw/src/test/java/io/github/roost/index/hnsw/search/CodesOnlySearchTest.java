@@ -184,6 +184,7 @@ class CodesOnlySearchTest {
                 dimension,
                 nodes,
                 (row, into) -> System.arraycopy(vectors[row], 0, into, 0, dimension),
+                false,
                 () -> {})) {
             codes.copyCenter(image);
             for (int node = 0; node < nodes; node++) {
