@@ -18,6 +18,7 @@ import io.github.roost.bench.locality.LocalityBench;
 import io.github.roost.bench.locality.RemapTail;
 import io.github.roost.bench.lucene.LuceneBench;
 import io.github.roost.bench.lucene.LuceneFormatsBench;
+import io.github.roost.bench.lucene.RefreshBench;
 import io.github.roost.bench.opensearch.OpenSearchBench;
 import io.github.roost.bench.remote.RemoteBench;
 import io.github.roost.bench.rivals.HnswBench;
@@ -174,6 +175,7 @@ public final class RoostCommand implements Callable<Integer> {
         commands.put("first-seconds", streams -> new FirstSecondsBench());
         commands.put("lucene", streams -> new LuceneBench());
         commands.put("lucene-formats", streams -> new LuceneFormatsBench());
+        commands.put("refresh", streams -> new RefreshBench());
         commands.put("opensearch", streams -> new OpenSearchBench());
         commands.put("stores", streams -> new StoresBench());
         commands.put("table", streams -> new LookupBench());

@@ -23,4 +23,16 @@ class FormatBenchSmokeTest {
         }
         assertThat(run.out()).containsPattern("at 0?\\.90 +roost .* searches/s");
     }
+
+    @Test
+    void documentsAreIndexedAndRefreshed() {
+        CommandRun run = CommandRun.of((Object[])
+                "bench refresh --data mixture --documents 500 --per-second 1000 --seconds 1 --rounds 1".split(" "));
+        assertThat(run.complaints()).isEmpty();
+        assertThat(run.status()).isZero();
+        assertThat(run.out())
+                .contains("500 documents, 1,000/s")
+                .containsPattern("roost +1 refreshes, ms: P50")
+                .contains("500 documents at once, s: roost ");
+    }
 }
