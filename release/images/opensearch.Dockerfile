@@ -1,9 +1,9 @@
 # OpenSearch with the plugin, which needs JDK 25, from the result of ./roost dist:
 #   docker build -f release/images/opensearch.Dockerfile -t roost-opensearch target/dist
 #   docker run -e discovery.type=single-node -e DISABLE_SECURITY_PLUGIN=true -p 9200:9200 roost-opensearch
-FROM debian:bookworm-slim AS dist
+FROM debian:trixie-slim AS dist
 ADD roost-*.tar.gz /opt/
-RUN mv /opt/roost-*/roost-opensearch-*.zip /opt/roost-opensearch.zip
+RUN mv /opt/roost-*-linux-$(uname -m)/roost-opensearch-*.zip /opt/roost-opensearch.zip
 FROM eclipse-temurin:25 AS jdk
 FROM opensearchproject/opensearch:3.8.0
 COPY --from=jdk /opt/java/openjdk /opt/java
