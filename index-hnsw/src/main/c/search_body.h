@@ -260,10 +260,10 @@ INLINE int scan_nodes(const struct search *search, int64_t to) {
     return node >= to && progress->phase != DAMAGED;
 }
 
-/* An image without links is scanned. */
+/* An image without links is scanned, too. */
 void SEARCH(const struct search *search) {
     struct progress *progress = search->progress;
-    if (search->image->degree == 0) {
+    if (search->scanned || search->image->degree == 0) {
         if (progress->phase == BEGUN) {
             progress->next = 0;
             progress->phase = SEARCHING;

@@ -145,6 +145,9 @@ public final class RowSearcher {
             touchedVectors(scratch, visit);
         } else {
             limit = reranked(k, ef);
+            if (image.shape().coded() && SearchPlan.codeScanIsShorter(nodes, members, ef) && members <= visit.left()) {
+                scratch.scan();
+            }
             if (searchGraph(ef, limit, allowed, scratch, visit)) {
                 return search(query, k, SearchPlan.wider(ef, nodes), alive, wanted, visit, scratch);
             }

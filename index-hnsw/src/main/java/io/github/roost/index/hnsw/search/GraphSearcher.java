@@ -45,7 +45,7 @@ public interface GraphSearcher {
 
     /**
      * Runs one piece of a graph search, from the top layer down, in layer 0 with a list of the {@code width} nearest nodes found so
-     * far (Malkov and Yashunin, algorithms 2 and 5). In an image without links all allowed nodes are compared instead. When the search is
+     * far (Malkov and Yashunin, algorithms 2 and 5). In an image without links, and after {@link SearchScratch#scan}, all allowed nodes are compared instead. When the search is
      * complete, its result is in the scratch. All arguments except the budget must be the same for each piece.
      *
      * @param scratch begun for this image; if the search is not run to its end, the scratch must be {@linkplain

@@ -30,7 +30,7 @@ final class JavaSearch implements GraphSearcher {
         Search search = scratch.inJava;
         if (search == null) {
             search = new Search(image, scratch, width, allowed, image.shape().coded());
-            if (image.shape().degree() == 0) {
+            if (scratch.isScan() || image.shape().degree() == 0) {
                 search.scanFrom(0, image.shape().nodes());
             } else {
                 search.descendFromTop();

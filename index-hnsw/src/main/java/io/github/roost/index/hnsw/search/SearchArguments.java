@@ -28,6 +28,8 @@ final class SearchArguments {
             JAVA_INT.withName("width"),
             JAVA_INT.withName("most_reranked"),
             JAVA_INT.withName("budget"),
+            JAVA_INT.withName("scanned"),
+            JAVA_INT.withName("unused"),
             ADDRESS.withName("image"));
 
     private static final VarHandle QUERY = field("query");
@@ -43,6 +45,7 @@ final class SearchArguments {
     private static final VarHandle WIDTH = field("width");
     private static final VarHandle MOST_RERANKED = field("most_reranked");
     private static final VarHandle BUDGET = field("budget");
+    private static final VarHandle SCANNED = field("scanned");
 
     private final MemorySegment memory;
 
@@ -75,6 +78,7 @@ final class SearchArguments {
         WIDTH.set(memory, 0L, width);
         MOST_RERANKED.set(memory, 0L, maxReranked);
         BUDGET.set(memory, 0L, budget);
+        SCANNED.set(memory, 0L, scratch.isScan() ? 1 : 0);
         return memory;
     }
 

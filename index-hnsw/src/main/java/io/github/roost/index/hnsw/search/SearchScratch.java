@@ -64,6 +64,8 @@ public final class SearchScratch implements GraphSearcher.Found, GraphSearcher.Q
     /** The state of a search in Java. */
     JavaSearch.@Nullable Search inJava;
 
+    private boolean isScan;
+
     MemorySegment visited = MemorySegment.NULL;
     MemorySegment candidates = MemorySegment.NULL;
     MemorySegment log = MemorySegment.NULL;
@@ -158,6 +160,15 @@ public final class SearchScratch implements GraphSearcher.Found, GraphSearcher.Q
         return (bits / Long.SIZE + 1L) * Long.BYTES;
     }
 
+    /** Makes the graph search that has been begun compare all allowed nodes, rather than follow links. */
+    public void scan() {
+        isScan = true;
+    }
+
+    boolean isScan() {
+        return isScan;
+    }
+
     /** Prepares for a search of this width; the caller then writes the query with {@link #setQuery}. Returns this. */
     public SearchScratch begin(GraphImage image, int searchWidth) {
         int imageNodes = image.shape().nodes();
@@ -182,6 +193,7 @@ public final class SearchScratch implements GraphSearcher.Found, GraphSearcher.Q
             width = searchWidth;
         }
         dimension = image.shape().dimension();
+        isScan = false;
         forgetProgress();
         // Zero the padding after the query's last value, up to whole lanes.
         for (int i = dimension; i % LANES != 0; i++) {

@@ -168,6 +168,45 @@ class GraphSearcherTest {
 
     @ParameterizedTest
     @MethodSource("searchers")
+    void aSearchThatScansFindsWhatTheScanOfVectorsFinds(GraphSearcher searcher) {
+        Random random = new Random(8);
+        for (int trial = 0; trial < Effort.times(60); trial++) {
+            Metric metric = trial % 3 == 0 ? Metric.INNER_PRODUCT : Metric.SQUARED_L2;
+            GraphImage image = image(metric, true, 1 + random.nextInt(100), 1 + random.nextInt(400), random);
+            NodeSet allowed = offHeap(image, SCRATCH, trial % 4 == 0 ? NodeSet.ALL : some(image, random));
+            int width = image.shape().nodes();
+            float[] query = vector(image.shape().dimension(), random);
+            int budget = GraphSearcher.TILE * (1 + random.nextInt(6));
+
+            SearchScratch scratch = begin(image, query, width);
+            scratch.scan();
+            int pieces = 1;
+            while (!searcher.searchOn(image, scratch, width, width, allowed, budget)) {
+                pieces++;
+            }
+            Hits found = Hits.of(scratch);
+            Hits expected = scan(ORACLE, image, query, width, allowed, 0);
+            assertThat(found.nodes()).isEqualTo(expected.nodes());
+            assertThat(found.distances()).isEqualTo(expected.distances());
+            // Once by code and once by vector.
+            assertThat(found.computed()).isEqualTo(2 * expected.computed());
+            assertThat((long) pieces * (budget + budget)).isGreaterThanOrEqualTo(found.computed());
+            // Narrow, it finds the same as in Java.
+            int narrow = 1 + random.nextInt(width);
+            begin(image, query, narrow).scan();
+            searcher.search(image, SCRATCH, narrow, 1 + narrow / 2, allowed, () -> {});
+            Hits nearest = Hits.of(SCRATCH);
+            begin(image, query, narrow).scan();
+            ORACLE.search(image, SCRATCH, narrow, 1 + narrow / 2, allowed, () -> {});
+            assertThat(nearest).isEqualTo(Hits.of(SCRATCH));
+            // The next search follows links again.
+            assertThat(search(searcher, image, query, narrow, allowed))
+                    .isEqualTo(search(ORACLE, image, query, narrow, allowed));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("searchers")
     void aSearchThatIsNoLongerWantedEndsSoonAndLeavesNoMarks(GraphSearcher searcher) {
         Random random = new Random(7);
         for (boolean coded : new boolean[] {false, true}) {
