@@ -43,7 +43,7 @@ class FilteredVisitsTest {
             Set<Long> allowed = new Random(93)
                     .longs(0, ROWS)
                     .distinct()
-                    .limit(ROWS / 7)
+                    .limit(ROWS / 5)
                     .boxed()
                     .collect(Collectors.toSet());
             IdFilter some = IdFilter.of(allowed::contains).cached();

@@ -39,6 +39,8 @@ public final class Graph {
 
     /** Codes misorder candidates at the end of the list, so a search of codes without a width is a little wider than k. */
     private static final int WIDER_THAN_K = 4;
+    /** The time of a comparison by a caller's Java code, over that in C. */
+    private static final int SLOWER_IN_JAVA = 4;
     /** Max bytes per write. */
     private static final int PIECE = 1 << 20;
 
@@ -448,7 +450,9 @@ public final class Graph {
      * @return whether to scan instead
      */
     public boolean scanIsShorter(int allowed, int width) {
-        return hasLinks() ? SearchPlan.scanIsShorter(nodes(), allowed, width) : allowed <= width;
+        return hasLinks()
+                ? SearchPlan.scanIsShorter(nodes(), allowed, Math.ceilDiv(width, SLOWER_IN_JAVA))
+                : allowed <= width;
     }
 
     /**

@@ -7,12 +7,22 @@ import org.junit.jupiter.api.Test;
 class SearchPlanTest {
     @Test
     void askingAboutAllRowsMakesAScanLonger() {
-        assertThat(SearchPlan.scanIsShorter(100_000, 5_000, 100)).isTrue();
-        assertThat(SearchPlan.scanIsShorter(100_000, 100_000, .05, 100)).isFalse();
-        assertThat(SearchPlan.scanIsShorter(100_000, 100_000, .02, 100)).isTrue();
+        assertThat(SearchPlan.scanIsShorter(100_000, 10_000, 100)).isTrue();
+        assertThat(SearchPlan.scanIsShorter(100_000, 100_000, .1, 100)).isFalse();
+        assertThat(SearchPlan.scanIsShorter(100_000, 100_000, .05, 100)).isTrue();
         assertThat(SearchPlan.scanIsShorter(100_000, 100_000, 0, 1)).isTrue();
         assertThat(SearchPlan.scanIsShorter(Integer.MAX_VALUE, Integer.MAX_VALUE, 1, 100_000))
                 .isFalse();
+    }
+
+    @Test
+    void moreIsScannedWithAFilterAndMoreByCodesThanByVectors() {
+        assertThat(SearchPlan.scanIsShorter(100_000, 12_500, 100)).isFalse();
+        assertThat(SearchPlan.codeScanIsShorter(100_000, 12_500, 100)).isTrue();
+        assertThat(SearchPlan.codeScanIsShorter(100_000, 25_000, 100)).isFalse();
+        assertThat(SearchPlan.scanIsShorter(400, 400, 100)).isTrue();
+        assertThat(SearchPlan.scanIsShorter(401, 401, 100)).isFalse();
+        assertThat(SearchPlan.codeScanIsShorter(401, 401, 100)).isFalse();
     }
 
     @Test
