@@ -75,6 +75,8 @@ final class StoredCollection {
     private @Nullable Thread saving;
     /** What that thread waits for; under {@code lock}. */
     private @Nullable TableBuild<LiveTable> merging;
+    /** Whether the table is about to go, so that its graph is not worth waiting for; under {@code lock}. */
+    private boolean isClearing;
     /** Whether rows of the saved table are in no graph, so that each opening would build it anew; under {@code lock}. */
     private boolean isSavedWithoutGraph;
 
@@ -334,12 +336,18 @@ final class StoredCollection {
 
     void clear() {
         load();
-        stopMerging();
-        awaitSaving();
-        store.change(() -> {
-            requireOpen();
-            forget();
-        });
+        stopMerging(true);
+        try {
+            awaitSaving();
+            store.change(() -> {
+                requireOpen();
+                forget();
+            });
+        } finally {
+            lock.writeLock().lock();
+            isClearing = false;
+            lock.writeLock().unlock();
+        }
     }
 
     private void forget() {
@@ -355,6 +363,8 @@ final class StoredCollection {
             }
             index = new MetadataIndex();
             state = NONE;
+            lastTried = 0;
+            isSavedWithoutGraph = false;
             version++;
         } finally {
             lock.writeLock().unlock();
@@ -520,10 +530,8 @@ final class StoredCollection {
     /** Saves the table at once, for a process that is killed, and again once its graph is built, which may take minutes. */
     private void saveInBackground() {
         try {
-            if (hasChanged()) {
-                save();
-            }
-            if (merge()) {
+            boolean isSaved = !hasChanged() || isSaved();
+            if (merge() && isSaved) {
                 save();
             }
         } catch (TableClosedException | CancellationException ended) {
@@ -534,6 +542,17 @@ final class StoredCollection {
             endSaving();
         }
         saveIfChanged();
+    }
+
+    /** Saves the table; if that fails, its graph is built all the same. */
+    private boolean isSaved() {
+        try {
+            save();
+            return true;
+        } catch (IOException failed) {
+            warnUnsaved(failed);
+            return false;
+        }
     }
 
     private boolean hasChanged() {
@@ -551,7 +570,7 @@ final class StoredCollection {
         lock.writeLock().lock();
         try {
             requireOpen();
-            if (!isWithoutGraph(table())) {
+            if (isClearing || !isWithoutGraph(table())) {
                 return false;
             }
             begun = table().startMerge();
@@ -568,9 +587,10 @@ final class StoredCollection {
         return table.stats().parts() - table.graphParts() > 1;
     }
 
-    private void stopMerging() {
+    private void stopMerging(boolean clearing) {
         lock.writeLock().lock();
         try {
+            isClearing = clearing;
             if (merging != null) {
                 merging.cancel();
             }
@@ -667,7 +687,7 @@ final class StoredCollection {
         } finally {
             lock.writeLock().unlock();
         }
-        stopMerging();
+        stopMerging(false);
     }
 
     /** Saves the table if much has changed, and closes it. Called after {@link #refuse}. */

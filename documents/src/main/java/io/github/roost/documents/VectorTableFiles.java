@@ -3,6 +3,7 @@ package io.github.roost.documents;
 import io.github.roost.documents.file.CollectionState;
 import io.github.roost.documents.file.DocumentFile;
 import io.github.roost.index.hnsw.LiveTable;
+import io.github.roost.vector.ElementType;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -21,6 +22,8 @@ final class VectorTableFiles {
 
     /** Documents of which a collection takes less memory. */
     static final int FEW = 256;
+    /** Dimensions from which codes of 8 bits save searches more time than they cost memory. */
+    private static final int MIN_CODED = 64;
 
     private final OpenStore store;
     private final String name;
@@ -75,6 +78,8 @@ final class VectorTableFiles {
         LiveTable.Builder builder = LiveTable.builder().name(tableName()).metric(store.metric());
         if (areFew) {
             builder.mergeAfter(FEW);
+        } else if (state.dimension() >= MIN_CODED) {
+            builder.elementType(ElementType.INT8);
         }
         LiveTable table = builder.build(store.orchestrator(), state.dimension());
         try {

@@ -524,6 +524,21 @@ class DocumentStoreTest {
         }
     }
 
+    @Test
+    void aCollectionThatIsClearedIsSavedLikeANewOne() throws Exception {
+        List<Document> documents = many(12_000, 1);
+        try (DocumentStore store = DocumentStore.open(folder)) {
+            DocumentCollection collection = store.collection("one");
+            collection.put(documents);
+            collection.clear();
+            collection.put(documents);
+            while (!isSavedWithGraph()) {
+                Thread.sleep(50);
+            }
+            assertHolds(collection, documents);
+        }
+    }
+
     /** Whether the one saved table has its rows in a graph; false too if it is just being replaced. */
     private boolean isSavedWithGraph() throws IOException {
         try (Orchestrator orchestrator = Orchestrator.builder().build()) {

@@ -8,6 +8,7 @@ import io.github.roost.rows.Attributes;
 import io.github.roost.server.SearchAnswer.Ran;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -117,12 +118,15 @@ final class DescribedTable implements ServedTable {
      * Puts rows into the table, replacing rows with the same ids, whose keys remain, or with the same keys.
      *
      * @return number of new rows
+     * @throws Problem if two are the same row; then none is put
      */
     synchronized int put(List<NewVector> vectors) {
+        long[] ids = idsOf(vectors);
         int added = 0;
-        for (NewVector next : vectors) {
+        for (int i = 0; i < ids.length; i++) {
+            NewVector next = vectors.get(i);
             Item item = next.item();
-            long id = next.id() == null ? idFor(item.key()) : next.id();
+            long id = ids[i];
             changed.add(id);
             Item old = byId.get(id);
             if (item.key().isEmpty() && old != null) {
@@ -136,16 +140,30 @@ final class DescribedTable implements ServedTable {
         return added;
     }
 
-    /** The id of the row with a key, or one that no row has. */
-    private long idFor(String key) {
-        Long known = byKey.get(key);
-        if (known != null) {
-            return known;
+    /** The ids of rows that are put; a new key gets one that no other row has. */
+    private long[] idsOf(List<NewVector> vectors) {
+        Set<Long> taken = new HashSet<>();
+        long[] ids = new long[vectors.size()];
+        for (int i = 0; i < ids.length; i++) {
+            NewVector next = vectors.get(i);
+            Long known = next.id() == null ? byKey.get(next.item().key()) : next.id();
+            if (known != null) {
+                ids[i] = known;
+                if (!taken.add(known)) {
+                    throw new Problem(422, "vector " + i + " has the id or key of an earlier one, " + known);
+                }
+            }
         }
-        while (rows.vector(nextId) != null) {
-            nextId++;
+        for (int i = 0; i < ids.length; i++) {
+            String key = vectors.get(i).item().key();
+            if (vectors.get(i).id() == null && !byKey.containsKey(key)) {
+                while (rows.vector(nextId) != null || taken.contains(nextId)) {
+                    nextId++;
+                }
+                ids[i] = nextId++;
+            }
         }
-        return nextId;
+        return ids;
     }
 
     /** Removes a row; returns whether there was one. */

@@ -16,12 +16,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** The operations of the service, without routing and access checks, see {@link Routes}. Thread-safe. */
 final class Endpoints {
     private static final int MAX_VECTORS = 1_000;
+    private static final int MAX_KEY = 500;
+    private static final int MAX_SHOWN = 40;
+    /** Texts that could be taken for an id, or that a path cannot end with. */
+    private static final Pattern NO_KEY = Pattern.compile("[-+]?[0-9]+|\\.\\.?");
     /**
      * Maximum searches in flight per worker. Enough that no worker runs out of work, and so few that the last one is answered soon; further
      * searches are shed at no more cost than reading them.
@@ -188,6 +193,13 @@ final class Endpoints {
         for (PutRequest.PutVector next : requested) {
             String what = "vector " + vectors.size();
             String key = requested(next.key());
+            if (!isKey(key)) {
+                throw new Problem(
+                        422,
+                        what + ": a key must be a text of at most " + MAX_KEY
+                                + " characters that is no number and no . or .., got "
+                                + key.substring(0, Math.min(key.length(), MAX_SHOWN)));
+            }
             if (next.vector() == null || (next.id() == null) == key.isEmpty()) {
                 throw new Problem(422, what + " must have a vector, and an id or a key that is not empty");
             }
@@ -199,6 +211,13 @@ final class Endpoints {
             vectors.add(new NewVector(next.id(), item(what, String.valueOf(known), next), next.vector()));
         }
         return vectors;
+    }
+
+    /** Whether a text can be told from an id, and be a part of a path. */
+    private static boolean isKey(String key) {
+        return key.length() <= MAX_KEY
+                && !NO_KEY.matcher(key).matches()
+                && key.codePoints().noneMatch(point -> Character.getType(point) == Character.SURROGATE);
     }
 
     private static String requested(@Nullable String text) {

@@ -42,7 +42,7 @@ final class Routes {
         work(Method.GET, "/tables/{name}", endpoints::oneTable);
         work(Method.POST, "/tables/{name}/search", endpoints::searchOne);
         work(Method.POST, "/tables/{name}/vectors", endpoints::put);
-        work(Method.DELETE, "/tables/{name}/vectors/{id}", endpoints::remove);
+        work(Method.DELETE, "/tables/{name}/vectors/{+id}", endpoints::remove);
         work(Method.POST, "/search", endpoints::searchAll);
         work(Method.GET, "/phrases", endpoints::phrases);
         work(Method.GET, "/openapi.json", endpoints::description);

@@ -130,6 +130,10 @@ class RefusedRequestsTest {
                 "{\"vectors\":[{\"id\":1}]} | 422 | vector 0 must have a vector, and an id or a key that is not empty",
                 "{\"vectors\":[{\"key\":\"\",\"vector\":" + VECTOR
                         + "}]} | 422 | vector 0 must have a vector, and an id or a key",
+                "{\"vectors\":[{\"key\":\"-17\",\"vector\":" + VECTOR
+                        + "}]} | 422 | vector 0: a key must be a text of at most 500",
+                "{\"vectors\":[{\"key\":\"..\",\"vector\":" + VECTOR
+                        + "}]} | 422 | vector 0: a key must be a text of at most 500",
                 "{\"vectors\":[{\"id\":1,\"key\":\"one\",\"vector\":" + VECTOR
                         + "}]} | 422 | vector 0 must have a vector, and an id or a key",
                 "{\"vectors\":[{\"key\":\"one\",\"vector\":" + VECTOR + "},{\"key\":\"one\",\"vector\":" + VECTOR

@@ -216,6 +216,29 @@ class SearchOverHttpTest {
     }
 
     @Test
+    void aNewKeyTakesNoIdThatTheSameRequestNames() {
+        String row = ",\"vector\":" + Arrays.toString(QUERY) + "}";
+        service.post("/tables/games/vectors", "{\"vectors\":[{\"key\":\"before\"" + row + "]}");
+        long last = service.post("/tables/games/search", body(",\"k\":1"))
+                .json()
+                .at("/hits/0/id")
+                .asLong();
+        Answer put = service.post(
+                "/tables/games/vectors",
+                "{\"vectors\":[{\"key\":\"https://a.example/b?c#d\"" + row + ",{\"id\":" + (last + 1) + row
+                        + ",{\"key\":\"after\"" + row + "]}");
+        assertThat(put.json().path("added").asInt()).isEqualTo(3);
+        String same = "{\"vectors\":[{\"key\":\"after\"" + row + ",{\"id\":" + (last + 3) + row + "]}";
+        assertThat(service.post("/tables/games/vectors", same).status()).isEqualTo(422);
+        for (String removed :
+                List.of("before", "https:%2F%2Fa.example%2Fb%3Fc%23d", "after", String.valueOf(last + 1))) {
+            assertThat(service.delete("/tables/games/vectors/" + removed).status())
+                    .as(removed)
+                    .isEqualTo(200);
+        }
+    }
+
+    @Test
     void ofTwoRowsOfOneNameTheOneThatIsLeftIsStillKnownByIt() {
         String row = ",\"vector\":" + Arrays.toString(QUERY) + ",\"name\":\"twin\"}";
         service.post("/tables/games/vectors", "{\"vectors\":[{\"id\":6001" + row + ",{\"id\":6002" + row + "]}");
