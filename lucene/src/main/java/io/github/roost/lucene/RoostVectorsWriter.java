@@ -147,8 +147,9 @@ final class RoostVectorsWriter extends KnnVectorsWriter {
     private long writeGraph(
             FieldInfo field, FlatVectorsReader flat, KnnVectorValues values, @Nullable MergeState mergeState)
             throws IOException {
-        try (Arena arena = Arena.ofShared()) {
-            Graph graph = minSizes.hasGraph(values.size(), mergeState)
+        boolean linked = minSizes.hasGraph(values.size(), mergeState);
+        try (Arena arena = linked ? Arena.ofShared() : Arena.ofConfined()) {
+            Graph graph = linked
                     ? builds.run(betweenPieces -> build(field, flat, values, mergeState, arena, betweenPieces))
                     : codes(field, values, arena);
             // In the calling thread: Lucene lets only a merge's own thread wait for its turn to write.

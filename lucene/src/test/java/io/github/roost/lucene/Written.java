@@ -9,14 +9,14 @@ enum Written {
     /** Codes without a graph. */
     CODES(Integer.MAX_VALUE);
 
-    private final MinSizes minSizes;
+    private final int minForGraph;
 
     Written(int minForGraph) {
-        this.minSizes = new MinSizes(1, minForGraph, minForGraph);
+        this.minForGraph = minForGraph;
     }
 
     RoostVectorsFormat format(GraphBuilds builds) {
-        return new RoostVectorsFormat(16, 100, minSizes, builds);
+        return new RoostVectorsFormat(16, 100, new MinSizes(1, minForGraph, minForGraph), builds);
     }
 
     Codec codec() {

@@ -15,7 +15,7 @@ public final class CodeRecall {
     /** Queries of a sample by which codes are chosen for a table. */
     public static final int QUERIES = 32;
     /** Queries that notice in some milliseconds that codes cannot tell rows apart. */
-    public static final int FEW_QUERIES = 4;
+    public static final int FEW_QUERIES = 2;
 
     private static final int K = 10;
     private static final int ROWS_PER_QUERY = 256;

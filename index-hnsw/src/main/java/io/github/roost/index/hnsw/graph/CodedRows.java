@@ -25,7 +25,7 @@ public final class CodedRows implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(CodedRows.class);
 
     /** Rows of a usual sample per row of a small one. */
-    private static final int SMALLER_SAMPLE = 8;
+    private static final int SMALLER_SAMPLE = 16;
 
     private final Metric metric;
     private final int dimension;
@@ -34,12 +34,13 @@ public final class CodedRows implements AutoCloseable {
 
     private final int rows;
     private final long stride;
-    private final Arena arena = Arena.ofShared();
+    private final Arena arena;
     private final MemorySegment memory;
     /** Of codes: each row's term and scale. */
     private final float[] factors;
 
-    private CodedRows(Metric metric, int dimension, @Nullable ScalarQuantizer quantizer, int rows) {
+    private CodedRows(Metric metric, int dimension, @Nullable ScalarQuantizer quantizer, int rows, Arena arena) {
+        this.arena = arena;
         this.metric = metric;
         this.dimension = dimension;
         this.quantizer = quantizer;
@@ -71,7 +72,7 @@ public final class CodedRows implements AutoCloseable {
      * @param dimension components per vector, from 1 to 4,096
      * @param rows number of vectors, from 1
      * @param source the vectors
-     * @param quick whether the samples are small, so that some thousand rows take milliseconds
+     * @param quick whether the samples are small, so that some thousand rows take milliseconds; then only this thread may use the codes
      * @param betweenRows runs every few microseconds
      * @return their codes
      * @throws IOException if the source throws it
@@ -90,13 +91,18 @@ public final class CodedRows implements AutoCloseable {
                     CodeRecall.of(metric, quantizer, row -> read(source, row, dimension), rows, queries, betweenRows);
             GraphLayout.Choice choice = GraphLayout.byRecall(recall);
             if (choice.layout() == GraphLayout.INT8) {
-                return new CodedRows(metric, dimension, quantizer, rows).filled(source, betweenRows);
+                return new CodedRows(metric, dimension, quantizer, rows, arena(quick)).filled(source, betweenRows);
             }
             LOG.info("the graph of {} is laid out as {}: {}", name, choice.layout(), choice.reason());
         } catch (UncheckedIOException unreadable) {
             throw unreadable.getCause();
         }
-        return new CodedRows(metric, dimension, null, rows).filled(source, betweenRows);
+        return new CodedRows(metric, dimension, null, rows, arena(quick)).filled(source, betweenRows);
+    }
+
+    /** The end of a shared arena waits for all threads of the JVM. */
+    private static Arena arena(boolean quick) {
+        return quick ? Arena.ofConfined() : Arena.ofShared();
     }
 
     private static float[] read(Source source, int row, int dimension) {
@@ -123,7 +129,8 @@ public final class CodedRows implements AutoCloseable {
      */
     public static CodedRows ofBytes(Metric metric, int dimension, int rows, Source source, Runnable betweenRows)
             throws IOException {
-        return new CodedRows(metric, dimension, ScalarQuantizer.ofBytes(dimension), rows).filled(source, betweenRows);
+        return new CodedRows(metric, dimension, ScalarQuantizer.ofBytes(dimension), rows, Arena.ofShared())
+                .filled(source, betweenRows);
     }
 
     private CodedRows filled(Source source, Runnable betweenRows) throws IOException {
