@@ -139,13 +139,17 @@ public final class RowSearcher {
         int limit;
         // A scan that would exceed the visit limit is not begun: cut short, a scan is useless, but a graph search is
         // not.
-        if (SearchPlan.scanIsShorter(nodes, members, ef) && members <= visit.left()) {
+        boolean isCoded = image.shape().coded();
+        boolean scansVectors = isCoded
+                ? SearchPlan.scanOfFewIsShorter(nodes, members, ef)
+                : SearchPlan.scanIsShorter(nodes, members, ef);
+        if (scansVectors && members <= visit.left()) {
             limit = ef;
             searcher.scan(image, scratch, limit, allowed, 0, nodes, visit::requireWanted);
             touchedVectors(scratch, visit);
         } else {
             limit = reranked(k, ef);
-            if (image.shape().coded() && SearchPlan.codeScanIsShorter(nodes, members, ef) && members <= visit.left()) {
+            if (isCoded && SearchPlan.codeScanIsShorter(nodes, members, ef) && members <= visit.left()) {
                 scratch.scan();
             }
             if (searchGraph(ef, limit, allowed, scratch, visit)) {

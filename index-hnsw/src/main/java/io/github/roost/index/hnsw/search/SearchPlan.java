@@ -42,6 +42,14 @@ public final class SearchPlan {
         return EXACT_PER_EF * (1 + MORE_IF_FILTERED * (1 - share));
     }
 
+    /**
+     * As {@link #scanIsShorter(int, int, int)}, where codes can be scanned instead: then vectors are only if they are so few that the time
+     * hardly differs, since their scan is exact.
+     */
+    public static boolean scanOfFewIsShorter(int nodes, int allowed, int ef) {
+        return scanIsShorter(nodes, allowed, allowed < nodes ? Math.ceilDiv(ef, 1 + MORE_IF_FILTERED) : ef);
+    }
+
     /** As {@link #scanIsShorter(int, int, int)}, of a scan of codes, which have a quarter of the bytes of vectors. */
     public static boolean codeScanIsShorter(int nodes, int allowed, int ef) {
         return allowed < nodes && scanIsShorter(nodes, allowed, 2 * ef);

@@ -19,6 +19,9 @@ class SearchPlanTest {
     void moreIsScannedWithAFilterAndMoreByCodesThanByVectors() {
         assertThat(SearchPlan.scanIsShorter(100_000, 12_500, 100)).isFalse();
         assertThat(SearchPlan.codeScanIsShorter(100_000, 12_500, 100)).isTrue();
+        assertThat(SearchPlan.scanOfFewIsShorter(100_000, 10_000, 100)).isFalse();
+        assertThat(SearchPlan.scanOfFewIsShorter(100_000, 6_000, 100)).isTrue();
+        assertThat(SearchPlan.scanOfFewIsShorter(400, 400, 100)).isTrue();
         assertThat(SearchPlan.codeScanIsShorter(100_000, 25_000, 100)).isFalse();
         assertThat(SearchPlan.scanIsShorter(400, 400, 100)).isTrue();
         assertThat(SearchPlan.scanIsShorter(401, 401, 100)).isFalse();
