@@ -49,7 +49,7 @@ class LauncherTest {
         try (OutputStream out = Files.newOutputStream(jar)) {
             new JarOutputStream(out, manifest).close();
         }
-        Files.createFile(target.resolve("roost.built"));
+        Files.writeString(target.resolve("roost.built"), "x86_64 aarch64");
         Files.createFile(target.resolve("aot.log"));
         FloatVectors.write(checkout.resolve("ascii.fvecs"), MadeUp.gaussian(50, 4, new Random(1)));
     }
