@@ -344,9 +344,7 @@ final class StoredCollection {
                 forget();
             });
         } finally {
-            lock.writeLock().lock();
-            isClearing = false;
-            lock.writeLock().unlock();
+            stopMerging(false);
         }
     }
 
@@ -587,6 +585,7 @@ final class StoredCollection {
         return table.stats().parts() - table.graphParts() > 1;
     }
 
+    /** @param clearing whether none may begin, either */
     private void stopMerging(boolean clearing) {
         lock.writeLock().lock();
         try {
