@@ -33,7 +33,7 @@ class LinuxMemoryHeadersTest extends HeadersContract {
     @Override
     protected Map<String, Long> values() throws Exception {
         Map<String, Long> values = new HashMap<>(constants(LinuxMemory.class, name -> switch (name) {
-            case "NO_FILE", "THIS_PROCESS", "HUGE_PAGE", "PAGE", "PAGES_PER_CALL" -> "";
+            case "NO_FILE", "THIS_PROCESS", "HUGE_PAGE", "UNUSED_SHARE", "PAGE", "PAGES_PER_CALL" -> "";
             case "PROT_READ_WRITE" -> "PROT_READ | PROT_WRITE";
             case "MAP_PRIVATE_ANONYMOUS" -> "MAP_PRIVATE | MAP_ANONYMOUS";
             default -> name;
