@@ -45,7 +45,7 @@ class SearchEffortTest {
 
     @BeforeAll
     static void write() throws IOException {
-        try (IndexWriter writer = new IndexWriter(DIRECTORY, new IndexWriterConfig().setCodec(new RoostCodec()))) {
+        try (IndexWriter writer = new IndexWriter(DIRECTORY, new IndexWriterConfig().setCodec(Written.GRAPH.codec()))) {
             for (int i = 0; i < DOCUMENTS; i++) {
                 Document document = new Document();
                 document.add(new KnnFloatVectorField("vector", gaussian(DIMENSION, RANDOM)));
