@@ -123,7 +123,8 @@ struct progress {
  * `log` for all nodes plus a tile, `found` for `width` entries, `weights` for MAX_PARTS * MAX_DIMENSIONS bytes: the
  * parts of the query's weights, at every MAX_DIMENSIONS, each zero-padded to a multiple of CODE_LANES. After a search over codes the
  * nearest `most_reranked` found nodes are reranked and the rest is dropped. `budget` is the work of one call, in distances: a
- * positive multiple of TILE. If `scanned` is not 0, all allowed nodes are compared, and no links are followed. A call may exceed it by a quarter, plus the check of one node's neighbors.
+ * positive multiple of TILE. A call may exceed it by a quarter, plus the check of one node's neighbors. If `scanned` is not 0, no links are
+ * followed, and all allowed nodes are compared.
  *
  * An entry is a distance and a node packed into one signed 64-bit number with their order (see key()).
  */

@@ -336,7 +336,7 @@ final class StoredCollection {
 
     void clear() {
         load();
-        stopMerging(true);
+        setClearing(true);
         try {
             awaitSaving();
             store.change(() -> {
@@ -344,7 +344,7 @@ final class StoredCollection {
                 forget();
             });
         } finally {
-            stopMerging(false);
+            setClearing(false);
         }
     }
 
@@ -460,9 +460,7 @@ final class StoredCollection {
     private static @Nullable SearchResult found(
             LiveTable table, SearchRequest request, FilterCache.@Nullable Rows allowed) {
         try {
-            if (allowed != null
-                    && allowed.set().getCardinality()
-                            <= (allowed.filter().isCached() ? FEW_OF_KNOWN_FILTER : FEW_OF_NEW_FILTER)) {
+            if (allowed != null && areFew(allowed)) {
                 return FewRows.search(table, request, allowed.set());
             }
             return table.search(allowed == null ? request : request.filter(allowed.filter()))
@@ -478,6 +476,11 @@ final class StoredCollection {
             }
             throw failed;
         }
+    }
+
+    private static boolean areFew(FilterCache.Rows allowed) {
+        int few = allowed.filter().isCached() ? FEW_OF_KNOWN_FILTER : FEW_OF_NEW_FILTER;
+        return allowed.set().getCardinality() <= few;
     }
 
     private @Nullable List<DocumentCollection.Match> matches(
@@ -528,7 +531,7 @@ final class StoredCollection {
     /** Saves the table at once, for a process that is killed, and again once its graph is built, which may take minutes. */
     private void saveInBackground() {
         try {
-            boolean isSaved = !hasChanged() || isSaved();
+            boolean isSaved = !hasChanged() || trySave();
             if (merge() && isSaved) {
                 save();
             }
@@ -543,7 +546,7 @@ final class StoredCollection {
     }
 
     /** Saves the table; if that fails, its graph is built all the same. */
-    private boolean isSaved() {
+    private boolean trySave() {
         try {
             save();
             return true;
@@ -585,16 +588,22 @@ final class StoredCollection {
         return table.stats().parts() - table.graphParts() > 1;
     }
 
-    /** @param clearing whether none may begin, either */
-    private void stopMerging(boolean clearing) {
+    private void setClearing(boolean value) {
         lock.writeLock().lock();
         try {
-            isClearing = clearing;
-            if (merging != null) {
-                merging.cancel();
+            isClearing = value;
+            if (value) {
+                cancelMerging();
             }
         } finally {
             lock.writeLock().unlock();
+        }
+    }
+
+    /** Called under {@code lock}. */
+    private void cancelMerging() {
+        if (merging != null) {
+            merging.cancel();
         }
     }
 
@@ -683,10 +692,10 @@ final class StoredCollection {
         lock.writeLock().lock();
         try {
             isClosed = true;
+            cancelMerging();
         } finally {
             lock.writeLock().unlock();
         }
-        stopMerging(false);
     }
 
     /** Saves the table if much has changed, and closes it. Called after {@link #refuse}. */

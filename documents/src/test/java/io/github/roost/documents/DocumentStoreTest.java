@@ -493,9 +493,7 @@ class DocumentStoreTest {
         List<Document> documents = many(10_000, 1);
         try (DocumentStore store = DocumentStore.open(folder)) {
             store.collection("one").put(documents);
-            while (!isSavedWithGraph()) {
-                Thread.sleep(50);
-            }
+            awaitSavedWithGraph();
             store.collection("one").put(documents.subList(0, 10));
         }
         assertThat(isSavedWithGraph()).isTrue();
@@ -513,9 +511,7 @@ class DocumentStoreTest {
         }
         try (DocumentStore store = DocumentStore.open(folder)) {
             assertHolds(store.collection("one"), documents);
-            while (!isSavedWithGraph()) {
-                Thread.sleep(50);
-            }
+            awaitSavedWithGraph();
         }
         try (DocumentStore store = DocumentStore.open(folder)) {
             assertHolds(store.collection("one"), documents);
@@ -532,10 +528,14 @@ class DocumentStoreTest {
             collection.put(documents);
             collection.clear();
             collection.put(documents);
-            while (!isSavedWithGraph()) {
-                Thread.sleep(50);
-            }
+            awaitSavedWithGraph();
             assertHolds(collection, documents);
+        }
+    }
+
+    private void awaitSavedWithGraph() throws Exception {
+        while (!isSavedWithGraph()) {
+            Thread.sleep(50);
         }
     }
 
@@ -564,9 +564,7 @@ class DocumentStoreTest {
         assertThat(savedTables()).hasSize(1);
         try (DocumentStore store = DocumentStore.open(folder)) {
             assertHolds(store.collection("one"), documents);
-            while (!isSavedWithGraph()) {
-                Thread.sleep(50);
-            }
+            awaitSavedWithGraph();
         }
         byte[] saved = Files.readAllBytes(savedTables().getFirst());
         try (DocumentStore store = DocumentStore.open(folder)) {

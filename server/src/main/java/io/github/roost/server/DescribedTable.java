@@ -8,7 +8,7 @@ import io.github.roost.rows.Attributes;
 import io.github.roost.server.SearchAnswer.Ran;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -142,28 +142,28 @@ final class DescribedTable implements ServedTable {
 
     /** The ids of rows that are put; a new key gets one that no other row has. */
     private long[] idsOf(List<NewVector> vectors) {
-        Set<Long> taken = new HashSet<>();
-        long[] ids = new long[vectors.size()];
-        for (int i = 0; i < ids.length; i++) {
-            NewVector next = vectors.get(i);
-            Long known = next.id() == null ? byKey.get(next.item().key()) : next.id();
-            if (known != null) {
-                ids[i] = known;
-                if (!taken.add(known)) {
-                    throw new Problem(422, "vector " + i + " has the id or key of an earlier one, " + known);
-                }
+        // Each row's id, or its key if that is new.
+        Set<Object> all = new LinkedHashSet<>();
+        for (NewVector next : vectors) {
+            String key = next.item().key();
+            Long id = next.id() == null ? byKey.get(key) : next.id();
+            if (!all.add(id == null ? key : id)) {
+                throw new Problem(
+                        422,
+                        "vector " + all.size() + " has the id or key of an earlier one, "
+                                + (next.id() == null ? key : next.id()));
             }
         }
-        for (int i = 0; i < ids.length; i++) {
-            String key = vectors.get(i).item().key();
-            if (vectors.get(i).id() == null && !byKey.containsKey(key)) {
-                while (rows.vector(nextId) != null || taken.contains(nextId)) {
-                    nextId++;
-                }
-                ids[i] = nextId++;
-            }
+        return all.stream()
+                .mapToLong(row -> row instanceof Long id ? id : newId(all))
+                .toArray();
+    }
+
+    private long newId(Set<Object> taken) {
+        while (rows.vector(nextId) != null || taken.contains(nextId)) {
+            nextId++;
         }
-        return ids;
+        return nextId++;
     }
 
     /** Removes a row; returns whether there was one. */

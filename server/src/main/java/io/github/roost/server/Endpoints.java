@@ -11,10 +11,8 @@ import io.github.roost.vector.VectorTable;
 import io.helidon.http.HeaderNames;
 import io.helidon.webserver.http.ServerRequest;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
@@ -189,7 +187,6 @@ final class Endpoints {
                     "vectors must have between 1 and 1,000 entries, got " + (requested == null ? 0 : requested.size()));
         }
         List<NewVector> vectors = new ArrayList<>();
-        Set<Object> all = new HashSet<>();
         for (PutRequest.PutVector next : requested) {
             String what = "vector " + vectors.size();
             String key = requested(next.key());
@@ -204,11 +201,7 @@ final class Endpoints {
                 throw new Problem(422, what + " must have a vector, and an id or a key that is not empty");
             }
             Searches.requireVector(what, next.vector(), rows.dimension(), rows.metric());
-            Object known = next.id() == null ? key : next.id();
-            if (!all.add(known)) {
-                throw new Problem(422, what + " has the id or key of an earlier one, " + known);
-            }
-            vectors.add(new NewVector(next.id(), item(what, String.valueOf(known), next), next.vector()));
+            vectors.add(new NewVector(next.id(), item(what, key, next), next.vector()));
         }
         return vectors;
     }
@@ -224,10 +217,11 @@ final class Endpoints {
         return text == null ? "" : text;
     }
 
-    private static Item item(String what, String known, PutRequest.PutVector requested) {
+    private static Item item(String what, String key, PutRequest.PutVector requested) {
         Map<String, JsonNode> attributes = requested.attributes();
+        String known = key.isEmpty() ? String.valueOf(requested.id()) : key;
         return new Item(
-                requested(requested.key()),
+                key,
                 requested.name() == null ? known : requested.name(),
                 requested(requested.text()),
                 attributes == null ? RowAttributes.NONE : RowAttributes.of(what + ": attributes", attributes));

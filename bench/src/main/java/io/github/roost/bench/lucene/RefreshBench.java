@@ -9,7 +9,6 @@ import io.github.roost.simulator.options.NumberOption;
 import io.github.roost.simulator.options.Options;
 import io.github.roost.simulator.options.Output;
 import io.github.roost.testkit.Mixture;
-import io.github.roost.vector.VectorFile;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -116,13 +115,8 @@ public final class RefreshBench implements Callable<Integer> {
             Path file = data.equals("minilm")
                     ? RealData.files(count + QUERIES, output::progress).vectors()
                     : Path.of(data);
-            try (VectorFile vectors = VectorFile.open(file)) {
-                Options.require("--documents", count, 1, vectors.size() - QUERIES);
-                all = new float[count + QUERIES][vectors.dimension()];
-                for (int row = 0; row < all.length; row++) {
-                    vectors.read(row, all[row]);
-                }
-            }
+            all = RealData.vectors(file, count + QUERIES);
+            Options.require("--documents", count, 1, all.length - QUERIES);
         }
         return new RefreshLoad(Arrays.copyOf(all, count), Arrays.copyOfRange(all, count, all.length));
     }

@@ -70,10 +70,6 @@ record RefreshLoad(float[][] rows, float[][] queries) {
         Latencies refresh() {
             return Latencies.ofNanos(refreshes);
         }
-
-        Latencies search() {
-            return Latencies.ofNanos(searches);
-        }
     }
 
     /** Adds documents as fast as one thread can; returns the seconds until all merges have ended. */

@@ -107,7 +107,12 @@ public final class RealData {
         }
     }
 
-    private static float[][] vectors(Path file, int max) throws IOException {
+    /**
+     * Reads vectors.
+     *
+     * @param max the most to read
+     */
+    public static float[][] vectors(Path file, int max) throws IOException {
         try (VectorFile vectors = VectorFile.open(file)) {
             float[][] read = new float[Math.min(vectors.size(), max)][vectors.dimension()];
             for (int row = 0; row < read.length; row++) {

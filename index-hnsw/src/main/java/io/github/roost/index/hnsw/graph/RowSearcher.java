@@ -136,20 +136,21 @@ public final class RowSearcher {
         int nodes = image.shape().nodes();
         NodeSet allowed = scratch.both(image, alive.nodes(), wanted.nodes(), visit::requireWanted);
         int members = Math.min(nodes, allowed.size());
-        int limit;
-        // A scan that would exceed the visit limit is not begun: cut short, a scan is useless, but a graph search is
-        // not.
         boolean isCoded = image.shape().coded();
         boolean scansVectors = isCoded
                 ? SearchPlan.scanOfFewIsShorter(nodes, members, ef)
                 : SearchPlan.scanIsShorter(nodes, members, ef);
-        if (scansVectors && members <= visit.left()) {
+        // A scan that would exceed the visit limit is not begun: cut short, a scan is useless, but a graph search is
+        // not.
+        boolean mayScan = members <= visit.left();
+        int limit;
+        if (scansVectors && mayScan) {
             limit = ef;
             searcher.scan(image, scratch, limit, allowed, 0, nodes, visit::requireWanted);
             touchedVectors(scratch, visit);
         } else {
             limit = reranked(k, ef);
-            if (isCoded && SearchPlan.codeScanIsShorter(nodes, members, ef) && members <= visit.left()) {
+            if (isCoded && mayScan && SearchPlan.codeScanIsShorter(nodes, members, ef)) {
                 scratch.scan();
             }
             if (searchGraph(ef, limit, allowed, scratch, visit)) {

@@ -248,7 +248,7 @@ public final class SearchScratch implements GraphSearcher.Found, GraphSearcher.Q
         return common;
     }
 
-    /** On huge pages, unlike {@link ScratchMemory}: searches access it at random. */
+    /** On huge pages if it is large, unlike {@link ScratchMemory}: searches access it at random. */
     static MemorySegment zeroes(long bytes) {
         return DomainMemory.allocate(bytes, Arena.ofAuto());
     }
