@@ -218,7 +218,7 @@ public final class RowsClient implements AutoCloseable {
         }
         Fetch fetch = new Fetch(table, version, keys, List.of(columns), System.nanoTime() + deadline.toNanos());
         fetch.result.orTimeout(deadline.toNanos(), TimeUnit.NANOSECONDS);
-        var _ = fetch.result.whenComplete((rows, failure) -> fetch.cancelAll());
+        var _ = fetch.result.whenComplete((rows, failure) -> fetch.cancelRows());
         fetch.begin();
         return fetch.result.exceptionallyCompose(failure -> CompletableFuture.failedFuture(
                 failure instanceof TimeoutException ? fetch.timedOut(deadline) : failure));
@@ -385,14 +385,20 @@ public final class RowsClient implements AutoCloseable {
             }
         }
 
-        /** Ends all requests, when the batch is done. */
-        synchronized void cancelAll() {
+        /**
+         * Ends the requests for rows, when the batch is done. Those for views go on: a batch is usually done before a server that has joined has
+         * answered, and without its view no batch would ever ask it for rows.
+         */
+        synchronized void cancelRows() {
             if (watch != null) {
                 watch.cancel(false);
             }
-            List<Sent> left = List.copyOf(sent.values());
-            sent.clear();
-            left.forEach(one -> one.call.cancel("the batch is done", null));
+            for (Sent one : List.copyOf(sent.values())) {
+                if (one.ask.shard() != Batch.NO_SHARD) {
+                    sent.remove(one.ask.id());
+                    one.call.cancel("the batch is done", null);
+                }
+            }
         }
 
         private void proceed(List<Ask> asks) {

@@ -563,6 +563,28 @@ class TableServiceTest {
     }
 
     @Test
+    void aServerThatJoinsIsKnownThoughBatchesAreDoneBeforeItAnswers() throws IOException {
+        start(1);
+        roll(1, 1);
+        RowsNode node = members.getFirst().node;
+        ServerView view = new ServerView("late", 7, node.view().versions());
+        Server late = serving((request, to) -> {
+            LockSupport.parkNanos(100_000_000);
+            to.onNext(Wire.Reply.without(view));
+            to.onCompleted();
+        });
+        try (RowsClient client = new RowsClient(registry)) {
+            registry.register(
+                    "late", (InetSocketAddress) late.getListenSockets().getFirst());
+            while (!client.known(ITEMS).views().containsKey("late")) {
+                assertRows(fetch(client, 7), new long[] {7});
+            }
+        } finally {
+            late.shutdownNow();
+        }
+    }
+
+    @Test
     void aServerThatCannotBeAskedFailsItsOwnRequestsAlone() throws IOException {
         InetSocketAddress misspelt = InetSocketAddress.createUnresolved("no-such-host.invalid", 7);
         InetSocketAddress elsewhere = new InetSocketAddress(InetAddress.getByAddress(new byte[] {10, 1, 2, 3}), 7);
