@@ -54,7 +54,7 @@ import org.junit.jupiter.api.io.TempDir;
 @SuppressWarnings("NullAway.Init")
 class CompressionTest {
     private static final String ITEMS = "items";
-    private static final Duration DEADLINE = Duration.ofSeconds(20);
+    private static final Duration DEADLINE = Duration.ofSeconds(100);
     private static final int ROWS = 1_000;
     private static final long[] ALL = LongStream.range(0, ROWS).toArray();
 

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ContentTest {
     private static final String ITEMS = "items";
     private static final long[] KEYS = LongStream.range(0, 64).toArray();
-    private static final Duration DEADLINE = Duration.ofSeconds(20);
+    private static final Duration DEADLINE = Duration.ofSeconds(100);
 
     @TempDir
     private Path folder;

@@ -67,7 +67,7 @@ class TableServiceTest {
     private static final Schema SCHEMA = Schema.of(Column.ofLong("version"), Column.ofText("name"));
     private static final int KEYS = 1_000;
     private static final int[] SHARDS = {3, 5, 4};
-    private static final Duration DEADLINE = Duration.ofSeconds(20);
+    private static final Duration DEADLINE = Duration.ofSeconds(100);
     private static final String ITEMS = "items";
 
     /** Rows that tell of which key and version they are. */

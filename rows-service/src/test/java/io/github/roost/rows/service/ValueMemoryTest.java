@@ -40,7 +40,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ValueMemoryTest {
     private static final String ITEMS = "items";
-    private static final Duration DEADLINE = Duration.ofSeconds(20);
+    private static final Duration DEADLINE = Duration.ofSeconds(100);
     private static final int KEYS = 5_000;
     private static final int SHARDS = 3;
     private static final Served ALL = new Served(SHARDS, Set.of(0, 1, 2));
