@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Tag("program")
 class KilledStoreTest {
-    private static final int KILLS = Effort.times(8);
+    private static final int KILLS = Effort.times(20);
     private static final int IDS = 6_000;
     private static final int MOST_OF_A_CHANGE = 300;
 

@@ -35,11 +35,6 @@ public record CollectionState(int number, int dimension, int nextRow, long chang
         return new CollectionState(in.getInt(), in.getInt(), in.getInt(), in.getLong(), in.getLong());
     }
 
-    /** {@return this state with a dimension} */
-    public CollectionState withDimension(int value) {
-        return new CollectionState(number, value, nextRow, change, snapshot);
-    }
-
     /** {@return this state with another next row} */
     public CollectionState withNextRow(int value) {
         return new CollectionState(number, dimension, value, change, snapshot);
