@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A store in a {@link StoreProcess}, which can be restarted. Not thread-safe. */
 final class RunningStore implements AutoCloseable {
-    /** Of each store; LangChain4j's writes all vectors as one text. */
+    /** Of each store; those in memory write all vectors as one text. */
     private static final String HEAP = "-Xmx5g";
 
     private static final int MAX_CLOSE_SECONDS = 60;

@@ -29,6 +29,7 @@ import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import org.apache.lucene.util.Version;
+import org.springframework.ai.vectorstore.SimpleVectorStore;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -43,8 +44,8 @@ import picocli.CommandLine.Option;
         description = {
             "Embedded stores of texts with vectors and metadata: adding, searching with and without filters, restarts,"
                     + " memory.",
-            "Roost's, an index of Lucene, a table of H2 that is scanned, and LangChain4j's store in memory. A store"
-                    + " searches with the least effort whose recall is at least .99, if one is."
+            "Roost's, an index of Lucene, tables of H2 and SQLite that are scanned, and the stores in memory of LangChain4j"
+                    + " and Spring AI. A store searches with the least effort whose recall is at least .99, if one is."
         })
 public final class StoresBench implements Callable<Integer> {
     private static final double RECALL = .99;
@@ -279,6 +280,8 @@ public final class StoresBench implements Callable<Integer> {
                 new TreeMap<>(Map.of(
                         "lucene", Version.LATEST.toString(),
                         "h2", Provenance.versionOf(org.h2.Driver.class),
+                        "sqlite-jdbc", Provenance.versionOf(org.sqlite.JDBC.class),
+                        "spring-ai", Provenance.versionOf(SimpleVectorStore.class),
                         "langchain4j",
                                 Provenance.versionOf(
                                         dev.langchain4j.store.embedding.inmemory.InMemoryEmbeddingStore.class))));

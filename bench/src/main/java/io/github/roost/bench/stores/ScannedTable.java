@@ -15,10 +15,10 @@ import java.util.PriorityQueue;
 import org.apache.lucene.util.VectorUtil;
 
 /**
- * A table of H2 with indexes on the metadata, whose allowed vectors are all compared in Java. A commit is written when it returns; H2 does not
- * ask the disk to keep it, so a crash of the machine, unlike one of the process, may lose it.
+ * A table of an embedded database with indexes on the metadata, whose allowed vectors are all compared in Java. A commit is written when it returns;
+ * neither database asks the disk to keep it, so a crash of the machine, unlike one of the process, may lose it.
  */
-final class H2Store implements TextStore {
+final class ScannedTable implements TextStore {
     private static final int EXACT = 0;
     private static final String COLUMNS = " varchar not null";
 
@@ -29,8 +29,8 @@ final class H2Store implements TextStore {
 
     private record Near(int number, float product) {}
 
-    H2Store(Path folder) throws SQLException {
-        this.url = "jdbc:h2:" + folder.toAbsolutePath().resolve("texts") + ";WRITE_DELAY=0;DB_CLOSE_ON_EXIT=FALSE";
+    private ScannedTable(String url) throws SQLException {
+        this.url = url;
         this.writer = connection();
         writer.setAutoCommit(false);
         try (Statement statement = writer.createStatement()) {
@@ -41,6 +41,17 @@ final class H2Store implements TextStore {
             statement.execute("create index if not exists sources on texts (" + StoredText.SOURCE + ")");
             writer.commit();
         }
+    }
+
+    static ScannedTable ofH2(Path folder) throws SQLException {
+        return new ScannedTable(
+                "jdbc:h2:" + folder.toAbsolutePath().resolve("texts") + ";WRITE_DELAY=0;DB_CLOSE_ON_EXIT=FALSE");
+    }
+
+    /** With a log beside the file, so that searches and a change do not wait for each other. */
+    static ScannedTable ofSqlite(Path folder) throws SQLException {
+        return new ScannedTable("jdbc:sqlite:" + folder.toAbsolutePath().resolve("texts.sqlite")
+                + "?journal_mode=WAL&synchronous=NORMAL&busy_timeout=60000");
     }
 
     private Connection connection() {
