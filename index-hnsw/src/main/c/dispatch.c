@@ -76,7 +76,7 @@ int32_t roost_hnsw_search(int32_t isa, const struct image *image, const uint8_t 
 }
 
 void roost_hnsw_end_search(struct progress *progress) {
-    if (progress->phase == DESCENDING || progress->phase == SEARCHING) {
+    if (progress->phase == STARTING || progress->phase == DESCENDING || progress->phase == SEARCHING) {
         progress->next = 0;
         progress->phase = FORGETTING;
     }

@@ -6,8 +6,8 @@
 
 /*
  * A graph under construction, written by GraphInsertion.java, which defines the same layout: an image whose vectors, and codes if
- * it is coded, are all set, with initially empty neighbor lists. Nodes are inserted in the order of their numbers, from the top
- * layer down, so node 0 is the entry point throughout.
+ * it is coded, are all set, with initially empty neighbor lists. Nodes are numbered from the top layer down, and node
+ * 0 is inserted first, so it is the entry point throughout.
  *
  * Several threads insert concurrently. A list is changed only by the thread that holds its node's lock; searches read it without a
  * lock. A slot of a list always contains -1 or a node of that layer whose vector is complete, because slots are single words, stored

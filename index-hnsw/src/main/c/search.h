@@ -18,6 +18,8 @@
 enum content { VECTORS, CODES_AND_VECTORS, CODES };
 
 #define MAX_LEVELS 64
+/* Under inner product the descent begins at the nearest of so many of the first nodes, if as many are in upper layers. */
+#define MAX_STARTS 256
 #define MAX_DIMENSIONS 4096
 
 /*
@@ -66,6 +68,8 @@ struct image {
 /* The phase of a search. */
 enum phase {
     BEGUN,
+    /* Looks for the node where the descent begins. */
+    STARTING,
     /* The upper layers, from the top down. */
     DESCENDING,
     /* Layer 0. */

@@ -63,6 +63,36 @@ INLINE const int32_t *upper_neighbors(const struct image *image, int32_t level, 
     return lists + node * image->upper_degree;
 }
 
+/*
+ * Finds the node where the descent begins: node 0, but under inner product the nearest of the first ones, which are in upper layers. There a greedy
+ * search would stay among the largest rows, although smaller ones in the query's direction have larger products with it.
+ */
+INLINE void start(const struct search *search) {
+    const struct image *image = search->image;
+    struct progress *progress = search->progress;
+    const int32_t upper = image->levels > 0 ? image->level_counts[0] : 1;
+    const int32_t all = !search->inner_product ? 1 : upper < MAX_STARTS ? upper : MAX_STARTS;
+    int32_t nodes[MAX_STARTS + TILE];
+    float distances[MAX_STARTS + TILE] __attribute__((aligned(64)));
+    const int32_t count = cut(all - (int32_t)progress->next, progress->left + search->budget / 4);
+    for (int32_t i = 0; i < count; i++) nodes[i] = (int32_t)progress->next + i;
+    measure(search, nodes, count, distances);
+    for (int32_t i = 0; i < count; i++) {
+        const int64_t entry = key(distances[i], nodes[i]);
+        if (nodes[i] == 0 || entry < progress->nearest) progress->nearest = entry;
+    }
+    progress->left -= count;
+    progress->next += count;
+    if (progress->next < all) return;
+    progress->from = progress->nearest;
+    progress->level = 0;
+    while (progress->level < image->levels && node_of(progress->from) < image->level_counts[progress->level])
+        progress->level++;
+    progress->next = 0;
+    progress->waiting = 0;
+    progress->phase = DESCENDING;
+}
+
 /* Greedy descent through the upper layers, down to layer 1; its result becomes the entry point of layer 0. */
 INLINE void descend(const struct search *search) {
     const struct image *image = search->image;
@@ -70,14 +100,12 @@ INLINE void descend(const struct search *search) {
     int32_t nodes[MAX_NEIGHBORS];
     float distances[MAX_NEIGHBORS] __attribute__((aligned(64)));
     if (progress->phase == BEGUN) {
-        nodes[0] = 0;
-        measure(search, nodes, 1, distances);
-        progress->from = progress->nearest = key(distances[0], 0);
-        progress->level = image->levels;
         progress->next = 0;
-        progress->waiting = 0;
-        progress->left--;
-        progress->phase = DESCENDING;
+        progress->phase = STARTING;
+    }
+    while (progress->phase == STARTING) {
+        if (progress->left <= 0) return;
+        start(search);
     }
     while (progress->level >= 1) {
         if (progress->left <= 0) return;

@@ -13,6 +13,7 @@ import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.VectorTable;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterAll;
@@ -93,6 +94,28 @@ class OddRowsTest {
         assertAsGoodAsFloats(metric, GraphLayout.INT8);
         Arrays.fill(rows[ODD], size);
         assertAsGoodAsFloats(metric, GraphLayout.INT8);
+    }
+
+    /** Clusters in several directions, near which the queries are too. */
+    @ParameterizedTest
+    @CsvSource({"0, FLOAT32", "0, INT8", "1, FLOAT32", "1, INT8"})
+    void largeProductsAreFoundInEachClusterHoweverLargeItsRowsAre(double spreadOfLengths, ElementType type) {
+        Random random = new Random(3);
+        float[][] centers = gaussian(15, DIMENSION, random);
+        for (float[] center : centers) {
+            Fixtures.scaled(new float[][] {center}, (float) (5 * Math.exp(spreadOfLengths * random.nextGaussian())));
+        }
+        for (float[][] some : List.of(rows, queries)) {
+            for (float[] row : some) {
+                float[] center = centers[random.nextInt(centers.length)];
+                for (int i = 0; i < row.length; i++) {
+                    row[i] += center[i];
+                }
+            }
+        }
+        try (HnswTable table = table(Metric.INNER_PRODUCT, type)) {
+            assertThat(recall(table)).isGreaterThan(.9);
+        }
     }
 
     @ParameterizedTest

@@ -109,11 +109,11 @@ public final class GraphBuild {
 
     /** @param normsVary whether the nodes are in the order of their norms, which vary, under inner product */
     private GraphImage insert(GraphRows rows, DistinctRows distinct, NormedRows vectors, boolean normsVary) {
-        // The largest rows as the upper layers: a search for large products begins among them.
         NodeLevels levels = normsVary
                 ? NodeLevels.inOrder(distinct.nodes(), options.m())
                 : work.once(() -> NodeLevels.random(distinct.nodes(), options.m()));
         DistinctRows nodes = distinct.ordered(levels.order());
+        int[] insertion = levels.insertion();
         int count = nodes.nodes();
         work.phase(progress(INSERTED, normsVary), 3L * count);
         try (GraphInsertion graph = new GraphInsertion(
@@ -133,12 +133,12 @@ public final class GraphBuild {
             });
             int alone = Math.min(count, ALONE);
             work.run(1, 1, (from, to) -> {
-                for (int node = 0; node < alone; node++) {
+                for (int i = 0; i < alone; i++) {
                     work.yieldToSearches();
-                    graph.insert(node, work::yieldToSearches);
+                    graph.insert(insertion[i], work::yieldToSearches);
                 }
             });
-            work.forEach(count - alone, RUN, node -> graph.insert(alone + node, work::yieldToSearches));
+            work.forEach(count - alone, RUN, i -> graph.insert(insertion[alone + i], work::yieldToSearches));
             work.forEach(count, ALONE, graph::trim);
             work.once(() -> {
                 graph.linkRare(work::yieldToSearches);

@@ -7,10 +7,12 @@ import io.github.roost.index.hnsw.search.GraphImage;
 import io.github.roost.index.hnsw.search.GraphSearcher;
 import io.github.roost.index.hnsw.search.NodeSet;
 import io.github.roost.index.hnsw.search.SearchScratch;
+import io.github.roost.vector.Vectors;
 import io.github.roost.vector.spi.BuildWork;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.function.IntConsumer;
+import java.util.stream.IntStream;
 
 /**
  * Adds a second kind of neighbors to an inner-product graph of rows whose norms vary: the nodes with the largest product with each
@@ -38,6 +40,8 @@ final class InnerProductLinks {
     private final MemorySegment near;
     /** Each node's neighbors by inner product, largest first; only {@code degree}, because a list takes no more of them. */
     private final MemorySegment large;
+    /** The nodes that have found each node, as {@code large} has those found; of too many, those of the largest norms. */
+    private final MemorySegment finders;
 
     private InnerProductLinks(
             BuildWork work, GraphImage image, GraphSearcher searcher, int efConstruction, BuildMemory memory) {
@@ -49,11 +53,12 @@ final class InnerProductLinks {
         long bytes = (long) image.shape().nodes() * degree * Integer.BYTES;
         this.near = memory.allocate(bytes);
         this.large = memory.allocate(bytes);
+        this.finders = memory.allocate(bytes);
     }
 
     /** Number of nodes that all steps process in total. */
     static long steps(GraphImage image) {
-        return (1 + 2L * PASSES) * image.shape().nodes();
+        return (2 + 3L * PASSES) * image.shape().nodes();
     }
 
     /**
@@ -68,12 +73,66 @@ final class InnerProductLinks {
     }
 
     private void add() {
+        int[] largestFirst = norms().largestFirst();
         onAll(node -> write(near, node, neighbors(node)));
         for (int pass = 0; pass < PASSES; pass++) {
             onAll(this::search);
+            collectFinders(largestFirst);
+            onAll(this::addFinders);
             // After all searches of the pass, because they read the lists that this writes.
             onAll(this::link);
         }
+    }
+
+    private RowNorms norms() {
+        double[] squared = new double[image.shape().nodes()];
+        onAll(node -> squared[node] = GraphSpace.squaredNorm(vector(node)));
+        return new RowNorms(squared);
+    }
+
+    private float[] vector(int node) {
+        float[] vector = new float[image.shape().dimension()];
+        image.vector(node, vector);
+        return vector;
+    }
+
+    /** In the calling thread, in the order of the norms: what few lists have is found by few searches, however large its products are. */
+    private void collectFinders(int[] largestFirst) {
+        int[] counts = new int[largestFirst.length];
+        for (int node : largestFirst) {
+            for (int found : list(large, node)) {
+                if (counts[found] < degree) {
+                    finders.setAtIndex(JAVA_INT, (long) found * degree + counts[found]++, node);
+                }
+            }
+        }
+        for (int node = 0; node < counts.length; node++) {
+            if (counts[node] < degree) {
+                finders.setAtIndex(JAVA_INT, (long) node * degree + counts[node], -1);
+            }
+        }
+    }
+
+    /** A product is as large from both sides. */
+    private void addFinders(int node) {
+        float[] vector = vector(node);
+        int[] all = IntStream.concat(Arrays.stream(list(large, node)), Arrays.stream(list(finders, node)))
+                .distinct()
+                .mapToLong(other -> SearchScratch.entry(0f - Vectors.product(vector, vector(other)), other))
+                .sorted()
+                .mapToInt(entry -> (int) entry)
+                .toArray();
+        write(large, node, all);
+    }
+
+    private int[] list(MemorySegment lists, int node) {
+        int[] list = new int[degree];
+        MemorySegment.copy(lists, JAVA_INT, (long) node * degree * Integer.BYTES, list, 0, degree);
+        int count = 0;
+        while (count < degree && list[count] >= 0) {
+            count++;
+        }
+        return Arrays.copyOf(list, count);
     }
 
     private void onAll(IntConsumer step) {
@@ -109,9 +168,7 @@ final class InnerProductLinks {
     }
 
     private int[] search(int node, SearchScratch scratch) {
-        float[] vector = new float[image.shape().dimension()];
-        image.vector(node, vector);
-        scratch.setQuery(vector);
+        scratch.setQuery(vector(node));
         searcher.search(image, scratch, width, width, NodeSet.ALL, work::yieldToSearches);
         int[] found = new int[scratch.size()];
         Arrays.setAll(found, scratch::node);
@@ -130,9 +187,8 @@ final class InnerProductLinks {
     /** Appends a node's list without the nodes that are in the links already, until there are {@code max}; returns the new number of links. */
     private int add(int[] links, int count, MemorySegment lists, int node, int max) {
         int size = count;
-        for (int i = 0; i < degree && size < max; i++) {
-            int other = lists.getAtIndex(JAVA_INT, (long) node * degree + i);
-            if (other < 0) {
+        for (int other : list(lists, node)) {
+            if (size == max) {
                 break;
             }
             boolean isNew = true;

@@ -13,7 +13,7 @@ import java.lang.foreign.StructLayout;
 /**
  * A graph under construction, into which several threads insert nodes concurrently, in C (Malkov and Yashunin, IEEE TPAMI 42(4),
  * 2020, algorithms 1 and 4). It is an image whose neighbor lists fill up. Distances are squared L2, of vectors or of their codes. All vectors are written
- * first; then nodes are inserted in the order of their numbers. Node 0, the entry point, must be inserted before all others. insert.h
+ * first; then nodes are inserted, node 0, the entry point, before all others. insert.h
  * explains how threads share neighbor lists.
  *
  * <p>A full list is pruned by the heuristic: neighbors are considered nearest first, and a neighbor that is nearer to a kept

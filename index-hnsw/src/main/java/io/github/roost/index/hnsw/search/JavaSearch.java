@@ -95,6 +95,9 @@ final class JavaSearch implements GraphSearcher {
         }
     }
 
+    /** As in {@code search.h}. */
+    static final int MAX_STARTS = 256;
+
     /** Distances of one query. */
     private interface Measure {
         float distance(int node);
@@ -154,6 +157,7 @@ final class JavaSearch implements GraphSearcher {
     }
 
     private enum Phase {
+        STARTING,
         DESCENDING,
         SEARCHING,
         SCANNING,
@@ -179,7 +183,7 @@ final class JavaSearch implements GraphSearcher {
         private long computed;
         private long expanded;
 
-        private Phase phase = Phase.DESCENDING;
+        private Phase phase = Phase.STARTING;
         /** Index of the next element in the phase's list: neighbors of {@link #from}, nodes, the log, or the found nodes. */
         private int next;
         /** Exclusive end of the list, if it is of nodes or found nodes. */
@@ -205,9 +209,9 @@ final class JavaSearch implements GraphSearcher {
         }
 
         void descendFromTop() {
-            nearest = measure(0);
-            from = nearest;
-            layer = image.levels();
+            boolean hasStarts = image.shape().metric() == Metric.INNER_PRODUCT && image.levels() > 0;
+            end = hasStarts ? Math.min(image.nodes(1), MAX_STARTS) : 1;
+            nearest = Long.MAX_VALUE;
         }
 
         void scanFrom(int first, int to) {
@@ -231,7 +235,10 @@ final class JavaSearch implements GraphSearcher {
 
         /** Ends the traversal; only the completion of the list of found nodes is left. */
         void end() {
-            if (phase == Phase.DESCENDING || phase == Phase.SEARCHING || phase == Phase.SCANNING) {
+            if (phase == Phase.STARTING
+                    || phase == Phase.DESCENDING
+                    || phase == Phase.SEARCHING
+                    || phase == Phase.SCANNING) {
                 next = 0;
                 phase = Phase.FORGETTING;
             }
@@ -239,6 +246,7 @@ final class JavaSearch implements GraphSearcher {
 
         private void step(int maxReranked) {
             switch (phase) {
+                case STARTING -> start();
                 case DESCENDING -> descend();
                 case SEARCHING -> search();
                 case SCANNING -> scan();
@@ -262,6 +270,19 @@ final class JavaSearch implements GraphSearcher {
                 throw new DamagedImageException();
             }
             return neighbor;
+        }
+
+        /** Under inner product the descent begins at the nearest of the first nodes, as {@code search_body.h} explains. */
+        private void start() {
+            nearest = Math.min(nearest, measure(next++));
+            if (next == end) {
+                from = nearest;
+                while (layer < image.levels() && (int) nearest < image.nodes(layer + 1)) {
+                    layer++;
+                }
+                next = 0;
+                phase = Phase.DESCENDING;
+            }
         }
 
         /** One step of the greedy descent through the upper layers. */

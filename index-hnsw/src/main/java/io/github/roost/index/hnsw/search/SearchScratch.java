@@ -312,7 +312,7 @@ public final class SearchScratch implements GraphSearcher.Found, GraphSearcher.Q
     }
 
     /** Packs a distance and a node into one number with the order of (distance, node). */
-    static long entry(float distance, int node) {
+    public static long entry(float distance, int node) {
         return (long) FloatOrder.key(distance) << Integer.SIZE | Integer.toUnsignedLong(node);
     }
 

@@ -42,6 +42,7 @@ class SearchHeadersTest extends HeadersContract {
         for (GraphImage.Content content : GraphImage.Content.values()) {
             values.put(content.name(), (long) content.ordinal());
         }
+        values.put("MAX_STARTS", (long) JavaSearch.MAX_STARTS);
         values.put("TILE", (long) GraphSearcher.TILE);
         values.put("MAX_DIMENSIONS", (long) Vectors.MAX_DIMENSIONS);
         return values;
