@@ -265,11 +265,14 @@ final class OpenStore {
         try {
             requireSound();
             commitPart();
-            WholeFile.replace(archive, channel -> {
-                ZipOutputStream zip = new ZipOutputStream(Channels.newOutputStream(channel));
-                zip.setLevel(Deflater.BEST_SPEED);
-                file.backup(zip);
-                zip.finish();
+            Uninterrupted.call(() -> {
+                WholeFile.replace(archive, channel -> {
+                    ZipOutputStream zip = new ZipOutputStream(Channels.newOutputStream(channel));
+                    zip.setLevel(Deflater.BEST_SPEED);
+                    file.backup(zip);
+                    zip.finish();
+                });
+                return archive;
             });
         } finally {
             writer.unlock();

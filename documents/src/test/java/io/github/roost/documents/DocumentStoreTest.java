@@ -462,6 +462,50 @@ class DocumentStoreTest {
         }
     }
 
+    /** Each step has replaced documents, so that the file has space to be compacted. */
+    @Test
+    void interruptedThreadsChangeOpenCloseAndBackUp() throws IOException {
+        Path place = folder.resolve("store");
+        List<Document> documents = many(200, 1);
+        try (DocumentStore store = DocumentStore.open(place)) {
+            DocumentCollection collection = store.collection("one");
+            for (int i = 0; i < 5; i++) {
+                collection.put(documents);
+            }
+            for (int i = 0; i < 100; i++) {
+                Document each = documents.get(i);
+                interrupted(() -> collection.put(List.of(each)));
+            }
+            interrupted(() -> collection.remove(List.of("none")));
+            interrupted(() -> store.backup(folder.resolve("backup.zip")));
+            store.collection("two").put(documents);
+            interrupted(() -> store.collection("two").clear());
+            collection.put(documents);
+            interrupted(store::close);
+        }
+        interrupted(() -> {
+            try (DocumentStore store = DocumentStore.open(place)) {
+                assertThat(store.collections()).containsExactly("one");
+            }
+        });
+        try (DocumentStore store = DocumentStore.open(place)) {
+            assertHolds(store.collection("one"), documents);
+        }
+    }
+
+    private interface Step {
+        void run() throws IOException;
+    }
+
+    private static void interrupted(Step step) throws IOException {
+        Thread.currentThread().interrupt();
+        try {
+            step.run();
+        } finally {
+            assertThat(Thread.interrupted()).as("the interrupt is kept").isTrue();
+        }
+    }
+
     @Test
     void aBackupIsAStore() throws IOException {
         Path archive = folder.resolve("backup.zip");

@@ -253,10 +253,28 @@ public final class DocumentFile implements AutoCloseable {
     public void commit() {
         write(() -> {
             store.commit();
-            if (store.compact(FILL_PERCENT, COMPACTION_BYTES)) {
+            if (compact()) {
                 store.commit();
             }
         });
+    }
+
+    /** An interrupt, which would fail MVStore here, is kept for the caller: what was not compacted waits for the next commit. */
+    private boolean compact() {
+        boolean wasInterrupted = Thread.interrupted();
+        try {
+            return store.compact(FILL_PERCENT, COMPACTION_BYTES);
+        } catch (RuntimeException failed) {
+            if (!(failed.getCause() instanceof InterruptedException)) {
+                throw failed;
+            }
+            wasInterrupted = true;
+            return false;
+        } finally {
+            if (wasInterrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 
     /** Makes what was committed survive a power loss. */
