@@ -151,16 +151,16 @@ final class OpenStore {
         syncing.lock();
         writer.lock();
         try {
-            if (failure != null) {
-                file.abandon();
-                return;
+            if (failure == null) {
+                // For callers that still wait for their change.
+                file.commit();
+                file.sync();
+                durable = changes;
+                file.close();
             }
-            // For callers that still wait for their change.
-            file.commit();
-            file.sync();
-            durable = changes;
-            file.close();
         } finally {
+            // Nothing but this gives the file's lock back if it is not closed by now.
+            file.abandon();
             writer.unlock();
             syncing.unlock();
         }
