@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Changes are made under the store's lock, one document at a time under {@code lock} too. A search takes the rows of its filter under {@code lock},
  * searches without it, and looks its hits up under it: if a change came between, each hit is compared with its document as it is now. If a
- * hit is gone, the search is repeated under the lock, so that it has k hits if there are k.
+ * hit is gone, or there may be more, the search is repeated under the lock, so that it has k hits if there are k.
  */
 final class StoredCollection {
     private static final Logger LOG = LoggerFactory.getLogger(StoredCollection.class);
@@ -424,7 +424,7 @@ final class StoredCollection {
         return matches;
     }
 
-    /** {@return the matches, or null if a change during the search took one away} */
+    /** {@return the matches, or null if changes during the search may have taken some away} */
     private @Nullable List<DocumentCollection.Match> tried(SearchRequest request, @Nullable DocumentFilter filter) {
         long before;
         LiveTable searched;
@@ -485,6 +485,10 @@ final class StoredCollection {
 
     private @Nullable List<DocumentCollection.Match> matches(
             SearchResult found, SearchRequest request, FilterCache.@Nullable Rows allowed, boolean isSame) {
+        int most = allowed == null ? index.size() : allowed.set().getCardinality();
+        if (!isSame && !found.cutShort() && found.size() < Math.min(request.k(), most)) {
+            return null;
+        }
         List<DocumentCollection.Match> matches = new ArrayList<>(found.size());
         for (int i = 0; i < found.size(); i++) {
             long row = found.ids()[i];

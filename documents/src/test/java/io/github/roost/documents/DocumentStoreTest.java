@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.OrchestratorStats;
+import io.github.roost.core.Registration;
 import io.github.roost.index.hnsw.LiveTable;
 import io.github.roost.testkit.ChildJvm;
 import io.github.roost.vector.IdFilter;
@@ -24,6 +26,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
@@ -441,6 +447,61 @@ class DocumentStoreTest {
             assertThat(ids(collection.search(SearchRequest.of(query, 10), rare)))
                     .isEqualTo(expected);
         }
+    }
+
+    /** The search waits for a worker while half of the documents that its filter allows are removed, and as many put. */
+    @Test
+    void aSearchBesideChangesFindsAsManyAsThereAre() throws Exception {
+        List<Document> documents = many(150, 1);
+        try (Orchestrator orchestrator = Orchestrator.builder().build();
+                DocumentStore store =
+                        DocumentStore.builder().orchestrator(orchestrator).open(folder);
+                ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            DocumentCollection collection = store.collection("one");
+            collection.put(documents.subList(0, 100));
+            var filter = new DocumentFilter.Compare("version", DocumentFilter.Comparison.EQUAL, 1);
+            SearchRequest request = SearchRequest.of(documents.getFirst().vector(), 100);
+            // The workers search for a filter that comes again.
+            assertThat(collection.search(request, filter)).hasSize(100);
+
+            CountDownLatch begun = new CountDownLatch(orchestrator.workers());
+            CountDownLatch end = new CountDownLatch(1);
+            Registration busy = orchestrator.register("busy");
+            List<Future<?>> running = new ArrayList<>();
+            for (int i = 0; i < orchestrator.workers(); i++) {
+                running.add(orchestrator.submit(
+                        (query, _) -> {
+                            begun.countDown();
+                            end.await();
+                            return query;
+                        },
+                        i,
+                        busy.id(0)));
+            }
+            begun.await();
+            Future<List<DocumentCollection.Match>> found = threads.submit(() -> collection.search(request, filter));
+            while (waiting(orchestrator) == 0) {
+                Thread.sleep(1);
+            }
+            collection.put(documents.subList(100, 150));
+            collection.remove(idsOf(documents.subList(0, 50)));
+            end.countDown();
+
+            assertThat(ids(found.get())).containsExactlyInAnyOrderElementsOf(idsOf(documents.subList(50, 150)));
+            for (Future<?> each : running) {
+                each.get();
+            }
+        }
+    }
+
+    private static int waiting(Orchestrator orchestrator) {
+        return orchestrator.stats().domains().stream()
+                .mapToInt(OrchestratorStats.DomainStats::waiting)
+                .sum();
+    }
+
+    private static List<String> idsOf(List<Document> documents) {
+        return documents.stream().map(Document::id).toList();
     }
 
     @Test
