@@ -17,8 +17,21 @@ final class Distances {
     static float ofRow(Metric metric, float[] a, float[] b) {
         return switch (metric) {
             case SQUARED_L2 -> Vectors.squaredDistance(a, b);
-            case INNER_PRODUCT -> -Vectors.product(a, b);
+            case INNER_PRODUCT -> -product(a, b);
             case COSINE -> 1 - Vectors.product(a, b);
         };
+    }
+
+    /** Tables scale their rows, so that products beyond a float's range may cancel each other. */
+    private static float product(float[] a, float[] b) {
+        float product = Vectors.product(a, b);
+        if (Float.isFinite(product)) {
+            return product;
+        }
+        double exact = 0;
+        for (int i = 0; i < a.length; i++) {
+            exact += (double) a[i] * b[i];
+        }
+        return (float) exact;
     }
 }

@@ -18,6 +18,8 @@ final class FewRows {
         Metric metric = table.metric();
         float[] query = request.query();
         Vectors.require("query", query, table.dimension(), metric);
+        int minEffort = table.minEffort(request.k());
+        Vectors.requireRange("ef", request.effortOr(minEffort), minEffort, table.maxEffort());
         if (metric == Metric.COSINE) {
             // As the table has its rows.
             query = Vectors.normalized(query);
@@ -28,7 +30,11 @@ final class FewRows {
         for (IntIterator each = rows.getIntIterator(); each.hasNext(); ) {
             int row = each.next();
             float[] vector = table.vector(row);
-            float distance = vector == null ? Float.NaN : Distances.ofRow(metric, query, vector);
+            if (vector == null) {
+                // Removed meanwhile.
+                continue;
+            }
+            float distance = Distances.ofRow(metric, query, vector);
             if (distance <= request.radius()) {
                 ids[count] = row;
                 distances[count++] = distance;

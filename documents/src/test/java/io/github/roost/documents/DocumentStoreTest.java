@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +31,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
@@ -502,6 +504,35 @@ class DocumentStoreTest {
 
     private static List<String> idsOf(List<Document> documents) {
         return documents.stream().map(Document::id).toList();
+    }
+
+    /** What the table itself finds or refuses is the same for the few rows of a filter. */
+    @Test
+    void aFilterOfFewRowsIsSearchedAsAllAre() throws IOException {
+        var all = new DocumentFilter.Not(new DocumentFilter.Exists("none"));
+        try (DocumentStore store =
+                DocumentStore.builder().metric(Metric.INNER_PRODUCT).open(folder)) {
+            DocumentCollection collection = store.collection("one");
+            collection.put(List.of(
+                    document("same", 1e30f, 1e30f),
+                    document("across", -1e30f, 1e30f),
+                    document("opposite", -1e30f, -1e30f),
+                    document("zero", 0, 0)));
+            SearchRequest request = SearchRequest.of(new float[] {1e30f, 1e30f}, 10);
+            assertThat(distances(collection.search(request, all)))
+                    .isEqualTo(distances(collection.search(request, null)));
+            for (DocumentFilter filter : Arrays.asList(null, all)) {
+                assertThatThrownBy(() -> collection.search(request.effort(1), filter))
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessage("ef must be between 10 and 100,000, got 1");
+            }
+        }
+    }
+
+    private static Map<String, Float> distances(List<DocumentCollection.Match> matches) {
+        return matches.stream()
+                // Plus 0, so that -0 is 0.
+                .collect(Collectors.toMap(match -> match.document().id(), match -> match.distance() + 0f));
     }
 
     @Test
