@@ -75,7 +75,7 @@ final class StoredCollection {
     private @Nullable Thread saving;
     /** What that thread waits for; under {@code lock}. */
     private @Nullable TableBuild<LiveTable> merging;
-    /** Whether the table is about to go, so that its graph is not worth waiting for; under {@code lock}. */
+    /** Whether the table is about to go, so that it is not worth being saved, nor its graph waiting for; under {@code lock}. */
     private boolean isClearing;
     /** Whether rows of the saved table are in no graph, so that each opening would build it anew; under {@code lock}. */
     private boolean isSavedWithoutGraph;
@@ -271,7 +271,7 @@ final class StoredCollection {
     private LiveTable table() {
         LiveTable open = table;
         if (open == null) {
-            throw new IllegalStateException("collection '" + name + "' has no vectors");
+            throw new TableClosedException(name);
         }
         return open;
     }
@@ -515,6 +515,7 @@ final class StoredCollection {
         try {
             long pending = state.change() - Math.max(state.snapshot(), lastTried);
             if (isClosed
+                    || isClearing
                     || saving != null
                     || index.size() < MIN_SAVED
                     || pending < Math.max(MAX_CHANGES, index.size() / CHANGED_SHARE)) {
@@ -680,14 +681,17 @@ final class StoredCollection {
         } finally {
             lock.readLock().unlock();
         }
+        boolean wasInterrupted = false;
         while (running != null && running.isAlive()) {
             try {
                 running.join();
             } catch (InterruptedException ignored) {
-                // A table that is half saved would be saved again: waiting is shorter.
-                Thread.currentThread().interrupt();
-                return;
+                // A save needs the table and the file until it ends.
+                wasInterrupted = true;
             }
+        }
+        if (wasInterrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 

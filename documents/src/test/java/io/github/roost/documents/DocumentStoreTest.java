@@ -12,7 +12,9 @@ import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.TableFullException;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -667,6 +669,28 @@ class DocumentStoreTest {
             awaitSavedWithGraph();
             assertHolds(collection, documents);
         }
+    }
+
+    @Test
+    void clearingBesideASaveLogsNothing() throws Exception {
+        List<Document> documents = many(12_000, 1);
+        PrintStream before = System.err;
+        ByteArrayOutputStream logged = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(logged, true, StandardCharsets.UTF_8));
+        try (DocumentStore store = DocumentStore.open(folder)) {
+            DocumentCollection collection = store.collection("one");
+            for (int i = 0; i < 5; i++) {
+                collection.put(documents);
+                // At another moment of the save each time.
+                Thread.sleep(5 * i);
+                // Also an interrupted thread waits for it.
+                interrupted(collection::clear);
+            }
+        } finally {
+            System.setErr(before);
+        }
+        assertThat(logged.toString(StandardCharsets.UTF_8)).isEmpty();
+        assertThat(savedTables()).isEmpty();
     }
 
     private void awaitSavedWithGraph() throws Exception {
