@@ -3,6 +3,7 @@ package io.github.roost.langchain4j;
 import dev.langchain4j.data.document.Metadata;
 import dev.langchain4j.data.embedding.Embedding;
 import dev.langchain4j.data.segment.TextSegment;
+import dev.langchain4j.internal.Utils;
 import dev.langchain4j.internal.ValidationUtils;
 import dev.langchain4j.store.embedding.EmbeddingMatch;
 import dev.langchain4j.store.embedding.EmbeddingSearchRequest;
@@ -187,9 +188,10 @@ public final class RoostEmbeddingStore implements EmbeddingStore<TextSegment>, A
         return new EmbeddingMatch<>(score, document.id(), Embedding.from(document.vector()), segment);
     }
 
-    /** Other programs may keep values of types that LangChain4j's metadata do not have: it gets their text. */
+    /** Other programs may keep what LangChain4j's metadata do not have: blank names are left out, and of other types it gets the text. */
     private static Map<String, Object> metadata(Document document) {
         Map<String, Object> metadata = new HashMap<>(document.metadata());
+        metadata.keySet().removeIf(Utils::isNullOrBlank);
         metadata.replaceAll(
                 (name, value) -> value instanceof Boolean || value instanceof List<?> ? value.toString() : value);
         return metadata;
