@@ -25,6 +25,8 @@ import org.roaringbitmap.RoaringBitmap;
 final class MetadataIndex {
     /** How deep conditions may be nested. */
     private static final int MAX_DEPTH = 1_000;
+    /** How many conditions a filter may have: one that is part of several is asked for each of these. */
+    private static final int MAX_CONDITIONS = 100_000;
 
     /** Not changed. */
     private static final RoaringBitmap NO_ROWS = new RoaringBitmap();
@@ -101,16 +103,21 @@ final class MetadataIndex {
     /**
      * Checks a filter, before something calls itself as often as its conditions are nested.
      *
-     * @throws IllegalArgumentException if its conditions are nested too deep
+     * @throws IllegalArgumentException if its conditions are nested too deep, or too many
      */
     static void requireShallow(DocumentFilter filter) {
         Deque<DocumentFilter> level = new ArrayDeque<>(List.of(filter));
+        int conditions = 0;
         for (int depth = 0; !level.isEmpty(); depth++) {
             if (depth > MAX_DEPTH) {
                 throw new IllegalArgumentException(
                         "the conditions of a filter may be nested " + MAX_DEPTH + " deep, these are deeper");
             }
             for (int i = level.size(); i > 0; i--) {
+                if (++conditions > MAX_CONDITIONS) {
+                    throw new IllegalArgumentException(
+                            "a filter may have " + MAX_CONDITIONS + " conditions, this one has more");
+                }
                 switch (level.remove()) {
                     case And(DocumentFilter left, DocumentFilter right) -> level.addAll(List.of(left, right));
                     case Or(DocumentFilter left, DocumentFilter right) -> level.addAll(List.of(left, right));

@@ -141,4 +141,16 @@ class FilterTest {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("1000 deep");
     }
+
+    @Test
+    void tooManyConditionsAreRefusedAlsoIfTheyAreShared() {
+        DocumentFilter shared = new Exists("a");
+        for (int i = 0; i < 500; i++) {
+            shared = new Or(shared, shared);
+        }
+        DocumentFilter huge = shared;
+        assertThatThrownBy(() -> MetadataIndex.requireShallow(huge))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("100000 conditions");
+    }
 }
