@@ -33,12 +33,12 @@ public sealed interface DocumentFilter {
         /**
          * Checks the value.
          *
-         * @throws IllegalArgumentException if it has none of the types of metadata
+         * @throws IllegalArgumentException if it is no String, Boolean, UUID or number, or is NaN
          */
         public Compare {
             Objects.requireNonNull(name, "name must not be null");
             Objects.requireNonNull(comparison, "comparison must not be null");
-            MetadataValues.requireSingle(name, value);
+            MetadataValues.requireComparable(name, value);
         }
     }
 
@@ -52,13 +52,13 @@ public sealed interface DocumentFilter {
         /**
          * Checks the values.
          *
-         * @throws IllegalArgumentException if one has none of the types of metadata
+         * @throws IllegalArgumentException if one is no String, Boolean, UUID or number, or is NaN
          */
         public In {
             Objects.requireNonNull(name, "name must not be null");
             Objects.requireNonNull(values, "values must not be null");
             for (Object value : values) {
-                MetadataValues.requireSingle(name, value);
+                MetadataValues.requireComparable(name, value);
             }
             values = List.copyOf(values);
         }

@@ -1,6 +1,7 @@
 package io.github.roost.documents;
 
 import java.math.BigDecimal;
+import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -13,6 +14,8 @@ import org.jspecify.annotations.Nullable;
 final class MetadataValues {
     private static final String EXPECTED =
             "expected a String, Boolean, Integer, Long, finite Float or Double, UUID, or a List of these";
+    /** Stands for infinity in comparisons: larger than every number that metadata may have. */
+    private static final BigDecimal INFINITY = new BigDecimal("1e999");
 
     private MetadataValues() {}
 
@@ -46,10 +49,30 @@ final class MetadataValues {
             default -> false;
         };
         if (value == null || !isFit) {
-            throw new IllegalArgumentException("metadata '" + name + "' is " + value
-                    + (value == null ? "" : " (" + value.getClass().getName() + ")") + ", " + EXPECTED);
+            throw unfit("metadata", name, value, EXPECTED);
         }
         return value;
+    }
+
+    /** Checks what a condition compares with, which may be a number that metadata cannot have. */
+    static void requireComparable(String name, @Nullable Object value) {
+        boolean isFit = switch (value) {
+            case null -> false;
+            case String _, Boolean _, UUID _ -> true;
+            case Byte _, Short _, Integer _, Long _, BigInteger _, BigDecimal _ -> true;
+            case Float number -> !Float.isNaN(number);
+            case Double number -> !Double.isNaN(number);
+            default -> false;
+        };
+        if (!isFit) {
+            throw unfit(
+                    "the condition on", name, value, "expected a String, Boolean, UUID, or a number other than NaN");
+        }
+    }
+
+    private static IllegalArgumentException unfit(String what, String name, @Nullable Object value, String expected) {
+        return new IllegalArgumentException(what + " '" + name + "' is " + value
+                + (value == null ? "" : " (" + value.getClass().getName() + ")") + ", " + expected);
     }
 
     /**
@@ -61,6 +84,8 @@ final class MetadataValues {
             case String string -> string;
             case Boolean bool -> bool;
             case UUID uuid -> uuid;
+            case Float number when Float.isInfinite(number) -> number > 0 ? INFINITY : INFINITY.negate();
+            case Double number when Double.isInfinite(number) -> number > 0 ? INFINITY : INFINITY.negate();
             default -> decimal(new BigDecimal(value.toString()));
         };
     }

@@ -12,6 +12,7 @@ import io.github.roost.documents.DocumentFilter.In;
 import io.github.roost.documents.DocumentFilter.Not;
 import io.github.roost.documents.DocumentFilter.Or;
 import java.math.BigDecimal;
+import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -140,6 +141,36 @@ class FilterTest {
         assertThatThrownBy(() -> MetadataIndex.requireShallow(deeper))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("1000 deep");
+    }
+
+    @Test
+    void conditionsCompareWithNumbersThatMetadataCannotHave() {
+        MetadataIndex index = new MetadataIndex();
+        index.add(1, Map.of("a", 20));
+        index.add(2, Map.of("a", Double.MAX_VALUE));
+        index.add(3, Map.of("a", "text"));
+        for (Object twenty : List.of((byte) 20, (short) 20, BigInteger.valueOf(20), new BigDecimal("20.00"))) {
+            assertThat(index.rows(new Compare("a", Comparison.EQUAL, twenty)).toArray())
+                    .containsExactly(1);
+            assertThat(index.rows(new In("a", List.of(twenty))).toArray()).containsExactly(1);
+        }
+        for (Object infinity : List.of(Double.POSITIVE_INFINITY, Float.POSITIVE_INFINITY)) {
+            assertThat(index.rows(new Compare("a", Comparison.LESS, infinity)).toArray())
+                    .containsExactly(1, 2);
+            assertThat(index.rows(new Compare("a", Comparison.EQUAL, infinity)).toArray())
+                    .isEmpty();
+        }
+        for (Object infinity : List.of(Double.NEGATIVE_INFINITY, Float.NEGATIVE_INFINITY)) {
+            assertThat(index.rows(new Compare("a", Comparison.GREATER, infinity))
+                            .toArray())
+                    .containsExactly(1, 2);
+            assertThat(index.rows(new Compare("a", Comparison.LESS_OR_EQUAL, infinity))
+                            .toArray())
+                    .isEmpty();
+        }
+        assertThatThrownBy(() -> new Compare("a", Comparison.LESS, Double.NaN))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("'a' is NaN");
     }
 
     @Test

@@ -6,6 +6,7 @@ import dev.langchain4j.data.embedding.Embedding;
 import dev.langchain4j.data.segment.TextSegment;
 import dev.langchain4j.store.embedding.EmbeddingMatch;
 import dev.langchain4j.store.embedding.EmbeddingSearchRequest;
+import dev.langchain4j.store.embedding.filter.MetadataFilterBuilder;
 import io.github.roost.documents.Document;
 import io.github.roost.documents.DocumentStore;
 import java.io.IOException;
@@ -31,6 +32,7 @@ class SharedFolderTest {
 
             List<EmbeddingMatch<TextSegment>> found = store.search(EmbeddingSearchRequest.builder()
                             .queryEmbedding(Embedding.from(vector))
+                            .filter(MetadataFilterBuilder.metadataKey("year").isLessThan(Double.POSITIVE_INFINITY))
                             .maxResults(1)
                             .build())
                     .matches();

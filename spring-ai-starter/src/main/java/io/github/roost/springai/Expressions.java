@@ -75,9 +75,7 @@ final class Expressions {
 
     private static DocumentFilter in(Filter.Expression expression) {
         if (constant(expression.right()) instanceof List<?> values) {
-            return new In(
-                    key(expression.left()),
-                    values.stream().map(Expressions::value).toList());
+            return new In(key(expression.left()), values);
         }
         throw unexpected("a list of values", expression.right());
     }
@@ -103,7 +101,11 @@ final class Expressions {
 
     /** {@return a value as it is kept and compared} */
     static Object value(Object value) {
-        return value instanceof Date date ? DATES.format(date.toInstant()) : value;
+        return switch (value) {
+            case Date date -> DATES.format(date.toInstant());
+            case List<?> list -> list.stream().map(Expressions::value).toList();
+            default -> value;
+        };
     }
 
     private static IllegalArgumentException unexpected(String expected, Filter.@Nullable Operand operand) {

@@ -8,6 +8,7 @@ import io.github.roost.documents.DocumentStore;
 import io.github.roost.vector.Metric;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.util.Date;
 import java.util.List;
@@ -162,14 +163,31 @@ class RoostVectorStoreTest extends BaseVectorStoreTests {
     @SuppressWarnings("JavaUtilDate") // what Spring AI's programs have
     void datesAreKeptAsTextsInUtc() {
         Date date = new Date(1_600_000_000_000L);
-        store().add(List.of(new Document("1", "one", Map.of("when", date))));
+        store().add(List.of(new Document("1", "one", Map.of("when", date, "days", List.of(date, "other")))));
         Filter.Expression same =
                 new Filter.Expression(Filter.ExpressionType.EQ, new Filter.Key("when"), new Filter.Value(date));
         assertThat(store().similaritySearch(
                                 SearchRequest.from(ALL).filterExpression(same).build())
                         .getFirst()
                         .getMetadata())
-                .containsEntry("when", "2020-09-13T12:26:40Z");
+                .containsEntry("when", "2020-09-13T12:26:40Z")
+                .containsEntry("days", List.of("2020-09-13T12:26:40Z", "other"));
+        Filter.Expression one = new Filter.Expression(
+                Filter.ExpressionType.IN, new Filter.Key("days"), new Filter.Value(List.of(date)));
+        assertThat(store().similaritySearch(
+                                SearchRequest.from(ALL).filterExpression(one).build()))
+                .hasSize(1);
+    }
+
+    @Test
+    void aConditionMayBeADecimal() {
+        store().add(COUNTRIES);
+        Filter.Expression equal = new Filter.Expression(
+                Filter.ExpressionType.EQ, new Filter.Key("year"), new Filter.Value(new BigDecimal("2020.0")));
+        assertThat(store().similaritySearch(
+                                SearchRequest.from(ALL).filterExpression(equal).build()))
+                .extracting(Document::getId)
+                .containsExactlyInAnyOrder("1", "5");
     }
 
     @Test
