@@ -25,6 +25,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -142,7 +143,8 @@ public final class RowsClient implements AutoCloseable {
      * @param deadline time from now after which the future fails with a {@link TimeoutException}, which names the last failure of a server, and up
      *     to ten of the keys that lack a row
      * @param columns names of columns; all columns if none is named
-     * @return completes with the rows, all of one version; it fails with a {@link StatusRuntimeException} if a server refuses the request
+     * @return completes with the rows, all of one version; it fails with a {@link StatusRuntimeException} if a server refuses the request. It is
+     *     completed on a virtual thread of its own, so what depends on it may block
      * @throws IllegalArgumentException if there are too many keys
      * @throws IllegalStateException if the client is closed
      */
@@ -220,8 +222,17 @@ public final class RowsClient implements AutoCloseable {
         fetch.result.orTimeout(deadline.toNanos(), TimeUnit.NANOSECONDS);
         var _ = fetch.result.whenComplete((rows, failure) -> fetch.cancelRows());
         fetch.begin();
-        return fetch.result.exceptionallyCompose(failure -> CompletableFuture.failedFuture(
-                failure instanceof TimeoutException ? fetch.timedOut(deadline) : failure));
+        // Not on the thread that completes the batch: it holds the batch's lock, and serves a connection or all
+        // timeouts of the JVM.
+        return fetch.result.handleAsync(
+                (rows, failure) -> {
+                    if (failure != null) {
+                        throw new CompletionException(
+                                failure instanceof TimeoutException ? fetch.timedOut(deadline) : failure);
+                    }
+                    return rows;
+                },
+                Thread::startVirtualThread);
     }
 
     /**

@@ -472,6 +472,8 @@ class TableServiceTest {
                 .addService(ServerServiceDefinition.builder(Wire.SERVICE)
                         .addMethod(Wire.FETCH, ServerCalls.asyncUnaryCall(fetch))
                         .build())
+                // As of RowsServer: gRPC's default closes connections whose clients look after them.
+                .permitKeepAliveTime(1, TimeUnit.SECONDS)
                 .build()
                 .start();
     }
@@ -545,6 +547,77 @@ class TableServiceTest {
             assertThat(client.stats().requests()).isGreaterThan(client.stats().hedges());
         } finally {
             silent.forEach(Server::shutdownNow);
+        }
+    }
+
+    /** Answers requests for rows once the latch is open. */
+    private static Server held(RowsNode like, CountDownLatch open) throws IOException {
+        return serving((request, to) -> Thread.startVirtualThread(() -> {
+            if (request.version() == 0) {
+                to.onNext(Wire.Reply.without(like.view()));
+            } else {
+                await(open);
+                like.fetch(
+                        request.version(),
+                        request.shards(),
+                        request.shard(),
+                        request.keys(),
+                        request.columns(),
+                        1 << 20,
+                        DEADLINE,
+                        (served, rows) -> {
+                            to.onNext(new Wire.Reply(null, served.content(), rows));
+                            return true;
+                        });
+            }
+            to.onCompleted();
+        }));
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Test
+    void whatDependsOnAnAnswerMayFetch() throws Exception {
+        start(1);
+        roll(1, 1);
+        CountDownLatch open = new CountDownLatch(1);
+        Server held = held(members.getFirst().node, open);
+        try (InMemoryRegistry only = new InMemoryRegistry();
+                RowsClient client = new RowsClient(only)) {
+            only.register(members.getFirst().name, (InetSocketAddress)
+                    held.getListenSockets().getFirst());
+            long[] keys = {1, 2};
+            Future<RowsClient.FetchedRows> second =
+                    client.fetch(ITEMS, keys, DEADLINE).thenApply(rows -> fetch(client, keys));
+            open.countDown();
+            assertRows(second.get(60, TimeUnit.SECONDS), keys);
+        } finally {
+            held.shutdownNow();
+        }
+    }
+
+    @Test
+    void batchesFailByTheirDeadlinesThoughWhatDependsOnAnotherBlocks() throws Exception {
+        CountDownLatch isBlocked = new CountDownLatch(1);
+        CountDownLatch open = new CountDownLatch(1);
+        try (RowsClient client = new RowsClient(registry)) {
+            Thread.startVirtualThread(() -> {
+                var _ = client.fetch(ITEMS, new long[1], Duration.ofSeconds(1)).whenComplete((rows, failure) -> {
+                    isBlocked.countDown();
+                    await(open);
+                });
+            });
+            isBlocked.await();
+            Future<RowsClient.FetchedRows> other = client.fetch(ITEMS, new long[1], Duration.ofMillis(1));
+            assertThatThrownBy(() -> other.get(60, TimeUnit.SECONDS)).hasCauseInstanceOf(TimeoutException.class);
+        } finally {
+            open.countDown();
         }
     }
 
