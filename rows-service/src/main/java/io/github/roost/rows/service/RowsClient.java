@@ -8,6 +8,7 @@ import io.github.roost.vector.Vectors;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.ClientStreamTracer;
+import io.grpc.Context;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.Status;
@@ -422,7 +423,8 @@ public final class RowsClient implements AutoCloseable {
                     one.call.cancel("nobody waits for it any more", null);
                 }
             }
-            asks.forEach(this::send);
+            // The caller may handle a call of a server; requests do not end with that call.
+            Context.ROOT.run(() -> asks.forEach(this::send));
             if (batch.isDone()) {
                 answers.add(result.complete(rows()) ? 1 : 0);
             } else if (!batch.isWaiting() && !result.isDone()) {

@@ -11,7 +11,9 @@ import io.github.roost.rows.Schema;
 import io.github.roost.rows.TextKeys;
 import io.github.roost.rows.service.RollingUpdate.Step;
 import io.github.roost.rows.service.RollingUpdate.Target;
+import io.github.roost.testkit.Await;
 import io.grpc.CallOptions;
+import io.grpc.Context;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
 import io.grpc.Server;
@@ -653,6 +655,33 @@ class TableServiceTest {
                 assertRows(fetch(client, 7), new long[] {7});
             }
         } finally {
+            late.shutdownNow();
+        }
+    }
+
+    @Test
+    void requestsDoNotEndWithTheCallWhoseHandlerFetches() throws Exception {
+        start(1);
+        roll(1, 1);
+        ServerView view =
+                new ServerView("late", 7, members.getFirst().node.view().versions());
+        CountDownLatch open = new CountDownLatch(1);
+        Server late = serving((request, to) -> Thread.startVirtualThread(() -> {
+            await(open);
+            to.onNext(Wire.Reply.without(view));
+            to.onCompleted();
+        }));
+        Context.CancellableContext handled = Context.ROOT.withCancellation();
+        try (RowsClient client = new RowsClient(registry)) {
+            KnownServers known = client.known(ITEMS);
+            registry.register(
+                    "late", (InetSocketAddress) late.getListenSockets().getFirst());
+            handled.run(() -> fetch(client, 7));
+            handled.cancel(null);
+            open.countDown();
+            Await.until(() -> known.views().containsKey("late"));
+        } finally {
+            handled.cancel(null);
             late.shutdownNow();
         }
     }
