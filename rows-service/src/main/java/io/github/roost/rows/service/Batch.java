@@ -30,8 +30,8 @@ abstract sealed class Batch<V> permits AnyBatch, StrongBatch {
     List<Answer<V>> answers = new ArrayList<>();
     /** The requests in flight that the batch waits for, by id; those for the same keys have the same array of positions. */
     Map<Integer, Ask> waiting = new HashMap<>();
-    /** The ids of requests for views that the batch does not wait for. */
-    private final Set<Integer> probes = new HashSet<>();
+    /** The requests for views that the batch does not wait for, by id. */
+    private final Map<Integer, Ask> probes = new HashMap<>();
     /** The ids of requests whose servers have sent nothing for long. */
     private final Set<Integer> silent = new HashSet<>();
 
@@ -109,7 +109,7 @@ abstract sealed class Batch<V> permits AnyBatch, StrongBatch {
 
     /** Handles that a server did not answer in time, or cannot be reached; returns requests to send. */
     final List<Ask> failed(Ask ask, long now) {
-        if (probes.contains(ask.id()) || waiting.containsKey(ask.id())) {
+        if (probes.containsKey(ask.id()) || waiting.containsKey(ask.id())) {
             known.failed(ask.server(), now);
         }
         return withoutValues(ask, now);
@@ -143,9 +143,12 @@ abstract sealed class Batch<V> permits AnyBatch, StrongBatch {
 
     /**
      * Handles that a server has sent nothing for long. It may still answer, but is avoided, and other servers are asked if all that were asked for
-     * the same keys are silent. Returns requests to send.
+     * the same keys are silent. A view is not waited for any more. Returns requests to send.
      */
     final List<Ask> silent(Ask slow, long now) {
+        if (slow.shard() == NO_SHARD) {
+            return silentView(slow, now);
+        }
         if (!waiting.containsKey(slow.id()) || !silent.add(slow.id())) {
             return List.of();
         }
@@ -155,6 +158,17 @@ abstract sealed class Batch<V> permits AnyBatch, StrongBatch {
         }
         List<Ask> asks = beside(slow, now);
         return asks.isEmpty() ? elsewhere(slow, now) : asks;
+    }
+
+    private List<Ask> silentView(Ask slow, long now) {
+        boolean isWaitedFor = waiting.remove(slow.id()) != null;
+        if (isWaitedFor) {
+            probes.put(slow.id(), slow);
+        }
+        if (probes.containsKey(slow.id())) {
+            known.failed(slow.server(), now);
+        }
+        return isWaitedFor ? again(slow, now) : List.of();
     }
 
     /** A request for the same keys in the same version, to a server that was not asked for them and has not failed recently; none if there is none. */
@@ -201,17 +215,19 @@ abstract sealed class Batch<V> permits AnyBatch, StrongBatch {
         return new Ask(nextId++, server, of, shard, positions, at);
     }
 
-    /** A request for the view of every known server. */
+    /** Requests for the views of all known servers, but those that this batch has asked and that may still answer. */
     final List<Ask> views() {
-        List<Ask> views = new ArrayList<>();
-        known.servers().forEach(server -> views.add(view(server)));
-        return views;
+        Set<String> asked = probes.values().stream().map(Ask::server).collect(Collectors.toSet());
+        return known.servers().stream()
+                .filter(server -> !asked.contains(server))
+                .map(this::view)
+                .toList();
     }
 
     /** Requests for views to silent servers, not waited for: servers that joined or came back may have unknown shards. */
     final List<Ask> probes(long now) {
         List<Ask> asks = known.claimSilent(now).stream().map(this::view).toList();
-        asks.forEach(ask -> probes.add(ask.id()));
+        asks.forEach(ask -> probes.put(ask.id(), ask));
         return asks;
     }
 

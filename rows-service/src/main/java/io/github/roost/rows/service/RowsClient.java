@@ -46,8 +46,10 @@ import org.slf4j.LoggerFactory;
  */
 public final class RowsClient implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RowsClient.class);
-    /** A server that has sent nothing for so long is silent: another one is asked as well. Also the deadline of a request for a view. */
+    /** A server that has sent nothing for so long is silent: another one is asked as well, and its view is not waited for. */
     private static final long SILENT_NANOS = 250_000_000;
+    /** The deadline of a request for a view: a slow server is known, too, though no batch waits for it so long. */
+    private static final long VIEW_NANOS = 10_000_000_000L;
 
     /** The pause before a batch's first retry; each further one is twice as long, up to the maximum. */
     private static final long RETRY_MILLIS = 5;
@@ -383,10 +385,12 @@ public final class RowsClient implements AutoCloseable {
         private synchronized void askOthersThanTheSilent() {
             long now = System.nanoTime();
             for (Sent one : List.copyOf(sent.values())) {
-                if (!result.isDone() && now - one.arrivals.nanos >= SILENT_NANOS && batch.isWaitingFor(one.ask)) {
+                if (!result.isDone()
+                        && one.ask.shard() != Batch.NO_SHARD
+                        && now - one.arrivals.nanos >= SILENT_NANOS
+                        && batch.isWaitingFor(one.ask)) {
                     hasOutcome = true;
-                    lastFailure = "server " + one.ask.server() + " has sent nothing for "
-                            + TimeUnit.NANOSECONDS.toMillis(SILENT_NANOS) + " ms";
+                    lastFailure = silent(one.ask);
                     List<Ask> asks = batch.silent(one.ask, now);
                     hedges.add(asks.size());
                     proceed(asks);
@@ -394,6 +398,22 @@ public final class RowsClient implements AutoCloseable {
             }
             if (!result.isDone()) {
                 watch();
+            }
+        }
+
+        private static String silent(Ask ask) {
+            return "server " + ask.server() + " has sent nothing for " + TimeUnit.NANOSECONDS.toMillis(SILENT_NANOS)
+                    + " ms";
+        }
+
+        /** Its server is avoided, also after the batch. */
+        private synchronized void viewIsLate(Ask ask) {
+            if (sent.containsKey(ask.id())) {
+                if (batch.isWaitingFor(ask)) {
+                    hasOutcome = true;
+                    lastFailure = silent(ask);
+                }
+                proceed(batch.silent(ask, System.nanoTime()));
             }
         }
 
@@ -469,14 +489,17 @@ public final class RowsClient implements AutoCloseable {
             }
             long left = deadline - System.nanoTime();
             boolean isView = ask.shard() == Batch.NO_SHARD;
-            boolean isCutShort = !isView || left < SILENT_NANOS;
+            boolean isCutShort = !isView || left < VIEW_NANOS;
             Arrivals arrivals = new Arrivals();
             CallOptions options = CallOptions.DEFAULT
-                    .withDeadlineAfter(
-                            Math.clamp(left, 1, isView ? SILENT_NANOS : Long.MAX_VALUE), TimeUnit.NANOSECONDS)
+                    .withDeadlineAfter(isView ? VIEW_NANOS : Math.max(left, 1), TimeUnit.NANOSECONDS)
                     .withStreamTracerFactory(arrivals);
             ClientCall<Wire.Request, Wire.Reply> call = channel.newCall(Wire.FETCH, options);
             sent.put(ask.id(), new Sent(ask, call, arrivals));
+            if (isView) {
+                CompletableFuture.delayedExecutor(SILENT_NANOS, TimeUnit.NANOSECONDS, retries)
+                        .execute(() -> viewIsLate(ask));
+            }
             Wire.Request request = new Wire.Request(
                     table,
                     ask.version(),
@@ -541,11 +564,11 @@ public final class RowsClient implements AutoCloseable {
          *     failure stays the one to report
          */
         private synchronized void failed(Ask ask, Status status, boolean isCutShort) {
-            boolean isCancelled = status.getCode() == Status.Code.CANCELLED && !batch.isWaitingFor(ask);
+            boolean isCancelled = status.getCode() == Status.Code.CANCELLED && !sent.containsKey(ask.id());
+            sent.remove(ask.id());
             if (isCancelled || result.isDone()) {
                 return;
             }
-            sent.remove(ask.id());
             if (isFinal(ask, status)) {
                 result.completeExceptionally(status.asRuntimeException());
                 return;

@@ -218,6 +218,25 @@ class StrongBatchTest extends ThreeServers {
     }
 
     @Test
+    void aSilentViewIsNotWaitedForNorAskedForTwiceAndStillLearned() {
+        List<Ask> views = batch.begin(0);
+        Ask late = views.getFirst();
+        batch.notServed(views.get(1), 1);
+        batch.notServed(views.get(2), 1);
+        assertThat(batch.isWaiting()).isTrue();
+        assertThat(batch.silent(late, 2)).isEmpty();
+        assertThat(batch.isWaiting()).isFalse();
+        assertThat(batch.begin(3)).extracting(Ask::server).containsExactly("b", "c");
+        has("a", 1, Map.of(7L, shards(1, 0)));
+        has("b", 1, Map.of(7L, shards(1, 0)));
+        // It is avoided until it answers.
+        assertThat(chosenAt(4)).containsExactly("b");
+        assertThat(batch.notServed(late, 4)).isEmpty();
+        assertThat(chosenAt(4)).containsExactlyInAnyOrder("a", "b");
+        assertThat(batch.begin(5)).extracting(Ask::version).containsExactly(7L);
+    }
+
+    @Test
     void aVersionWhoseServersAreSilentIsLeftForAnotherOnce() {
         has("a", 1, Map.of(7L, shards(1, 0)));
         has("b", 1, Map.of(6L, shards(1, 0)));

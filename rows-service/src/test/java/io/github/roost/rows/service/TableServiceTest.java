@@ -659,18 +659,49 @@ class TableServiceTest {
         }
     }
 
+    /** Answers the first request alone, with its view, once the latch is open. */
+    private static Server late(RowsNode like, CountDownLatch open) throws IOException {
+        AtomicBoolean isAsked = new AtomicBoolean();
+        return serving((request, to) -> {
+            if (!isAsked.getAndSet(true)) {
+                Thread.startVirtualThread(() -> {
+                    await(open);
+                    to.onNext(Wire.Reply.without(
+                            new ServerView("late", 7, like.view().versions())));
+                    to.onCompleted();
+                });
+            }
+        });
+    }
+
+    @Test
+    void aServerWhoseViewTakesLongerThanOthersIsKnownAndHoldsNoBatchUp() throws Exception {
+        start(1);
+        RowsNode node = members.getFirst().node;
+        CountDownLatch open = new CountDownLatch(1);
+        Server late = late(node, open);
+        try (RowsClient client = new RowsClient(registry)) {
+            registry.register(
+                    "late", (InetSocketAddress) late.getListenSockets().getFirst());
+            Future<RowsClient.FetchedRows> rows = client.fetch(ITEMS, new long[] {7}, DEADLINE);
+            // One request to each, and retries of the one that answers, as the other one is silent.
+            Await.until(() -> client.stats().requests() > 4);
+            node.load(1, 1, RollingUpdate.shardsAt(1, 0, SHARDS[1]), SOURCE);
+            assertThat(rows.get(60, TimeUnit.SECONDS).version()).isEqualTo(1);
+            open.countDown();
+            Await.until(() -> client.known(ITEMS).views().containsKey("late"));
+        } finally {
+            open.countDown();
+            late.shutdownNow();
+        }
+    }
+
     @Test
     void requestsDoNotEndWithTheCallWhoseHandlerFetches() throws Exception {
         start(1);
         roll(1, 1);
-        ServerView view =
-                new ServerView("late", 7, members.getFirst().node.view().versions());
         CountDownLatch open = new CountDownLatch(1);
-        Server late = serving((request, to) -> Thread.startVirtualThread(() -> {
-            await(open);
-            to.onNext(Wire.Reply.without(view));
-            to.onCompleted();
-        }));
+        Server late = late(members.getFirst().node, open);
         Context.CancellableContext handled = Context.ROOT.withCancellation();
         try (RowsClient client = new RowsClient(registry)) {
             KnownServers known = client.known(ITEMS);
