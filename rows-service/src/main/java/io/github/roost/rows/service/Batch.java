@@ -115,6 +115,11 @@ abstract sealed class Batch<V> permits AnyBatch, StrongBatch {
         return withoutValues(ask, now);
     }
 
+    /** Handles that a request is not waited for any more, through no fault of its server; returns requests to send. */
+    final List<Ask> givenUp(Ask ask, long now) {
+        return withoutValues(ask, now);
+    }
+
     private List<Ask> withoutValues(Ask ask, long now) {
         probes.remove(ask.id());
         if (waiting.remove(ask.id()) == null) {
@@ -142,17 +147,19 @@ abstract sealed class Batch<V> permits AnyBatch, StrongBatch {
     }
 
     /**
-     * Handles that a server has sent nothing for long. It may still answer, but is avoided, and other servers are asked if all that were asked for
-     * the same keys are silent. A view is not waited for any more. Returns requests to send.
+     * Handles that a server has sent nothing for long; called again and again while that is so, as another server may become usable later. It may
+     * still answer, but is avoided, and another server is asked if all that were asked for the same keys are silent. A view is not waited for any more. Returns requests to send.
      */
-    final List<Ask> silent(Ask slow, long now) {
+    List<Ask> silent(Ask slow, long now) {
         if (slow.shard() == NO_SHARD) {
             return silentView(slow, now);
         }
-        if (!waiting.containsKey(slow.id()) || !silent.add(slow.id())) {
+        if (!waiting.containsKey(slow.id())) {
             return List.of();
         }
-        known.failed(slow.server(), now);
+        if (silent.add(slow.id())) {
+            known.failed(slow.server(), now);
+        }
         if (!waiting.values().stream().allMatch(other -> silent.contains(other.id()) || !isForSameKeys(other, slow))) {
             return List.of();
         }

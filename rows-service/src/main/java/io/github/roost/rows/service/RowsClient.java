@@ -274,8 +274,16 @@ public final class RowsClient implements AutoCloseable {
         }
     }
 
-    /** A request in flight. */
-    private record Sent(Ask ask, ClientCall<?, ?> call, Arrivals arrivals) {}
+    /** A request in flight, and the address of its server when it was sent. */
+    private record Sent(
+            Ask ask,
+            ClientCall<?, ?> call,
+            Arrivals arrivals,
+            @Nullable InetSocketAddress to) {
+        boolean isSilentAt(long now) {
+            return now - arrivals.nanos >= SILENT_NANOS;
+        }
+    }
 
     /** The fetch of one batch. Its {@link Batch} is guarded by this. */
     private final class Fetch {
@@ -385,10 +393,14 @@ public final class RowsClient implements AutoCloseable {
         private synchronized void askOthersThanTheSilent() {
             long now = System.nanoTime();
             for (Sent one : List.copyOf(sent.values())) {
-                if (!result.isDone()
-                        && one.ask.shard() != Batch.NO_SHARD
-                        && now - one.arrivals.nanos >= SILENT_NANOS
-                        && batch.isWaitingFor(one.ask)) {
+                if (result.isDone() || !one.isSilentAt(now)) {
+                    continue;
+                }
+                if (hasMoved(one)) {
+                    sent.remove(one.ask.id());
+                    one.call.cancel("its server has another address now", null);
+                    proceed(batch.givenUp(one.ask, now));
+                } else if (one.ask.shard() != Batch.NO_SHARD && batch.isWaitingFor(one.ask)) {
                     hasOutcome = true;
                     lastFailure = silent(one.ask);
                     List<Ask> asks = batch.silent(one.ask, now);
@@ -399,6 +411,12 @@ public final class RowsClient implements AutoCloseable {
             if (!result.isDone()) {
                 watch();
             }
+        }
+
+        /** Whether the server was started elsewhere meanwhile, so that it is asked there. */
+        private boolean hasMoved(Sent one) {
+            InetSocketAddress now = channels.servers().get(one.ask.server());
+            return now != null && !now.equals(one.to);
         }
 
         private static String silent(Ask ask) {
@@ -480,6 +498,7 @@ public final class RowsClient implements AutoCloseable {
         }
 
         private void send(Ask ask) {
+            InetSocketAddress to = channels.servers().get(ask.server());
             ManagedChannel channel;
             try {
                 channel = channels.to(ask.server());
@@ -495,7 +514,7 @@ public final class RowsClient implements AutoCloseable {
                     .withDeadlineAfter(isView ? VIEW_NANOS : Math.max(left, 1), TimeUnit.NANOSECONDS)
                     .withStreamTracerFactory(arrivals);
             ClientCall<Wire.Request, Wire.Reply> call = channel.newCall(Wire.FETCH, options);
-            sent.put(ask.id(), new Sent(ask, call, arrivals));
+            sent.put(ask.id(), new Sent(ask, call, arrivals, to));
             if (isView) {
                 CompletableFuture.delayedExecutor(SILENT_NANOS, TimeUnit.NANOSECONDS, retries)
                         .execute(() -> viewIsLate(ask));

@@ -151,6 +151,20 @@ final class StrongBatch<V> extends Batch<V> {
         return List.of();
     }
 
+    /** Another server may be asked for the keys of either attempt. */
+    @Override
+    List<Ask> silent(Ask slow, long now) {
+        Attempt<V> other = beside;
+        if (other == null || !isBeside(slow)) {
+            return super.silent(slow, now);
+        }
+        Attempt<V> current = attempt();
+        continueWith(other);
+        List<Ask> asks = super.silent(slow, now);
+        continueWith(current);
+        return asks;
+    }
+
     @Override
     void lost(Ask ask) {
         beside = isBeside(ask) ? null : beside;

@@ -218,6 +218,44 @@ class StrongBatchTest extends ThreeServers {
     }
 
     @Test
+    void aServerThatBecomesUsableLaterIsAskedForWhatTheSilentDoNotAnswer() {
+        has("a", 1, Map.of(7L, shards(1, 0)));
+        Ask silent = batch.begin(0).getFirst();
+        assertThat(batch.silent(silent, 1)).isEmpty();
+        has("b", 1, Map.of(7L, shards(1, 0)));
+        known.failed("b", 2);
+        assertThat(batch.silent(silent, 3)).isEmpty();
+        known.answered("b", 4);
+        assertThat(batch.silent(silent, 5)).extracting(Ask::server).containsExactly("b");
+        assertThat(batch.silent(silent, 6)).isEmpty();
+    }
+
+    @Test
+    void aServerThatBecomesUsableLaterIsAskedInEitherVersion() {
+        has("a", 1, Map.of(7L, shards(1, 0)));
+        has("b", 1, Map.of(6L, shards(1, 0)));
+        Ask newest = batch.begin(0).getFirst();
+        Ask older = batch.silent(newest, 1).getFirst();
+        assertThat(batch.silent(older, 2)).isEmpty();
+        has("c", 1, Map.of(7L, shards(1, 0)));
+        Ask again = batch.silent(newest, 3).getFirst();
+        assertThat(again.server()).isEqualTo("c");
+        assertThat(batch.isWaitingFor(older)).isTrue();
+        batch.answered(again, 7, "c", 4);
+        assertThat(batch.version()).isEqualTo(7);
+    }
+
+    @Test
+    void aServerThatIsStartedElsewhereIsAskedThere() {
+        has("a", 1, Map.of(7L, shards(1, 0)));
+        Ask silent = batch.begin(0).getFirst();
+        assertThat(batch.silent(silent, 1)).isEmpty();
+        assertThat(batch.givenUp(silent, 2)).isEmpty();
+        assertThat(batch.isWaiting()).isFalse();
+        assertThat(batch.begin(3)).extracting(Ask::server).contains("a");
+    }
+
+    @Test
     void aSilentViewIsNotWaitedForNorAskedForTwiceAndStillLearned() {
         List<Ask> views = batch.begin(0);
         Ask late = views.getFirst();

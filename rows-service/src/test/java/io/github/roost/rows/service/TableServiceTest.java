@@ -624,6 +624,27 @@ class TableServiceTest {
     }
 
     @Test
+    void whatAHungServerDoesNotAnswerIsAskedAgainWhereItIsStartedAnew() throws Exception {
+        start(1);
+        roll(1, 1);
+        Member member = members.getFirst();
+        Server hung = silent(member.name, member.node);
+        try (InMemoryRegistry only = new InMemoryRegistry();
+                RowsClient client = new RowsClient(only)) {
+            Registry.Registration former = only.register(
+                    member.name, (InetSocketAddress) hung.getListenSockets().getFirst());
+            long[] keys = {1, 2};
+            Future<RowsClient.FetchedRows> rows = client.fetch(ITEMS, keys, DEADLINE, "name", "version");
+            Await.until(() -> client.known(ITEMS).newest(0) != null);
+            former.close();
+            only.register(member.name, member.server.address());
+            assertRows(rows.get(60, TimeUnit.SECONDS), keys);
+        } finally {
+            hung.shutdownNow();
+        }
+    }
+
+    @Test
     void aServerThatJoinsIsAskedToo() throws IOException {
         start(1);
         roll(1, 1);
