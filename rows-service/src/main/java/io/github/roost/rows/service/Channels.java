@@ -1,6 +1,7 @@
 package io.github.roost.rows.service;
 
 import io.grpc.Codec;
+import io.grpc.ConnectivityState;
 import io.grpc.DecompressorRegistry;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
@@ -16,6 +17,8 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** The connections to servers, one per server, created on first use. Thread-safe. */
@@ -30,7 +33,11 @@ final class Channels implements AutoCloseable {
     /** A server that died without closing its connection is detected within twice this time. */
     private static final long KEEP_ALIVE_SECONDS = 10;
 
-    private final Map<String, ManagedChannel> channels = new ConcurrentHashMap<>();
+    /** A server that cannot be reached is tried anew so often; gRPC's own pauses grow to two minutes. */
+    private static final long RECONNECT_NANOS = 1_000_000_000;
+
+    private final Map<String, Connection> connections = new ConcurrentHashMap<>();
+    private final LongSupplier clock;
     /** Null for no TLS. */
     private final @Nullable SslContext tls;
 
@@ -40,6 +47,18 @@ final class Channels implements AutoCloseable {
 
     private volatile Map<String, InetSocketAddress> servers = Map.of();
 
+    /** @param tried when it was created, or last tried anew */
+    private record Connection(ManagedChannel channel, AtomicLong tried) {
+        void reconnectIfDue(long now) {
+            if (channel.getState(false) == ConnectivityState.TRANSIENT_FAILURE) {
+                long before = tried.get();
+                if (now - before >= RECONNECT_NANOS && tried.compareAndSet(before, now)) {
+                    channel.resetConnectBackoff();
+                }
+            }
+        }
+    }
+
     /**
      * @param trusted PEM file of the trusted root certificates, or null for no TLS
      * @param token the token that servers require, or null; without TLS it is sent to loopback addresses only
@@ -47,6 +66,12 @@ final class Channels implements AutoCloseable {
      * @throws IllegalArgumentException if there are no certificates in the file
      */
     Channels(@Nullable Path trusted, @Nullable String token, boolean compressed) {
+        this(trusted, token, compressed, System::nanoTime);
+    }
+
+    /** @param clock nanoseconds */
+    Channels(@Nullable Path trusted, @Nullable String token, boolean compressed, LongSupplier clock) {
+        this.clock = clock;
         this.tls = trusted == null ? null : tls(trusted);
         this.token = token;
         this.encodings = compressed ? PLAIN.with(new Codec.Gzip(), true) : PLAIN;
@@ -67,11 +92,11 @@ final class Channels implements AutoCloseable {
     /** Sets the servers. Connections to other servers, and to former addresses, close when their calls in progress have ended. */
     void setServers(Map<String, InetSocketAddress> now) {
         servers = now;
-        channels.entrySet().removeIf(entry -> {
+        connections.entrySet().removeIf(entry -> {
             String name = entry.getKey().substring(0, entry.getKey().lastIndexOf('@'));
             boolean isGone = !entry.getKey().equals(channelName(name, now.get(name)));
             if (isGone) {
-                entry.getValue().shutdown();
+                entry.getValue().channel.shutdown();
             }
             return isGone;
         });
@@ -99,7 +124,11 @@ final class Channels implements AutoCloseable {
         if (token != null && tls == null && !address.getAddress().isLoopbackAddress()) {
             throw unavailable("a token goes without TLS to loopback addresses only, not to " + address);
         }
-        return channels.computeIfAbsent(channelName(server, address), unknown -> connect(address));
+        long now = clock.getAsLong();
+        Connection connection = connections.computeIfAbsent(
+                channelName(server, address), unknown -> new Connection(connect(address), new AtomicLong(now)));
+        connection.reconnectIfDue(now);
+        return connection.channel;
     }
 
     private static StatusRuntimeException unavailable(String why) {
@@ -130,6 +159,6 @@ final class Channels implements AutoCloseable {
     /** Closes all connections, and cancels calls in progress. */
     @Override
     public void close() {
-        channels.values().forEach(ManagedChannel::shutdownNow);
+        connections.values().forEach(connection -> connection.channel.shutdownNow());
     }
 }
