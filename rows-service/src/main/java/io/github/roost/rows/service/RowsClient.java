@@ -301,7 +301,7 @@ public final class RowsClient implements AutoCloseable {
 
         private volatile String lastFailure;
 
-        /** Whether a server has answered or failed; a request cut short by the batch's deadline says less than that. */
+        /** Whether a server has answered or failed; a request {@linkplain #isCutShort cut short} says less than that. */
         private boolean hasOutcome;
 
         private boolean isHedgeDue;
@@ -503,12 +503,11 @@ public final class RowsClient implements AutoCloseable {
             try {
                 channel = channels.to(ask.server());
             } catch (StatusRuntimeException cannotBeAsked) {
-                retries.execute(() -> failed(ask, cannotBeAsked.getStatus(), false));
+                retries.execute(() -> failed(ask, cannotBeAsked.getStatus()));
                 return;
             }
             long left = deadline - System.nanoTime();
             boolean isView = ask.shard() == Batch.NO_SHARD;
-            boolean isCutShort = !isView || left < VIEW_NANOS;
             Arrivals arrivals = new Arrivals();
             CallOptions options = CallOptions.DEFAULT
                     .withDeadlineAfter(isView ? VIEW_NANOS : Math.max(left, 1), TimeUnit.NANOSECONDS)
@@ -535,7 +534,7 @@ public final class RowsClient implements AutoCloseable {
 
                 @Override
                 public void onError(Throwable failure) {
-                    failed(ask, Status.fromThrowable(failure), isCutShort);
+                    failed(ask, Status.fromThrowable(failure));
                 }
 
                 @Override
@@ -578,11 +577,7 @@ public final class RowsClient implements AutoCloseable {
             }
         }
 
-        /**
-         * @param isCutShort whether the request's deadline was the batch's. Then a timeout says nothing about the server, so an earlier answer or
-         *     failure stays the one to report
-         */
-        private synchronized void failed(Ask ask, Status status, boolean isCutShort) {
+        private synchronized void failed(Ask ask, Status status) {
             boolean isCancelled = status.getCode() == Status.Code.CANCELLED && !sent.containsKey(ask.id());
             sent.remove(ask.id());
             if (isCancelled || result.isDone()) {
@@ -592,13 +587,25 @@ public final class RowsClient implements AutoCloseable {
                 result.completeExceptionally(status.asRuntimeException());
                 return;
             }
-            if (!isCutShort || status.getCode() != Status.Code.DEADLINE_EXCEEDED || !hasOutcome) {
+            boolean isCutShort = isCutShort(status);
+            if (!isCutShort || !hasOutcome) {
                 Throwable cause = status.getCause();
                 hasOutcome = true;
                 lastFailure = "server " + ask.server() + ": " + status.getCode() + ", " + status.getDescription()
                         + (cause == null ? "" : ", " + cause.getMessage());
             }
-            proceed(batch.failed(ask, System.nanoTime()));
+            if (!isCutShort) {
+                proceed(batch.failed(ask, System.nanoTime()));
+            }
+        }
+
+        /**
+         * Whether the batch's deadline ended a request, at the client or at the server. That says nothing about the server, so an earlier answer or
+         * failure stays the one to report.
+         */
+        private boolean isCutShort(Status status) {
+            return System.nanoTime() - deadline >= 0
+                    && (status.getCode() == Status.Code.DEADLINE_EXCEEDED || status.getCode() == Status.Code.CANCELLED);
         }
 
         /**

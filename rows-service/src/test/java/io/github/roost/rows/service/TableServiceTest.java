@@ -39,6 +39,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletionException;
@@ -641,6 +642,26 @@ class TableServiceTest {
             assertRows(rows.get(60, TimeUnit.SECONDS), keys);
         } finally {
             hung.shutdownNow();
+        }
+    }
+
+    @Test
+    void aBatchWhoseDeadlineIsOverSaysNothingOfItsServer() throws IOException {
+        start(1);
+        roll(1, 1);
+        try (RowsClient client = new RowsClient(registry)) {
+            long[] keys = {7};
+            assertRows(fetch(client, keys), keys);
+            KnownServers known = client.known(ITEMS);
+            KnownServers.Complete version = Objects.requireNonNull(known.complete(1));
+            int shard = NeighborHashMap.shard(7, version.shards());
+            SplittableRandom random = new SplittableRandom(1);
+            for (long nanos = 0; nanos < 200; nanos++) {
+                Future<RowsClient.FetchedRows> late = client.fetch(ITEMS, keys, Duration.ofNanos(nanos));
+                assertThatThrownBy(late::get).hasCauseInstanceOf(TimeoutException.class);
+                assertThat(known.chooseOther(version, shard, System.nanoTime(), Set.of(), random))
+                        .isEqualTo("server0");
+            }
         }
     }
 
