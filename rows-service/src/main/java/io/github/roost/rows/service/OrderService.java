@@ -93,8 +93,12 @@ final class OrderService implements AutoCloseable {
         } catch (UncheckedIOException e) {
             to.onError(failed(Status.UNAVAILABLE, e));
             return;
-        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+        } catch (IOException | RuntimeException e) {
             to.onError(failed(Status.ABORTED, e));
+            return;
+        } catch (Throwable e) {
+            // Also of a source whose classes are missing: the coordinator would wait for the answer until its deadline.
+            to.onError(Status.ABORTED.withDescription(e.toString()).withCause(e).asRuntimeException());
             return;
         }
         to.onNext(report);

@@ -50,6 +50,7 @@ class CoordinatorTest {
         final CountDownLatch begun = new CountDownLatch(1);
         final CountDownLatch end = new CountDownLatch(1);
         volatile @Nullable IOException failure;
+        volatile @Nullable Error error;
         volatile int keys = KEYS;
         /** Whether the load of version 13 waits with all rows, and not before the first. */
         volatile boolean isHeldAtTheEnd;
@@ -64,6 +65,10 @@ class CoordinatorTest {
             IOException wanted = failure;
             if (wanted != null) {
                 throw wanted;
+            }
+            Error fatal = error;
+            if (fatal != null) {
+                throw fatal;
             }
             if (version == 13 && !isHeldAtTheEnd) {
                 hold();
@@ -316,7 +321,7 @@ class CoordinatorTest {
     @Test
     void aLoadThatFailsIsTriedAgain() throws Exception {
         Member member = new Member("a", RowsServer.Seat.whole(0));
-        member.rows.failure = new IOException("no such rows");
+        member.rows.error = new NoClassDefFoundError("example/Rows");
         Thread roll = Thread.ofPlatform().start(() -> {
             try (Coordinator coordinator = coordinator()) {
                 coordinator.roll(1, 3);
@@ -324,6 +329,10 @@ class CoordinatorTest {
                 Thread.currentThread().interrupt();
             }
         });
+        assertThat(log.poll(30, TimeUnit.SECONDS))
+                .isEqualTo("server a could not: ABORTED, java.lang.NoClassDefFoundError: example/Rows");
+        member.rows.failure = new IOException("no such rows");
+        member.rows.error = null;
         assertThat(log.take()).isEqualTo("server a could not: ABORTED, no such rows");
         member.rows.failure = null;
         roll.join();
