@@ -64,6 +64,16 @@ public abstract class RegistryContract {
     }
 
     @Test
+    void aRegistrationThatIsClosedTwiceLeavesItsSuccessor() {
+        Registration former = one().register("server 0", HERE);
+        former.close();
+        try (Registration next = one().register("server 0", HERE)) {
+            former.close();
+            assertThat(other().servers()).containsOnlyKeys("server 0");
+        }
+    }
+
+    @Test
     void aNameIsOfOneServer() {
         try (Registration registration = one().register("server 0", HERE)) {
             for (Registry registry : List.of(one(), other())) {

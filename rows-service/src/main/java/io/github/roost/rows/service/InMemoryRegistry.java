@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /** A registry for servers and clients of one process. Thread-safe. */
@@ -26,11 +27,20 @@ final class InMemoryRegistry implements Registry {
                     "server must have a name of its own, got " + server + ", which is there");
         }
         tell();
-        return () -> {
+        return once(() -> {
             synchronized (this) {
-                if (servers.remove(server, address)) {
-                    tell();
-                }
+                servers.remove(server);
+                tell();
+            }
+        });
+    }
+
+    /** A registration that ends once: if it is closed again, the name may be a successor's. */
+    private static Registration once(Runnable end) {
+        AtomicBoolean isOver = new AtomicBoolean();
+        return () -> {
+            if (!isOver.getAndSet(true)) {
+                end.run();
             }
         };
     }
@@ -49,7 +59,7 @@ final class InMemoryRegistry implements Registry {
     public synchronized Registration watch(Consumer<Map<String, InetSocketAddress>> listener) {
         listeners.add(listener);
         listener.accept(Map.copyOf(servers));
-        return () -> listeners.remove(listener);
+        return once(() -> listeners.remove(listener));
     }
 
     @Override

@@ -44,6 +44,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import javax.net.ssl.SSLException;
@@ -356,7 +357,13 @@ public final class EtcdRegistry implements Registry {
                     () -> tryRegister(server, address),
                     CompletableFuture.delayedExecutor(100, TimeUnit.MILLISECONDS, keeper));
         }
-        return () -> unregister(server, address);
+        AtomicBoolean isOver = new AtomicBoolean();
+        return () -> {
+            // If it is closed again, the name may be a successor's.
+            if (!isOver.getAndSet(true)) {
+                unregister(server, address);
+            }
+        };
     }
 
     private boolean tryRegister(String server, InetSocketAddress address) {
