@@ -164,6 +164,10 @@ final class FetchService implements AutoCloseable {
     }
 
     void fetch(Wire.Request request, StreamObserver<Wire.Reply> to) {
+        if (request.defect() != null) {
+            to.onError(Status.INVALID_ARGUMENT.withDescription(request.defect()).asRuntimeException());
+            return;
+        }
         RowsNode table = tables.get(request.table());
         if (table == null) {
             to.onError(Status.NOT_FOUND

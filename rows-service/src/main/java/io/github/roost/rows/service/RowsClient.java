@@ -148,7 +148,7 @@ public final class RowsClient implements AutoCloseable {
      * @param columns names of columns; all columns if none is named
      * @return completes with the rows, all of one version; it fails with a {@link StatusRuntimeException} if a server refuses the request. It is
      *     completed on a virtual thread of its own, so what depends on it may block
-     * @throws IllegalArgumentException if there are too many keys
+     * @throws IllegalArgumentException if there are too many keys or columns, or a name has more than 255 bytes
      * @throws IllegalStateException if the client is closed
      */
     public CompletableFuture<FetchedRows> fetch(String table, long[] keys, Duration deadline, String... columns) {
@@ -165,7 +165,7 @@ public final class RowsClient implements AutoCloseable {
      *     happens if the version is not complete at the servers
      * @param columns names of columns; all columns if none is named
      * @return completes with the rows; it fails with a {@link StatusRuntimeException} if a server refuses the request
-     * @throws IllegalArgumentException if there are too many keys, or {@code version} is less than 1
+     * @throws IllegalArgumentException if there are too many keys or columns, a name has more than 255 bytes, or {@code version} is less than 1
      * @throws IllegalStateException if the client is closed
      */
     public CompletableFuture<FetchedRows> fetch(
@@ -185,7 +185,7 @@ public final class RowsClient implements AutoCloseable {
      * @param columns names of columns; all columns if none is named
      * @return completes with the rows; it fails with a {@link StatusRuntimeException} if a server refuses the request, for example because one of the
      *     versions does not have a column
-     * @throws IllegalArgumentException if there are too many keys
+     * @throws IllegalArgumentException if there are too many keys or columns, or a name has more than 255 bytes
      * @throws IllegalStateException if the client is closed
      */
     public CompletableFuture<FetchedRows> fetchAny(String table, long[] keys, Duration deadline, String... columns) {
@@ -202,7 +202,7 @@ public final class RowsClient implements AutoCloseable {
      * @param columns names of columns; all columns if none is named. The column of the texts is added as the last one, unless it is among them
      * @return completes with the rows, all of one version; it fails as of {@link #fetch(String, long[], Duration, String...)}, or with an {@link
      *     IllegalArgumentException} if the column of the texts is not of type TEXT
-     * @throws IllegalArgumentException if there are too many texts, or one has an unpaired surrogate
+     * @throws IllegalArgumentException if there are too many texts or columns, a text has an unpaired surrogate, or a name has more than 255 bytes
      * @throws IllegalStateException if the client is closed
      */
     public CompletableFuture<FetchedRows> fetch(
@@ -218,6 +218,11 @@ public final class RowsClient implements AutoCloseable {
     private CompletableFuture<FetchedRows> fetchOf(
             String table, long version, long[] keys, Duration deadline, String... columns) {
         Vectors.requireRange("keys", keys.length, 0, Wire.MAX_KEYS);
+        Vectors.requireRange("columns", columns.length, 0, Wire.MAX_COLUMNS);
+        Wire.requireName("table", table);
+        for (String column : columns) {
+            Wire.requireName("column", column);
+        }
         if (isClosed) {
             throw new IllegalStateException("the client is closed");
         }

@@ -35,7 +35,7 @@ final class Wire {
     static final int MAX_KEYS = 100_000;
 
     private static final int PROTOCOL = 1;
-    private static final int MAX_COLUMNS = Schema.MAX_COLUMNS;
+    static final int MAX_COLUMNS = Schema.MAX_COLUMNS;
     static final int MAX_VERSIONS = 16;
     private static final int MAX_NAME_BYTES = 255;
 
@@ -48,8 +48,28 @@ final class Wire {
 
     private Wire() {}
 
-    /** @param known the sequence number of the server's view that the client has */
-    record Request(String table, long version, int shards, int shard, long known, List<String> columns, long[] keys) {}
+    /**
+     * @param known the sequence number of the server's view that the client has
+     * @param defect why it could not be read, or null. gRPC would close the call of a request that the server throws on as of an unknown error, and
+     *     log a stack trace
+     */
+    record Request(
+            String table,
+            long version,
+            int shards,
+            int shard,
+            long known,
+            List<String> columns,
+            long[] keys,
+            @Nullable String defect) {
+        Request(String table, long version, int shards, int shard, long known, List<String> columns, long[] keys) {
+            this(table, version, shards, shard, known, columns, keys, null);
+        }
+
+        static Request unreadable(String defect) {
+            return new Request("", 0, 0, 0, 0, List.of(), new long[0], defect);
+        }
+    }
 
     /**
      * @param view the server's view, null if the client has it
@@ -111,7 +131,7 @@ final class Wire {
                 }
                 return new Request(table, version, shards, shard, known, columns, keys);
             } catch (IOException e) {
-                throw refused(SERVICE, e);
+                return Request.unreadable(notOf(SERVICE, e));
             }
         }
     }
@@ -283,6 +303,15 @@ final class Wire {
         out.write(bytes);
     }
 
+    /** Throws IllegalArgumentException if a name is too long to be sent. */
+    static void requireName(String what, String name) {
+        int bytes = name.getBytes(StandardCharsets.UTF_8).length;
+        if (bytes > MAX_NAME_BYTES) {
+            throw new IllegalArgumentException(
+                    what + " must have " + MAX_NAME_BYTES + " bytes at most, has " + bytes + ": " + name);
+        }
+    }
+
     static String readName(DataInputStream in) throws IOException {
         int length = in.readUnsignedByte();
         byte[] bytes = in.readNBytes(length);
@@ -292,9 +321,13 @@ final class Wire {
         return new String(bytes, StandardCharsets.UTF_8);
     }
 
+    private static String notOf(String service, Exception e) {
+        return "not a message of " + service + ": " + e.getMessage();
+    }
+
     static RuntimeException refused(String service, Exception e) {
         return Status.INVALID_ARGUMENT
-                .withDescription("not a message of " + service + ": " + e.getMessage())
+                .withDescription(notOf(service, e))
                 .withCause(e)
                 .asRuntimeException();
     }

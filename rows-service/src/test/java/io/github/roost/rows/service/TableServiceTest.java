@@ -36,6 +36,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -457,6 +458,36 @@ class TableServiceTest {
                     .hasCauseInstanceOf(TimeoutException.class);
             assertThatThrownBy(() -> client.fetch(ITEMS, new long[Wire.MAX_KEYS + 1], DEADLINE))
                     .isInstanceOf(IllegalArgumentException.class);
+            String tooLong = "ö".repeat(128);
+            assertThatThrownBy(() -> client.fetch(tooLong, new long[1], DEADLINE))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("table must have 255 bytes at most, has 256: " + tooLong);
+            assertThatThrownBy(() -> client.fetchAny(ITEMS, new long[1], DEADLINE, "name", tooLong))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("column must have 255 bytes at most, has 256: " + tooLong);
+            assertThatThrownBy(() -> client.fetch(ITEMS, new long[1], DEADLINE, new String[Wire.MAX_COLUMNS + 1]))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageStartingWith("columns ");
+        }
+    }
+
+    @Test
+    void whatIsNoRequestIsRefused() throws IOException {
+        start(1);
+        Wire.Request tooMany =
+                new Wire.Request(ITEMS, 1, 1, 0, 0, Collections.nCopies(Wire.MAX_COLUMNS + 1, "name"), new long[1]);
+        ManagedChannel channel = NettyChannelBuilder.forAddress(
+                        members.getFirst().server.address())
+                .usePlaintext()
+                .build();
+        try {
+            CallOptions options = CallOptions.DEFAULT.withDeadlineAfter(DEADLINE.toSeconds(), TimeUnit.SECONDS);
+            assertThatThrownBy(() -> ClientCalls.blockingUnaryCall(channel, Wire.FETCH, options, tooMany))
+                    .isInstanceOf(StatusRuntimeException.class)
+                    .hasMessage("INVALID_ARGUMENT: not a message of roost.Tables: "
+                            + "columns must be between 0 and 1024, got 1025");
+        } finally {
+            channel.shutdownNow();
         }
     }
 
