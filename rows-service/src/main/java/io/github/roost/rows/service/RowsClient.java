@@ -147,7 +147,7 @@ public final class RowsClient implements AutoCloseable {
      *     to ten of the keys that lack a row
      * @param columns names of columns; all columns if none is named
      * @return completes with the rows, all of one version; it fails with a {@link StatusRuntimeException} if a server refuses the request. It is
-     *     completed on a virtual thread of its own, so what depends on it may block
+     *     completed on a virtual thread of its own, so what depends on it may block. If the caller cancels it, its requests end
      * @throws IllegalArgumentException if there are too many keys or columns, or a name has more than 255 bytes
      * @throws IllegalStateException if the client is closed
      */
@@ -208,10 +208,18 @@ public final class RowsClient implements AutoCloseable {
     public CompletableFuture<FetchedRows> fetch(
             String table, TextKeys by, List<String> texts, Duration deadline, String... columns) {
         String[] more = by.columns(List.of(columns)).toArray(String[]::new);
-        return fetchOf(table, NEWEST, by.keys(texts), deadline, more).thenApply(rows -> {
+        CompletableFuture<FetchedRows> ofKeys = fetchOf(table, NEWEST, by.keys(texts), deadline, more);
+        return cancelling(ofKeys, ofKeys.thenApply(rows -> {
             rows.retain(by, texts);
             return rows;
-        });
+        }));
+    }
+
+    /** Cancels a future when another one is cancelled, which follows from it. */
+    private static CompletableFuture<FetchedRows> cancelling(
+            CompletableFuture<FetchedRows> before, CompletableFuture<FetchedRows> after) {
+        var _ = after.whenComplete((rows, failure) -> before.cancel(false));
+        return after;
     }
 
     /** @param version the version, {@link #NEWEST} or {@link #ANY} */
@@ -232,7 +240,7 @@ public final class RowsClient implements AutoCloseable {
         fetch.begin();
         // Not on the thread that completes the batch: it holds the batch's lock, and serves a connection or all
         // timeouts of the JVM.
-        return fetch.result.handleAsync(
+        CompletableFuture<FetchedRows> answer = fetch.result.handleAsync(
                 (rows, failure) -> {
                     if (failure != null) {
                         throw new CompletionException(
@@ -241,6 +249,7 @@ public final class RowsClient implements AutoCloseable {
                     return rows;
                 },
                 Thread::startVirtualThread);
+        return cancelling(fetch.result, answer);
     }
 
     /**

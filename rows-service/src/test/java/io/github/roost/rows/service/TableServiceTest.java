@@ -23,6 +23,7 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.ClientCalls;
+import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.ServerCalls;
 import io.grpc.stub.StreamObserver;
 import java.io.ByteArrayInputStream;
@@ -693,6 +694,39 @@ class TableServiceTest {
                 assertThat(known.chooseOther(version, shard, System.nanoTime(), Set.of(), random))
                         .isEqualTo("server0");
             }
+        }
+    }
+
+    @Test
+    void theRequestsOfACancelledFetchEnd() throws Exception {
+        CountDownLatch isOver = new CountDownLatch(2);
+        AtomicInteger requests = new AtomicInteger();
+        start(1);
+        roll(1, 1);
+        RowsNode node = members.getFirst().node;
+        Server hung = serving((request, to) -> {
+            if (request.version() == 0) {
+                to.onNext(Wire.Reply.without(node.view()));
+                to.onCompleted();
+            } else {
+                ((ServerCallStreamObserver<Wire.Reply>) to).setOnCancelHandler(isOver::countDown);
+                requests.incrementAndGet();
+            }
+        });
+        try (InMemoryRegistry only = new InMemoryRegistry();
+                RowsClient client = new RowsClient(only)) {
+            only.register(members.getFirst().name, (InetSocketAddress)
+                    hung.getListenSockets().getFirst());
+            Future<RowsClient.FetchedRows> byKey = client.fetch(ITEMS, new long[] {7}, DEADLINE);
+            Await.until(() -> requests.get() == 1);
+            Future<RowsClient.FetchedRows> byText =
+                    client.fetch(ITEMS, new TextKeys("name"), List.of("item 7"), DEADLINE);
+            Await.until(() -> requests.get() == 2);
+            byKey.cancel(true);
+            byText.cancel(true);
+            assertThat(isOver.await(60, TimeUnit.SECONDS)).isTrue();
+        } finally {
+            hung.shutdownNow();
         }
     }
 
