@@ -234,8 +234,10 @@ public final class RowsClient implements AutoCloseable {
         if (isClosed) {
             throw new IllegalStateException("the client is closed");
         }
-        Fetch fetch = new Fetch(table, version, keys, List.of(columns), System.nanoTime() + deadline.toNanos());
-        fetch.result.orTimeout(deadline.toNanos(), TimeUnit.NANOSECONDS);
+        // Durations of more than 292 years are possible, and mean that there is no deadline.
+        long nanos = Math.max(0, TimeUnit.NANOSECONDS.convert(deadline));
+        Fetch fetch = new Fetch(table, version, keys, List.of(columns), System.nanoTime() + nanos);
+        fetch.result.orTimeout(nanos, TimeUnit.NANOSECONDS);
         var _ = fetch.result.whenComplete((rows, failure) -> fetch.cancelRows());
         fetch.begin();
         // Not on the thread that completes the batch: it holds the batch's lock, and serves a connection or all
@@ -371,8 +373,8 @@ public final class RowsClient implements AutoCloseable {
                     ? ""
                     : " for keys " + named
                             + (missing.length > MAX_NAMED ? " and " + (missing.length - MAX_NAMED) + " more" : "");
-            return new TimeoutException("the batch of table " + table + " has no answer within " + deadline.toMillis()
-                    + " ms" + keys + ": " + lastFailure);
+            return new TimeoutException("the batch of table " + table + " has no answer within "
+                    + TimeUnit.MILLISECONDS.convert(deadline) + " ms" + keys + ": " + lastFailure);
         }
 
         /** Hedges late requests, and begins to watch for silent servers; runs once per batch, after the hedge delay, so most batches are done before. */

@@ -35,6 +35,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -727,6 +728,21 @@ class TableServiceTest {
             assertThat(isOver.await(60, TimeUnit.SECONDS)).isTrue();
         } finally {
             hung.shutdownNow();
+        }
+    }
+
+    @Test
+    void aDeadlineMayBeAnyDuration() throws Exception {
+        start(1);
+        roll(1, 1);
+        try (RowsClient client = new RowsClient(registry)) {
+            Duration forever = ChronoUnit.FOREVER.getDuration();
+            Future<RowsClient.FetchedRows> rows = client.fetch(ITEMS, new long[] {7}, forever, "name", "version");
+            assertRows(rows.get(60, TimeUnit.SECONDS), new long[] {7});
+            for (Duration before : List.of(Duration.ofNanos(-1), Duration.ofSeconds(Long.MIN_VALUE))) {
+                Future<RowsClient.FetchedRows> late = client.fetch("others", new long[] {7}, before);
+                assertThatThrownBy(() -> late.get(60, TimeUnit.SECONDS)).hasCauseInstanceOf(TimeoutException.class);
+            }
         }
     }
 
