@@ -52,14 +52,17 @@ public final class Coordinator implements AutoCloseable {
     /** The interval of looks at the servers while one of them does an order. */
     private static final long WATCH_MILLIS = 250;
 
+    /** The maximum number of waits that are remembered. */
+    private static final int MAX_TOLD = 100;
+
     private static final Served NONE = new Served(1, Set.of());
 
     private final Registry registry;
     private final String table;
     private final Options options;
     private final Channels channels;
-    /** The last line for the observer, so that a wait is reported once. */
-    private String told = "";
+    /** The lines for the observer since a server last did something, so that each wait is reported once. */
+    private final Set<String> told = new HashSet<>();
 
     /**
      * The options of a coordinator.
@@ -332,8 +335,10 @@ public final class Coordinator implements AutoCloseable {
     }
 
     private void tell(String line) {
-        if (!line.equals(told)) {
-            told = line;
+        if (told.size() == MAX_TOLD) {
+            told.clear();
+        }
+        if (told.add(line)) {
             options.observer.told(line);
         }
     }
@@ -441,6 +446,7 @@ public final class Coordinator implements AutoCloseable {
     private void order(String server, Order order, Duration deadline, String done) throws InterruptedException {
         try {
             awaitWatching(ask(server, order, deadline), order.term());
+            told.clear();
             tell("server " + server + " " + done);
         } catch (ExecutionException e) {
             Status status = Status.fromThrowable(e);

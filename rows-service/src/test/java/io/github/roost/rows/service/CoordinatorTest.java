@@ -319,6 +319,42 @@ class CoordinatorTest {
     }
 
     @Test
+    void eachOfSeveralWaitsIsReportedOnce() throws Exception {
+        CountDownLatch looks = new CountDownLatch(10);
+        InetSocketAddress nobody = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
+        Coordinator.Observer observer = new Coordinator.Observer() {
+            @Override
+            public void told(String what) {
+                log.add(what);
+            }
+
+            @Override
+            public void saw(int versions, long bytes) {
+                looks.countDown();
+            }
+        };
+        Coordinator.Options options =
+                new Coordinator.Options(2, Duration.ZERO, Duration.ofMinutes(1), null, null, observer);
+        registry.register("gone", nobody);
+        try (Coordinator coordinator = new Coordinator(registry, ITEMS, options)) {
+            Thread roll = Thread.ofPlatform().start(() -> {
+                try {
+                    coordinator.roll(1, 3);
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            });
+            looks.await();
+            roll.interrupt();
+            roll.join();
+        }
+        assertThat(log)
+                .contains("waiting: there is no server that has table items")
+                .doesNotHaveDuplicates();
+        assertThat(log).anyMatch(line -> line.startsWith("server gone does not answer: UNAVAILABLE"));
+    }
+
+    @Test
     void aLoadThatFailsIsTriedAgain() throws Exception {
         Member member = new Member("a", RowsServer.Seat.whole(0));
         member.rows.error = new NoClassDefFoundError("example/Rows");
