@@ -37,8 +37,9 @@ class ChannelsTest {
             // The pauses of gRPC before so many tries take minutes.
             for (int i = 1; i <= 12; i++) {
                 int wanted = i;
-                clock.addAndGet(1_000_000_000);
                 Await.until(() -> {
+                    // Again and again: a second that ends while the server is tried is lost.
+                    clock.addAndGet(1_000_000_000);
                     ManagedChannel channel = channels.to("a");
                     channel.getState(true);
                     return tries.get() >= wanted;
