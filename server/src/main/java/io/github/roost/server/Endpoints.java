@@ -197,7 +197,8 @@ final class Endpoints {
                                 + " characters that is no number and no . or .., got "
                                 + key.substring(0, Math.min(key.length(), MAX_SHOWN)));
             }
-            if (next.vector() == null || (next.id() == null) == key.isEmpty()) {
+            boolean hasKey = next.key() != null;
+            if (next.vector() == null || (next.id() == null) != hasKey || (hasKey && key.isEmpty())) {
                 throw new Problem(422, what + " must have a vector, and an id or a key that is not empty");
             }
             Searches.requireVector(what, next.vector(), rows.dimension(), rows.metric());

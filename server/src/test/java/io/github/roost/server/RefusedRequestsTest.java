@@ -136,6 +136,8 @@ class RefusedRequestsTest {
                         + "}]} | 422 | vector 0: a key must be a text of at most 500",
                 "{\"vectors\":[{\"id\":1,\"key\":\"one\",\"vector\":" + VECTOR
                         + "}]} | 422 | vector 0 must have a vector, and an id or a key",
+                "{\"vectors\":[{\"id\":1,\"key\":\"\",\"vector\":" + VECTOR
+                        + "}]} | 422 | vector 0 must have a vector, and an id or a key",
                 "{\"vectors\":[{\"key\":\"one\",\"vector\":" + VECTOR + "},{\"key\":\"one\",\"vector\":" + VECTOR
                         + "}]} | 422 | vector 1 has the id or key of an earlier one, one",
                 "{\"vectors\":[{\"id\":1,\"vector\":" + VECTOR
