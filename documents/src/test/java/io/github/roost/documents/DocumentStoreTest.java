@@ -7,6 +7,7 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.OrchestratorStats;
 import io.github.roost.core.Registration;
 import io.github.roost.index.hnsw.LiveTable;
+import io.github.roost.testkit.Await;
 import io.github.roost.testkit.ChildJvm;
 import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
@@ -484,9 +485,7 @@ class DocumentStoreTest {
             }
             begun.await();
             Future<List<DocumentCollection.Match>> found = threads.submit(() -> collection.search(request, filter));
-            while (waiting(orchestrator) == 0) {
-                Thread.sleep(1);
-            }
+            Await.until(() -> waiting(orchestrator) > 0);
             collection.put(documents.subList(100, 150));
             collection.remove(idsOf(documents.subList(0, 50)));
             end.countDown();

@@ -14,8 +14,6 @@ import org.jspecify.annotations.Nullable;
 
 /** LangChain4j's embedding store in memory, which compares all vectors, and is written to a file of JSON when it is closed. */
 final class InMemoryStore implements TextStore {
-    private static final int EXACT = 0;
-
     private final Path file;
     private final InMemoryEmbeddingStore<TextSegment> store;
 
@@ -61,11 +59,6 @@ final class InMemoryStore implements TextStore {
             case TENANT -> MetadataFilterBuilder.metadataKey(StoredText.TENANT).isEqualTo(StoredText.tenant(value));
             case SOURCE -> MetadataFilterBuilder.metadataKey(StoredText.SOURCE).isEqualTo(StoredText.source(value));
         };
-    }
-
-    @Override
-    public List<Integer> efforts() {
-        return List.of(EXACT);
     }
 
     @Override

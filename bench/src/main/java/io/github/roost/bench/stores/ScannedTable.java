@@ -19,7 +19,6 @@ import org.apache.lucene.util.VectorUtil;
  * neither database asks the disk to keep it, so a crash of the machine, unlike one of the process, may lose it.
  */
 final class ScannedTable implements TextStore {
-    private static final int EXACT = 0;
     private static final String COLUMNS = " varchar not null";
 
     private final String url;
@@ -138,11 +137,6 @@ final class ScannedTable implements TextStore {
                 }
             }
         }
-    }
-
-    @Override
-    public List<Integer> efforts() {
-        return List.of(EXACT);
     }
 
     @Override

@@ -16,7 +16,6 @@ import org.springframework.ai.vectorstore.filter.FilterExpressionBuilder;
 
 /** Spring AI's store in memory, which compares all vectors, and is written to a file of JSON when it is closed. */
 final class SimpleStore implements TextStore {
-    private static final int EXACT = 0;
     /** The vector that each thread searches for. */
     private static final ThreadLocal<float[]> ASKED = new ThreadLocal<>();
 
@@ -101,11 +100,6 @@ final class SimpleStore implements TextStore {
         return store.similaritySearch(request.build()).stream()
                 .mapToInt(found -> TextNumbers.of(found.getId()))
                 .toArray();
-    }
-
-    @Override
-    public List<Integer> efforts() {
-        return List.of(EXACT);
     }
 
     @Override

@@ -21,8 +21,10 @@ interface TextStore extends AutoCloseable {
      */
     int[] search(float[] vector, int query, Condition condition, int effort) throws Exception;
 
-    /** Efforts, the store's default first, then ascending; one if the store has no choice. */
-    List<Integer> efforts();
+    /** Efforts, the store's default first, then ascending; one if the store has no choice, since it compares all. */
+    default List<Integer> efforts() {
+        return List.of(0);
+    }
 
     /** The number of texts. */
     int size() throws Exception;

@@ -104,7 +104,7 @@ abstract sealed class Batch<V> permits AnyBatch, StrongBatch {
      */
     final List<Ask> notServed(Ask ask, long now) {
         known.answered(ask.server(), now);
-        return withoutValues(ask, now);
+        return givenUp(ask, now);
     }
 
     /** Handles that a server did not answer in time, or cannot be reached; returns requests to send. */
@@ -112,15 +112,11 @@ abstract sealed class Batch<V> permits AnyBatch, StrongBatch {
         if (probes.containsKey(ask.id()) || waiting.containsKey(ask.id())) {
             known.failed(ask.server(), now);
         }
-        return withoutValues(ask, now);
+        return givenUp(ask, now);
     }
 
     /** Handles that a request is not waited for any more, through no fault of its server; returns requests to send. */
     final List<Ask> givenUp(Ask ask, long now) {
-        return withoutValues(ask, now);
-    }
-
-    private List<Ask> withoutValues(Ask ask, long now) {
         probes.remove(ask.id());
         if (waiting.remove(ask.id()) == null) {
             lost(ask);
@@ -148,7 +144,8 @@ abstract sealed class Batch<V> permits AnyBatch, StrongBatch {
 
     /**
      * Handles that a server has sent nothing for long; called again and again while that is so, as another server may become usable later. It may
-     * still answer, but is avoided, and another server is asked if all that were asked for the same keys are silent. A view is not waited for any more. Returns requests to send.
+     * still answer, but is avoided, and another server is asked if all that were asked for the same keys are silent. A view is not waited for any
+     * more. Returns requests to send.
      */
     List<Ask> silent(Ask slow, long now) {
         if (slow.shard() == NO_SHARD) {

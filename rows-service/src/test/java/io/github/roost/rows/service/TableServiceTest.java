@@ -514,14 +514,13 @@ class TableServiceTest {
                 .start();
     }
 
-    /** Answers requests for rows after a while; counts them. */
-    private static Server slow(RowsNode like, AtomicInteger requests) throws IOException {
-        return serving((request, to) -> {
+    /** Answers requests for rows after something else. */
+    private static Server after(Runnable before, RowsNode like) throws IOException {
+        return serving((request, to) -> Thread.startVirtualThread(() -> {
             if (request.version() == 0) {
                 to.onNext(Wire.Reply.without(like.view()));
             } else {
-                requests.incrementAndGet();
-                LockSupport.parkNanos(800_000_000);
+                before.run();
                 like.fetch(
                         request.version(),
                         request.shards(),
@@ -536,7 +535,7 @@ class TableServiceTest {
                         });
             }
             to.onCompleted();
-        });
+        }));
     }
 
     @Test
@@ -544,7 +543,11 @@ class TableServiceTest {
         start(1);
         roll(1, 1);
         AtomicInteger requests = new AtomicInteger();
-        Server slow = slow(members.getFirst().node, requests);
+        Runnable slowly = () -> {
+            requests.incrementAndGet();
+            LockSupport.parkNanos(800_000_000);
+        };
+        Server slow = after(slowly, members.getFirst().node);
         try (InMemoryRegistry only = new InMemoryRegistry();
                 RowsClient client = new RowsClient(only)) {
             only.register(members.getFirst().name, (InetSocketAddress)
@@ -586,30 +589,6 @@ class TableServiceTest {
         }
     }
 
-    /** Answers requests for rows once the latch is open. */
-    private static Server held(RowsNode like, CountDownLatch open) throws IOException {
-        return serving((request, to) -> Thread.startVirtualThread(() -> {
-            if (request.version() == 0) {
-                to.onNext(Wire.Reply.without(like.view()));
-            } else {
-                await(open);
-                like.fetch(
-                        request.version(),
-                        request.shards(),
-                        request.shard(),
-                        request.keys(),
-                        request.columns(),
-                        1 << 20,
-                        DEADLINE,
-                        (served, rows) -> {
-                            to.onNext(new Wire.Reply(null, served.content(), rows));
-                            return true;
-                        });
-            }
-            to.onCompleted();
-        }));
-    }
-
     private static void await(CountDownLatch latch) {
         try {
             latch.await();
@@ -623,7 +602,7 @@ class TableServiceTest {
         start(1);
         roll(1, 1);
         CountDownLatch open = new CountDownLatch(1);
-        Server held = held(members.getFirst().node, open);
+        Server held = after(() -> await(open), members.getFirst().node);
         try (InMemoryRegistry only = new InMemoryRegistry();
                 RowsClient client = new RowsClient(only)) {
             only.register(members.getFirst().name, (InetSocketAddress)

@@ -10,6 +10,8 @@ import java.util.Arrays;
 /** Graph search and scan in plain Java, for machines where no native library can be loaded, and the test oracle of the C code. */
 final class JavaSearch implements GraphSearcher {
     private static final int LANES = SearchScratch.LANES;
+    /** As in {@code search.h}. */
+    static final int MAX_STARTS = 256;
     /** Max ratio of the time of a distance to its time in C. */
     private static final int SLOWER = 16;
 
@@ -94,9 +96,6 @@ final class JavaSearch implements GraphSearcher {
                     "nodes must be within 0 and " + image.shape().nodes() + ", got " + from + " to " + to);
         }
     }
-
-    /** As in {@code search.h}. */
-    static final int MAX_STARTS = 256;
 
     /** Distances of one query. */
     private interface Measure {
