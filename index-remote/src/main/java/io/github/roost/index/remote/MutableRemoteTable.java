@@ -94,7 +94,7 @@ public final class MutableRemoteTable extends RemoteTable implements MutableVect
      * it on a worker; {@link #startRebuild} does not block.
      *
      * @param partition its number, from 0
-     * @return true if the pair was rebuilt; false if another table has rebuilt it meanwhile
+     * @return true if the pair was rebuilt; false if it was rebuilt meanwhile, by another table or by this one as a log was full
      * @throws UncheckedIOException with a {@link RemoteMemoryException} if the region fails, all its spare space is used or held by readers, or
      *     another writer has taken over; the pair is unchanged then
      */

@@ -448,7 +448,11 @@ class LostWritersTest {
             table.rebuild(4);
         }
         table.put(ID, in(4).getFirst());
-        assertThat(table.rebuild(4)).isTrue();
+        boolean rebuilt = false;
+        while (!rebuilt) {
+            // Not if the table's own rebuild of the logs that the removals have filled ends meanwhile.
+            rebuilt = table.rebuild(4);
+        }
         Directory directory = pool.refresh();
         long images = directory.partitions().get(4).bytes()
                 + directory.partitions().get(5).bytes();
