@@ -17,6 +17,7 @@ import picocli.CommandLine.Model.OptionSpec;
 class BenchOptionsTest {
     /** Options that mean something else in one benchmark than in the others. */
     private static final Map<String, String> VARIOUS = Map.of(
+            "--data String", "of bench refresh only vectors of texts, mixtures and files",
             "--in-flight int", "of bench replay the default is 8 per core, and sim has the option too",
             "--peer all|none", "of bench all of every part, of bench rivals its own",
             "--quick boolean", "of bench all small workloads, of bench jmh short runs",

@@ -64,12 +64,7 @@ public final class RefreshBench implements Callable<Integer> {
             description = "Documents added per second; default 100 and 2,000.")
     private List<Integer> rates = List.of(100, 2_000);
 
-    @Option(
-            names = "--seconds",
-            paramLabel = "N",
-            description = "Adds documents at most this long; default ${DEFAULT-VALUE}.")
-    private int seconds = 30;
-
+    private final @Mixin NumberOption seconds = NumberOption.seconds(30, 1, 3_600);
     private final @Mixin NumberOption rounds = NumberOption.rounds(3, 1_000);
     private final @Mixin Output output = new Output();
 
@@ -77,8 +72,7 @@ public final class RefreshBench implements Callable<Integer> {
     public Integer call() throws Exception {
         documents.forEach(count -> Options.require("--documents", count, 1, 10_000_000));
         rates.forEach(rate -> Options.require("--per-second", rate, 1, 1_000_000));
-        Options.require("--seconds", seconds, 1, 3_600);
-        NumberOption.check(rounds);
+        NumberOption.check(seconds, rounds);
         LUCENE_LOG.setLevel(Level.WARNING);
         int count = Collections.max(documents);
         RefreshLoad load = load(count);
@@ -90,7 +84,7 @@ public final class RefreshBench implements Callable<Integer> {
         output.format("%s, %d dimensions, %d rounds", data, load.rows()[0].length, rounds.value());
         for (int rate : rates) {
             for (int number : documents.stream()
-                    .map(each -> (int) Math.min(each, (long) rate * seconds))
+                    .map(each -> (int) Math.min(each, (long) rate * seconds.value()))
                     .distinct()
                     .toList()) {
                 refresh(load, number, rate);
