@@ -2,7 +2,6 @@
 module io.github.roost.index.ivf {
     requires transitive io.github.roost.vector;
     requires io.github.roost.neighborhash;
-    requires static jdk.incubator.vector;
     requires org.agrona.core;
     requires org.slf4j;
 

@@ -433,7 +433,7 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
     }
 
     /**
-     * {@return the name of the scan kernel: {@code avx512}, {@code avx2}, {@code neon}, {@code vector}, {@code portable} or
+     * {@return the name of the scan kernel: {@code avx512}, {@code avx2}, {@code neon}, {@code portable} or
      * {@code java}}
      */
     public String kernel() {

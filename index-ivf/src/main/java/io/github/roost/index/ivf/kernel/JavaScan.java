@@ -5,58 +5,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
-/** The scan in Java, with pluggable distances to rows of floats and scores of rows of codes. */
+/** The scan in plain Java, for machines without the native library. Stateless. */
 final class JavaScan implements ScanKernel {
-    /** The folded lanes of one pair: the sum of squared differences, or of products. */
-    interface PairSum {
-        float squaredL2(MemorySegment queries, long queryAt, MemorySegment rows, long rowAt, int stride);
-
-        float innerProduct(MemorySegment queries, long queryAt, MemorySegment rows, long rowAt, int stride);
-
-        /** The sums of {@value #TILE_ROWS} consecutive rows, which share each load of the query. */
-        default void squaredL2(
-                MemorySegment queries, long queryAt, MemorySegment rows, long rowAt, int stride, float[] sums) {
-            for (int row = 0; row < TILE_ROWS; row++) {
-                sums[row] = squaredL2(queries, queryAt, rows, rowAt + (long) row * stride * Float.BYTES, stride);
-            }
-        }
-
-        /** As {@link #squaredL2(MemorySegment, long, MemorySegment, long, int, float[])}. */
-        default void innerProduct(
-                MemorySegment queries, long queryAt, MemorySegment rows, long rowAt, int stride, float[] sums) {
-            for (int row = 0; row < TILE_ROWS; row++) {
-                sums[row] = innerProduct(queries, queryAt, rows, rowAt + (long) row * stride * Float.BYTES, stride);
-            }
-        }
-    }
-
-    /** Scores of one query for the rows of a tile of codes. */
-    interface TileScores {
-        /** Whether codes are scanned in less time than floats. */
-        boolean fasterThanFloats();
-
-        /**
-         * Whether any score is at most {@code bound}; if so, {@code scores} has all of them.
-         *
-         * @param first first row of the tile
-         * @param weights the query's weights, from {@code weightsAt} on
-         * @param start start value of the sums of products
-         */
-        boolean anyWithin(
-                float bound,
-                CodeRun run,
-                int first,
-                int[] weights,
-                int weightsAt,
-                int start,
-                float base,
-                float slope,
-                float[] scores);
-    }
-
-    /** Rows compared together. */
-    private static final int TILE_ROWS = 4;
-
     /** The constants of {@code weigh_body.h}. */
     private static final int MAX_WEIGHT = 127;
 
@@ -65,19 +15,9 @@ final class JavaScan implements ScanKernel {
     private static final float ROUNDER = 0x1.8p23f;
     private static final float MAX_BASE = 0x1p126f;
 
-    private final String name;
-    private final PairSum pairs;
-    private final TileScores tiles;
-
-    JavaScan(String name, PairSum pairs, TileScores tiles) {
-        this.name = name;
-        this.pairs = pairs;
-        this.tiles = tiles;
-    }
-
     @Override
     public String name() {
-        return name;
+        return "java";
     }
 
     @Override
@@ -86,72 +26,37 @@ final class JavaScan implements ScanKernel {
             throw new IllegalArgumentException(
                     "the queries' stride must be the rows' " + run.stride() + ", got " + group.stride);
         }
-        if (run.componentBytes() == Float.BYTES) {
-            float[] distances = new float[TILE_ROWS];
-            for (long row = 0; row < run.count(); row += TILE_ROWS) {
-                scanTile(run, row, run.vectors(), row * run.rowBytes(), group, distances);
+        boolean isFloat32 = run.componentBytes() == Float.BYTES;
+        MemorySegment floats = isFloat32 ? run.vectors() : group.floats();
+        for (long row = 0; row < run.count(); row++) {
+            if (!isFloat32) {
+                convert(run, row, floats);
             }
-        } else {
-            scanFloat16(run, group);
+            scanRow(run, row, floats, isFloat32 ? row * run.rowBytes() : 0, group);
         }
     }
 
-    /** Converts each row to floats once for all queries. */
-    private void scanFloat16(RowRun run, QueryGroup group) {
-        float[] distances = new float[TILE_ROWS];
-        MemorySegment floats = group.floats(TILE_ROWS);
-        for (long row = 0; row < run.count(); row += TILE_ROWS) {
-            long components = Math.min(TILE_ROWS, run.count() - row) * run.stride();
-            for (long i = 0; i < components; i++) {
-                short half = run.vectors().getAtIndex(ValueLayout.JAVA_SHORT, row * run.stride() + i);
-                floats.setAtIndex(ValueLayout.JAVA_FLOAT, i, Float.float16ToFloat(half));
-            }
-            scanTile(run, row, floats, 0, group, distances);
+    private static void convert(RowRun run, long row, MemorySegment floats) {
+        for (long i = 0; i < run.stride(); i++) {
+            short half = run.vectors().getAtIndex(ValueLayout.JAVA_SHORT, row * run.stride() + i);
+            floats.setAtIndex(ValueLayout.JAVA_FLOAT, i, Float.float16ToFloat(half));
         }
     }
 
-    /** @param at offset of the tile's rows in {@code floats} */
-    private void scanTile(
-            RowRun run, long firstRow, MemorySegment floats, long at, QueryGroup group, float[] distances) {
-        int rows = (int) Math.min(TILE_ROWS, run.count() - firstRow);
+    /** @param at offset of the row in {@code floats} */
+    private static void scanRow(RowRun run, long row, MemorySegment floats, long at, QueryGroup group) {
+        long queryBytes = (long) group.stride * Float.BYTES;
         for (int query = 0; query < group.size(); query++) {
-            compareTile(group, query, floats, at, rows, distances);
-            for (int row = 0; row < rows; row++) {
-                float distance = distances[row];
-                // False for NaN, so deleted rows never get in.
-                if (distance <= group.bounds.getAtIndex(ValueLayout.JAVA_FLOAT, query)) {
-                    take(group, query, distance, run.ids().getAtIndex(ValueLayout.JAVA_LONG, firstRow + row));
-                }
+            float distance = distance(
+                    group.innerProduct, group.bias, group.queries, query * queryBytes, floats, at, group.stride);
+            // False for NaN, so deleted rows never get in.
+            if (distance <= group.bounds.getAtIndex(ValueLayout.JAVA_FLOAT, query)) {
+                take(group, query, distance, run.ids().getAtIndex(ValueLayout.JAVA_LONG, row));
             }
         }
     }
 
-    private void compareTile(QueryGroup group, int query, MemorySegment floats, long at, int rows, float[] distances) {
-        long rowBytes = (long) group.stride * Float.BYTES;
-        // The first query reads the rows from memory, which is fastest one by one; later queries find them in the
-        // cache.
-        if (query == 0 || rows < TILE_ROWS) {
-            for (int row = 0; row < rows; row++) {
-                distances[row] = distance(
-                        group.innerProduct,
-                        group.bias,
-                        group.queries,
-                        query * rowBytes,
-                        floats,
-                        at + row * rowBytes,
-                        group.stride);
-            }
-        } else if (group.innerProduct) {
-            pairs.innerProduct(group.queries, query * rowBytes, floats, at, group.stride, distances);
-            for (int row = 0; row < TILE_ROWS; row++) {
-                distances[row] = group.bias - distances[row];
-            }
-        } else {
-            pairs.squaredL2(group.queries, query * rowBytes, floats, at, group.stride, distances);
-        }
-    }
-
-    private float distance(
+    private static float distance(
             boolean innerProduct,
             float bias,
             MemorySegment queries,
@@ -159,14 +64,34 @@ final class JavaScan implements ScanKernel {
             MemorySegment rows,
             long rowAt,
             int stride) {
-        return innerProduct
-                ? bias - pairs.innerProduct(queries, queryAt, rows, rowAt, stride)
-                : pairs.squaredL2(queries, queryAt, rows, rowAt, stride);
+        float[] sums = new float[RowRun.LANES];
+        for (int i = 0; i < stride; i++) {
+            float left = get(queries, queryAt, i);
+            float right = get(rows, rowAt, i);
+            int lane = i % RowRun.LANES;
+            float difference = left - right;
+            sums[lane] =
+                    innerProduct ? Math.fma(left, right, sums[lane]) : Math.fma(difference, difference, sums[lane]);
+        }
+        return innerProduct ? bias - fold(sums) : fold(sums);
+    }
+
+    private static float get(MemorySegment segment, long at, int index) {
+        return segment.get(ValueLayout.JAVA_FLOAT, at + (long) index * Float.BYTES);
+    }
+
+    private static float fold(float[] sums) {
+        for (int half = RowRun.LANES / 2; half > 0; half /= 2) {
+            for (int i = 0; i < half; i++) {
+                sums[i] += sums[i + half];
+            }
+        }
+        return sums[0];
     }
 
     @Override
     public boolean scansCodesFaster() {
-        return tiles.fasterThanFloats();
+        return false;
     }
 
     @Override
@@ -223,8 +148,8 @@ final class JavaScan implements ScanKernel {
             squares[lane] = Math.fma(exact[i], exact[i], squares[lane]);
             products[lane] = Math.fma(exact[i], center[i], products[lane]);
         }
-        float length = ScalarPairSum.fold(squares);
-        float base = group.innerProduct ? -ScalarPairSum.fold(products) : length;
+        float length = fold(squares);
+        float base = group.innerProduct ? -fold(products) : length;
         // Not a number if infinite products cancel out.
         base = base >= -MAX_BASE ? Math.min(base, MAX_BASE) : -MAX_BASE;
         float unit = max / MAX_WEIGHT;
@@ -245,7 +170,7 @@ final class JavaScan implements ScanKernel {
         }
         boolean isFine = size < MIN_MEAN * group.stride;
         group.fine.setAtIndex(ValueLayout.JAVA_INT, query, isFine ? 1 : 0);
-        group.errors.setAtIndex(ValueLayout.JAVA_FLOAT, query, ScalarPairSum.fold(squaredErrors));
+        group.errors.setAtIndex(ValueLayout.JAVA_FLOAT, query, fold(squaredErrors));
         if (isFine) {
             weighLow(group, query, exact, unit, perUnit);
         }
@@ -269,7 +194,7 @@ final class JavaScan implements ScanKernel {
                 group.lowWeights.set(ValueLayout.JAVA_BYTE, (long) query * group.stride + i, (byte) weight);
             }
         }
-        group.errors.setAtIndex(ValueLayout.JAVA_FLOAT, query, ScalarPairSum.fold(squaredErrors));
+        group.errors.setAtIndex(ValueLayout.JAVA_FLOAT, query, fold(squaredErrors));
         group.lowStarts.setAtIndex(ValueLayout.JAVA_INT, query, -ScalarQuantizer.MIDDLE * sum);
     }
 
@@ -293,11 +218,48 @@ final class JavaScan implements ScanKernel {
                 }
                 float base = group.bases.getAtIndex(ValueLayout.JAVA_FLOAT, query);
                 float slope = group.slopes.getAtIndex(ValueLayout.JAVA_FLOAT, query);
-                if (tiles.anyWithin(bound, run, first, weights, query * run.stride(), start, base, slope, scores)) {
+                if (anyWithin(bound, run, first, weights, query * run.stride(), start, base, slope, scores)) {
                     appendWithin(bound, scores, first, Math.min(to, first + CodeRun.TILE), group, query);
                 }
             }
         }
+    }
+
+    /**
+     * Scores of one query for the rows of a tile of codes.
+     *
+     * @param first first row of the tile
+     * @param weights the query's weights, from {@code weightsAt} on
+     * @param start start value of the sums of products
+     * @return whether any score is at most {@code bound}
+     */
+    private static boolean anyWithin(
+            float bound,
+            CodeRun run,
+            int first,
+            int[] weights,
+            int weightsAt,
+            int start,
+            float base,
+            float slope,
+            float[] scores) {
+        byte[] tile = new byte[CodeRun.TILE * run.stride()];
+        MemorySegment.copy(run.codes(), ValueLayout.JAVA_BYTE, (long) first * run.stride(), tile, 0, tile.length);
+        int[] sums = new int[CodeRun.TILE];
+        Arrays.fill(sums, start);
+        for (int i = 0; i < run.stride(); i++) {
+            int weight = weights[weightsAt + i];
+            int at = (i & ~3) * CodeRun.TILE + (i & 3);
+            for (int row = 0; row < CodeRun.TILE; row++) {
+                sums[row] += Byte.toUnsignedInt(tile[at + row * 4]) * weight;
+            }
+        }
+        boolean any = false;
+        for (int row = 0; row < CodeRun.TILE; row++) {
+            scores[row] = base + (run.term(first + row) + slope * (run.scale(first + row) * (float) sums[row]));
+            any |= scores[row] <= bound;
+        }
+        return any;
     }
 
     private static void scoreFine(CodeGroup group, int query, CodeRun run, int first, float[] scores) {
@@ -406,80 +368,5 @@ final class JavaScan implements ScanKernel {
         }
         Arrays.sort(tied);
         return tied[wanted - nearer - 1];
-    }
-
-    /** Sums in plain Java, used if neither the native library nor the Vector API is available. */
-    static final class ScalarPairSum implements PairSum {
-        @Override
-        public float squaredL2(MemorySegment queries, long queryAt, MemorySegment rows, long rowAt, int stride) {
-            float[] sums = new float[RowRun.LANES];
-            for (int i = 0; i < stride; i++) {
-                float difference = get(queries, queryAt, i) - get(rows, rowAt, i);
-                int lane = i % RowRun.LANES;
-                sums[lane] = Math.fma(difference, difference, sums[lane]);
-            }
-            return fold(sums);
-        }
-
-        @Override
-        public float innerProduct(MemorySegment queries, long queryAt, MemorySegment rows, long rowAt, int stride) {
-            float[] sums = new float[RowRun.LANES];
-            for (int i = 0; i < stride; i++) {
-                int lane = i % RowRun.LANES;
-                sums[lane] = Math.fma(get(queries, queryAt, i), get(rows, rowAt, i), sums[lane]);
-            }
-            return fold(sums);
-        }
-
-        private static float get(MemorySegment segment, long at, int index) {
-            return segment.get(ValueLayout.JAVA_FLOAT, at + (long) index * Float.BYTES);
-        }
-
-        private static float fold(float[] sums) {
-            for (int half = RowRun.LANES / 2; half > 0; half /= 2) {
-                for (int i = 0; i < half; i++) {
-                    sums[i] += sums[i + half];
-                }
-            }
-            return sums[0];
-        }
-    }
-
-    /** Scores without the Vector API. */
-    static final class ScalarTileScores implements TileScores {
-        @Override
-        public boolean fasterThanFloats() {
-            return false;
-        }
-
-        @Override
-        public boolean anyWithin(
-                float bound,
-                CodeRun run,
-                int first,
-                int[] weights,
-                int weightsAt,
-                int start,
-                float base,
-                float slope,
-                float[] scores) {
-            byte[] tile = new byte[CodeRun.TILE * run.stride()];
-            MemorySegment.copy(run.codes(), ValueLayout.JAVA_BYTE, (long) first * run.stride(), tile, 0, tile.length);
-            int[] sums = new int[CodeRun.TILE];
-            Arrays.fill(sums, start);
-            for (int i = 0; i < run.stride(); i++) {
-                int weight = weights[weightsAt + i];
-                int at = (i & ~3) * CodeRun.TILE + (i & 3);
-                for (int row = 0; row < CodeRun.TILE; row++) {
-                    sums[row] += Byte.toUnsignedInt(tile[at + row * 4]) * weight;
-                }
-            }
-            boolean any = false;
-            for (int row = 0; row < CodeRun.TILE; row++) {
-                scores[row] = base + (run.term(first + row) + slope * (run.scale(first + row) * (float) sums[row]));
-                any |= scores[row] <= bound;
-            }
-            return any;
-        }
     }
 }

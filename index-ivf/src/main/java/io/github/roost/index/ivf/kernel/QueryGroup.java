@@ -146,9 +146,9 @@ public final class QueryGroup {
         reservoirs.add(reservoir);
     }
 
-    /** Room for {@code rows} rows as floats, for kernels that cannot scan float16; valid until the next call. */
-    MemorySegment floats(int rows) {
-        floats = ScratchMemory.roomFor(floats, (long) rows * stride * Float.BYTES);
+    /** Room for a row as floats, for kernels that cannot scan float16; valid until the next call. */
+    MemorySegment floats() {
+        floats = ScratchMemory.roomFor(floats, (long) stride * Float.BYTES);
         return floats;
     }
 

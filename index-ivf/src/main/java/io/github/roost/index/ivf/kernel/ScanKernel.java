@@ -2,7 +2,7 @@ package io.github.roost.index.ivf.kernel;
 
 /** Compares every row of a run with every query of a group, in one pass. Thread-safe; a group belongs to one thread. */
 public interface ScanKernel {
-    /** The kernel's name: its instruction set, {@code portable}, {@code vector} or {@code java}. */
+    /** The kernel's name: its instruction set, {@code portable} or {@code java}. */
     String name();
 
     /**

@@ -6,7 +6,7 @@ import java.util.List;
 
 /** The kernels that this machine can run. */
 public final class ScanKernels {
-    /** System property that names the kernel to use: {@code avx512 avx2 neon portable vector java}. */
+    /** System property that names the kernel to use: {@code avx512 avx2 neon portable java}. */
     public static final String PROPERTY = "roost.ivf.kernel";
 
     private static final Kernels<ScanKernel> KERNELS = new Kernels<>(PROPERTY, find(), ScanKernel::name);
@@ -28,19 +28,9 @@ public final class ScanKernels {
     }
 
     private static List<ScanKernel> find() {
-        List<ScanKernel> kernels = new ArrayList<>();
-        // The portable kernel calls a function for each fused operation, so Java with vectors goes before it.
-        List<ScanKernel> natively = natively();
-        natively.stream().filter(kernel -> !kernel.name().equals("portable")).forEach(kernels::add);
-        if (ModuleLayer.boot().findModule("jdk.incubator.vector").isPresent()) {
-            kernels.add(new JavaScan("vector", new VectorPairSum(), new VectorTileScores()));
-        }
-        natively.stream().filter(kernel -> kernel.name().equals("portable")).forEach(kernels::add);
-        kernels.add(new JavaScan("java", new JavaScan.ScalarPairSum(), new JavaScan.ScalarTileScores()));
+        List<ScanKernel> kernels = new ArrayList<>(
+                Kernels.orNone("The native IVF kernel cannot be loaded, lists are scanned in Java", NativeScan::all));
+        kernels.add(new JavaScan());
         return List.copyOf(kernels);
-    }
-
-    private static List<ScanKernel> natively() {
-        return Kernels.orNone("The native IVF kernel cannot be loaded, lists are scanned in Java", NativeScan::all);
     }
 }
