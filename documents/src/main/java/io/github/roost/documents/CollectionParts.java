@@ -1,0 +1,86 @@
+package io.github.roost.documents;
+
+import io.github.roost.core.TableClosedException;
+import io.github.roost.documents.file.CollectionState;
+import io.github.roost.documents.file.StoredDocument;
+import io.github.roost.index.hnsw.LiveTable;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a loaded collection consists of. All that is not final is read under {@code lock}, and written under it by the thread that has the store's
+ * lock, or loads: that one may read it without.
+ */
+final class CollectionParts {
+    /** Before the first document. */
+    static final CollectionState NONE = new CollectionState(0, 0, 0, 0, 0);
+
+    final OpenStore store;
+    final String name;
+    final VectorTableFiles files;
+
+    private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
+
+    CollectionState state = NONE;
+    MetadataIndex index = new MetadataIndex();
+    /** Null before the first document. */
+    @Nullable
+    LiveTable table;
+    /** Counts changes since loading. */
+    long version;
+
+    boolean isClosed;
+
+    CollectionParts(OpenStore store, String name) {
+        this.store = store;
+        this.name = name;
+        this.files = new VectorTableFiles(store, name);
+    }
+
+    <T extends @Nullable Object> T read(Supplier<T> read) {
+        lock.readLock().lock();
+        try {
+            return read.get();
+        } finally {
+            lock.readLock().unlock();
+        }
+    }
+
+    void write(Runnable change) {
+        lock.writeLock().lock();
+        try {
+            change.run();
+        } finally {
+            lock.writeLock().unlock();
+        }
+    }
+
+    void requireOpen() {
+        if (isClosed) {
+            throw new TableClosedException(name);
+        }
+    }
+
+    LiveTable table() {
+        LiveTable open = table;
+        if (open == null) {
+            throw new TableClosedException(name);
+        }
+        return open;
+    }
+
+    /** {@return the row of a document, or -1 if there is none} */
+    int row(String id) {
+        return state.number() == 0 ? -1 : store.file().row(state.number(), id);
+    }
+
+    @Nullable
+    Document document(int row) {
+        StoredDocument stored = store.file().document(state.number(), row);
+        float[] vector = store.file().vector(state.number(), row);
+        return stored == null || vector == null
+                ? null
+                : new Document(stored.id(), stored.text(), stored.metadata(), vector);
+    }
+}
