@@ -202,7 +202,8 @@ abstract sealed class DiskTableBuilder permits DiskTable.Builder {
             // Held first: another build may be filling it.
             try (HeldFile _ = Folders.hold(path);
                     BlockFile file = io.openForUpdate(path)) {
-                if (file.blocks() > 0) {
+                // A file that is shorter than a block has none.
+                if (file.blocks() > 0 || (Files.exists(path) && Files.size(path) > 0)) {
                     throw new IOException(path + " is not empty: a table needs a new or an empty file");
                 }
                 try {

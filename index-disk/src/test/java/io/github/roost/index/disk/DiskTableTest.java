@@ -448,6 +448,16 @@ class DiskTableTest {
     }
 
     @Test
+    void aFileThatIsNotEmptyIsNotBuiltOverHoweverShortItIs() throws Exception {
+        Path other = Files.writeString(folder.resolve("other"), "notes");
+        assertThatThrownBy(() ->
+                        DiskTable.builder().build(orchestrator, io, other, new long[] {1}, new float[][] {{1, 2}}))
+                .isInstanceOf(IOException.class)
+                .hasMessage(other + " is not empty: a table needs a new or an empty file");
+        assertThat(other).hasContent("notes");
+    }
+
+    @Test
     void badQueriesAndOptionsAreNamed() throws Exception {
         try (DiskTable table = open()) {
             assertThatThrownBy(() -> table.search(new float[3], K, 20))
