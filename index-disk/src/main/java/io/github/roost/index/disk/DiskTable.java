@@ -365,7 +365,7 @@ public sealed class DiskTable extends AbstractVectorTable permits MutableDiskTab
      * {@inheritDoc} This table keeps its file; the copy is a table of its own, with the updates that were durable at the call.
      *
      * @throws IOException if the copy cannot be written, or is the file or a log of this table or of one that is open for updates: updates would
-     *     be lost
+     *     be lost; or if this table was opened read-only, and one that is open for updates has written a checkpoint since
      * @throws io.github.roost.core.OrchestratorClosedException if the table is open for updates, whose checkpoint workers write, and the
      *     orchestrator is closed
      */

@@ -110,7 +110,8 @@ public final class DiskGraph {
         var _ = root(file);
     }
 
-    private static Superblock root(BlockFile file) throws IOException {
+    /** The newest intact superblock of a file; fails if there is none. */
+    static Superblock root(BlockFile file) throws IOException {
         if (file.blocks() < DiskLayout.SUPERBLOCKS) {
             throw new FileFormatException(file.path(), 0, "holds no table: it is too short");
         }

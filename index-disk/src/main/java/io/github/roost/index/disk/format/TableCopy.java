@@ -3,6 +3,7 @@ package io.github.roost.index.disk.format;
 import static io.github.roost.io.BlockIo.BLOCK_BYTES;
 
 import io.github.roost.io.BlockFile;
+import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.file.WholeFile;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -16,7 +17,11 @@ public final class TableCopy {
 
     private TableCopy() {}
 
-    /** Copies a checkpoint, which must stay intact meanwhile. */
+    /**
+     * Copies a checkpoint.
+     *
+     * @throws IOException if a later one has been written by another table, as its blocks may have been used again
+     */
     public static void write(BlockFile file, Superblock root, Path copy) throws IOException {
         Superblock first = new Superblock(
                 1,
@@ -43,7 +48,20 @@ public final class TableCopy {
                     }
                     WholeFile.writeAll(channel, run.asByteBuffer());
                 }
+                requireNewest(file, root);
             });
+        }
+    }
+
+    /** A later superblock of the same content, which only says that logs follow, frees no block. */
+    private static void requireNewest(BlockFile file, Superblock root) throws IOException {
+        Superblock newest = DiskGraph.root(file);
+        if (newest.mapBlock() != root.mapBlock() || newest.mapChecksum() != root.mapChecksum()) {
+            throw new FileFormatException(
+                    file.path(),
+                    (long) Superblock.blockOf(newest.sequence()) * BLOCK_BYTES,
+                    "has a later checkpoint than when it was opened for searches, which may have lost blocks since:"
+                            + " open it again to save it");
         }
     }
 }
