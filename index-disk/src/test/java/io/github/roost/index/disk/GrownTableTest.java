@@ -81,6 +81,20 @@ class GrownTableTest extends OnDevice {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {7, 520})
+    void oneFarRowKeepsNoTableFromLearningItsCodes(int far) throws Exception {
+        float[][] rows = rows(500, 30);
+        rows[far][3] = 1e20f;
+        try (MutableDiskTable table = build(Arrays.copyOf(rows, 500))) {
+            putAll(table, rows, 500, ROWS);
+            awaitFreshCodes(table);
+            putAll(table, rows(0, -60), 0, ROWS);
+            awaitFreshCodes(table);
+            assertThat(foundByThemselves(table, rows(0, -60))).isGreaterThanOrEqualTo(ROWS * 99 / 100);
+        }
+    }
+
     @Test
     void searchesGoOnWhileCodesAreLearned() throws Exception {
         float[][] rows = rows(100, 5);

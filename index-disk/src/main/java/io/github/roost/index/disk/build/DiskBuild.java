@@ -9,6 +9,7 @@ import io.github.jbellis.jvector.graph.RandomAccessVectorValues;
 import io.github.roost.index.disk.format.BlockMap;
 import io.github.roost.index.disk.format.CodeErrors;
 import io.github.roost.index.disk.format.DiskLayout;
+import io.github.roost.index.disk.format.MeanError;
 import io.github.roost.index.disk.format.NodePage;
 import io.github.roost.index.disk.format.ProductCodes;
 import io.github.roost.index.disk.format.Space;
@@ -29,7 +30,6 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Objects;
 import java.util.concurrent.ForkJoinPool;
-import java.util.concurrent.atomic.DoubleAdder;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 
@@ -103,7 +103,7 @@ public final class DiskBuild {
         try (Arena arena = Arena.ofConfined();
                 ProductCodes codes = new ProductCodes(layout)) {
             codes.grow(nodes);
-            double error = encode(rows, order, ids, same, codes);
+            MeanError error = encode(rows, order, ids, same, codes);
             BlockMap map = new BlockMap();
             int pages = layout.pages(nodes);
             int rowBlocks = layout.rowBlocks(nodes);
@@ -139,7 +139,7 @@ public final class DiskBuild {
                             Checksum.of(section),
                             DiskLayout.SUPERBLOCKS,
                             Checksum.of(codes.centroids()),
-                            new CodeErrors(nodes, error / nodes, 0, 0))
+                            new CodeErrors(nodes, error.mean(), 0, 0))
                     .writeBoth(roots);
             file.write(0, roots);
             file.sync();
@@ -240,13 +240,13 @@ public final class DiskBuild {
         return neighbors;
     }
 
-    /** Learns the codes and gives each row its own; returns the sum of their errors. */
-    private double encode(BuildRows rows, PageOrder order, long[] ids, int[] same, ProductCodes codes) {
+    /** Learns the codes and gives each row its own; returns their errors. */
+    private MeanError encode(BuildRows rows, PageOrder order, long[] ids, int[] same, ProductCodes codes) {
         work.phase(TRAINED, CodeTraining.steps(layout));
         int[] sample = CodeTraining.choose(rows.size(), MAX_SAMPLE);
         codes.setCentroids(CodeTraining.run(layout, rows.only(sample), work::done));
         work.phase(ENCODED, ids.length);
-        DoubleAdder error = new DoubleAdder();
+        MeanError error = new MeanError();
         work.run(ids.length, ROWS_PER_CODING, (from, to) -> {
             float[] vector = new float[layout.dimension()];
             float[] distances = new float[layout.codeBytes() * CENTROIDS];
@@ -264,7 +264,7 @@ public final class DiskBuild {
                         same[row] == row ? ProductCodes.LIVE : (byte) (ProductCodes.LIVE | ProductCodes.HANGS_ON));
             }
         });
-        return error.sum();
+        return error;
     }
 
     private void writeRuns(BlockFile file, int first, int count, IntFunction<MemorySegment> block) throws IOException {

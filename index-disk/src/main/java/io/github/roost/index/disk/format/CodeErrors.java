@@ -5,9 +5,9 @@ package io.github.roost.index.disk.format;
  * distance from a row to its code.
  *
  * @param trained number of rows that the codes were learned from or given to at once; 0 if unknown
- * @param mean mean error of these
+ * @param mean {@linkplain MeanError mean error} of these
  * @param added number of rows added since
- * @param sum sum of the errors of these
+ * @param sum sum of the errors of these, of which none counts much more than the mean
  */
 public record CodeErrors(int trained, double mean, int added, double sum) {
     /** Nothing is known. */
@@ -26,10 +26,13 @@ public record CodeErrors(int trained, double mean, int added, double sum) {
 
     private static final double WAITING_SHARE = .125;
     private static final double MUCH_MORE = 2;
+    /** An odd row counts as this many others, or one would have all codes learned again. */
+    private static final double MAX_MEANS = 100;
 
     /** With another added row. */
     public CodeErrors plus(double error) {
-        return new CodeErrors(trained, mean, added == Integer.MAX_VALUE ? added : added + 1, sum + error);
+        double counted = mean > 0 ? Math.min(error, MAX_MEANS * mean) : error;
+        return new CodeErrors(trained, mean, added == Integer.MAX_VALUE ? added : added + 1, sum + counted);
     }
 
     /** Whether the codes are to be learned again. */

@@ -6,6 +6,7 @@ import io.github.roost.index.disk.build.CodeTraining;
 import io.github.roost.index.disk.format.CodeErrors;
 import io.github.roost.index.disk.format.DiskGraph;
 import io.github.roost.index.disk.format.DiskLayout;
+import io.github.roost.index.disk.format.MeanError;
 import io.github.roost.index.disk.format.NodePage;
 import io.github.roost.index.disk.format.ProductCodes;
 import java.lang.foreign.Arena;
@@ -41,8 +42,7 @@ final class CodeRenewal {
     private final float[] vector;
     private final float[] distances;
     private final byte[] code;
-    private double error;
-    private int coded;
+    private final MeanError error = new MeanError();
     private volatile boolean isCancelled;
 
     CodeRenewal(DiskGraph graph, DiskWriter writer) {
@@ -179,8 +179,7 @@ final class CodeRenewal {
 
     private void encode(ProductCodes learned, float[] row) {
         learned.distances(learned.inScale(row), distances);
-        error += learned.encode(distances, code, 0, code.length);
-        coded++;
+        error.add(learned.encode(distances, code, 0, code.length));
     }
 
     /** Gives the new codes the rows and states of changed nodes. */
@@ -208,7 +207,7 @@ final class CodeRenewal {
                 left.remove(node);
             });
         }
-        learned.setErrors(new CodeErrors(Math.max(1, coded), error / Math.max(1, coded), 0, 0));
+        learned.setErrors(new CodeErrors(Math.max(1, error.count()), error.mean(), 0, 0));
     }
 
     /**
