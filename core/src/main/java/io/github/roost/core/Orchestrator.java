@@ -395,7 +395,10 @@ public final class Orchestrator implements AutoCloseable {
         }
         try {
             return closed.copy()
-                    .completeOnTimeout(false, Nanos.of(timeout.plus(FORCED_JOIN.multipliedBy(2))), TimeUnit.NANOSECONDS)
+                    .completeOnTimeout(
+                            false,
+                            Nanos.of(timeout) + FORCED_JOIN.multipliedBy(2).toNanos(),
+                            TimeUnit.NANOSECONDS)
                     .join();
         } catch (CompletionException failed) {
             return false;

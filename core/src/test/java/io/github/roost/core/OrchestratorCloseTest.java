@@ -77,6 +77,7 @@ class OrchestratorCloseTest {
         CompletableFuture<Integer> future = orchestrator.submit(DOUBLE, 1, id);
         assertThat(orchestrator.close(FOREVER)).isTrue();
         assertThat(future).isCompletedWithValue(2);
+        assertThat(orchestrator.close(FOREVER)).isTrue();
     }
 
     @Test
