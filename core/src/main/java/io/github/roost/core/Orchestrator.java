@@ -367,10 +367,11 @@ public final class Orchestrator implements AutoCloseable {
      *
      * @param timeout the maximum time to wait for accepted tasks
      * @return whether all accepted tasks were done in time
-     * @throws IllegalStateException if called on a worker of this orchestrator
+     * @throws IllegalStateException if called on a worker of this orchestrator, or, by the first call, in a callback of a search whose deadline
+     *     has passed
      */
     public boolean close(Duration timeout) {
-        if (pool.callingWorker() >= 0) {
+        if (pool.callingWorker() >= 0 || (pool.isDelivering() && closing.get() == null)) {
             throw new IllegalStateException("an orchestrator cannot be closed from inside one of its searches");
         }
         if (timeout == null) {
@@ -390,7 +391,7 @@ public final class Orchestrator implements AutoCloseable {
 
     /** Waits for the call that closes; in a callback of that call, which would wait for itself, returns at once. */
     private boolean awaitClosed(Duration timeout) {
-        if (closing.get() == Thread.currentThread() && !closed.isDone()) {
+        if ((closing.get() == Thread.currentThread() || pool.isDelivering()) && !closed.isDone()) {
             return false;
         }
         try {

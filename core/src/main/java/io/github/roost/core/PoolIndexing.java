@@ -194,7 +194,7 @@ final class PoolIndexing implements Indexing {
     }
 
     private boolean mayWait() {
-        return !calledOnWorker() && !CallerRunner.isRunning() && !mapper.isCalledInItsThread();
+        return !calledOnWorker() && !pool.isDelivering() && !CallerRunner.isRunning() && !mapper.isCalledInItsThread();
     }
 
     private static void free(TableUse use, Runnable free) {

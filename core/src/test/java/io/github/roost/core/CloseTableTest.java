@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.roost.core.spi.TableUse;
 import io.github.roost.testkit.Machines;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -60,6 +61,31 @@ class CloseTableTest {
         assertThat(closeTable()).isFalse();
         assertThat(freed).hasValue(1);
         assertThatThrownBy(() -> table.use().holdFromInside()).isInstanceOf(TableClosedException.class);
+    }
+
+    @Test
+    void aCallbackOfADeadlineDoesNotWaitForItsOwnSearch() throws Exception {
+        CountDownLatch release = new CountDownLatch(1);
+        for (int worker = 0; worker < orchestrator.workers(); worker++) {
+            var _ = orchestrator.submit(
+                    (query, context) -> {
+                        release.await();
+                        return 1;
+                    },
+                    1,
+                    orchestrator.register("busy").id());
+        }
+        CompletableFuture<Boolean> closes = orchestrator
+                .submit((query, context) -> 1, 1, table.id(0), SubmitOptions.DEFAULT.withTimeout(Duration.ofMillis(1)))
+                .handle((none, late) -> closeTable());
+        try {
+            assertThat(closes.get(20, TimeUnit.SECONDS)).isTrue();
+        } finally {
+            release.countDown();
+        }
+        while (freed.get() == 0) {
+            Thread.onSpinWait();
+        }
     }
 
     @Test

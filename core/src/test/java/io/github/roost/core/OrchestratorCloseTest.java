@@ -81,6 +81,23 @@ class OrchestratorCloseTest {
     }
 
     @Test
+    void aCallbackOfADeadlineCannotClose() {
+        Orchestrator orchestrator = Machines.orchestrator(1, 1).build();
+        MappingId id = orchestrator.register("table").id();
+        CountDownLatch started = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        CompletableFuture<Integer> running = orchestrator.submit(blocking(started, release), 0, id);
+        await(started);
+        CompletableFuture<Boolean> closes = orchestrator
+                .submit(DOUBLE, 1, id, SubmitOptions.DEFAULT.withTimeout(Duration.ofMillis(1)))
+                .handle((none, late) -> orchestrator.close(FOREVER));
+        assertThatThrownBy(() -> closes.get(20, TimeUnit.SECONDS)).hasCauseInstanceOf(IllegalStateException.class);
+        release.countDown();
+        assertThat(running.join()).isZero();
+        assertThat(orchestrator.close(Duration.ofSeconds(30))).isTrue();
+    }
+
+    @Test
     @SuppressWarnings("NullAway") // what is under test
     void closeWithoutATimeoutChangesNothing() {
         Orchestrator orchestrator = Machines.orchestrator(1, 1).build();

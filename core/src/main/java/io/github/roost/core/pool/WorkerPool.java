@@ -57,6 +57,8 @@ public final class WorkerPool {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerPool.class);
     private static final WorkerSources.Added[] NO_SOURCES = {};
     private static final int PRIORITIES = Priority.values().length;
+    /** The pool whose answer the calling thread delivers; null for none. */
+    private static final ThreadLocal<WorkerPool> DELIVERED = new ThreadLocal<>();
     /** How long the thread of an ended runner waits for another. */
     private static final long SPARE_SECONDS = 1;
 
@@ -800,12 +802,20 @@ public final class WorkerPool {
     /** Delivers an answer in a thread of its own, since callbacks may block. */
     void deliver(Runnable answer) {
         platform.deliver(() -> {
+            DELIVERED.set(this);
             try {
                 answer.run();
             } catch (Throwable unexpected) {
                 breaks(unexpected);
+            } finally {
+                DELIVERED.remove();
             }
         });
+    }
+
+    /** Whether the calling thread delivers an answer: its task has not ended before the callbacks return, so they must not wait for that. */
+    public boolean isDelivering() {
+        return DELIVERED.get() == this;
     }
 
     /** Whether a submitter waits for room in any domain; if so, lets it try again, since a query of a batch queue that ends wakes nobody. */
