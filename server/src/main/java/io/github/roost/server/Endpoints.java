@@ -23,8 +23,8 @@ final class Endpoints {
     private static final int MAX_VECTORS = 1_000;
     private static final int MAX_KEY = 500;
     private static final int MAX_SHOWN = 40;
-    /** Texts that could be taken for an id, or that a path cannot end with. */
-    private static final Pattern NO_KEY = Pattern.compile("[-+]?[0-9]+|\\.\\.?");
+    /** Texts that could be taken for an id, or that a path cannot end with: a route's pattern ends at the end of a line. */
+    private static final Pattern NO_KEY = Pattern.compile("[-+]?[0-9]+|\\.\\.?|(?s:.*\\R.*)");
     /**
      * Maximum searches in flight per worker. Enough that no worker runs out of work, and so few that the last one is answered soon; further
      * searches are shed at no more cost than reading them.
@@ -194,7 +194,7 @@ final class Endpoints {
                 throw new Problem(
                         422,
                         what + ": a key must be a text of at most " + MAX_KEY
-                                + " characters that is no number and no . or .., got "
+                                + " characters in one line that is no number and no . or .., got "
                                 + key.substring(0, Math.min(key.length(), MAX_SHOWN)));
             }
             boolean hasKey = next.key() != null;

@@ -134,6 +134,8 @@ class RefusedRequestsTest {
                         + "}]} | 422 | vector 0: a key must be a text of at most 500",
                 "{\"vectors\":[{\"key\":\"..\",\"vector\":" + VECTOR
                         + "}]} | 422 | vector 0: a key must be a text of at most 500",
+                "{\"vectors\":[{\"key\":\"a\\nb\",\"vector\":" + VECTOR
+                        + "}]} | 422 | vector 0: a key must be a text of at most 500",
                 "{\"vectors\":[{\"id\":1,\"key\":\"one\",\"vector\":" + VECTOR
                         + "}]} | 422 | vector 0 must have a vector, and an id or a key",
                 "{\"vectors\":[{\"id\":1,\"key\":\"\",\"vector\":" + VECTOR
