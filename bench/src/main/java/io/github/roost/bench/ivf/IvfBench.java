@@ -103,8 +103,7 @@ public final class IvfBench implements Callable<Integer> {
     @Option(
             names = "--kernel",
             paramLabel = "NAME",
-            description =
-                    "Kernel that scans Roost's lists: avx512, avx2, neon, portable or java; default the" + " fastest.")
+            description = "Kernel that scans Roost's lists: avx512, avx2, neon, portable or java; default the fastest.")
     private @Nullable String kernel;
 
     private final @Mixin JsonOutput output = new JsonOutput();
