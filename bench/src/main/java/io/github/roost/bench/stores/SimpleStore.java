@@ -39,6 +39,8 @@ final class SimpleStore implements TextStore {
         /** Used by the adding thread. */
         private final Map<String, float[]> added = new HashMap<>();
 
+        private volatile int dimensions;
+
         @Override
         public float[] embed(Document document) {
             return Objects.requireNonNull(added.get(document.getId()));
@@ -47,6 +49,12 @@ final class SimpleStore implements TextStore {
         @Override
         public float[] embed(String query) {
             return Objects.requireNonNull(ASKED.get());
+        }
+
+        /** The store asks for it at each call, also in threads that never search. */
+        @Override
+        public int dimensions() {
+            return dimensions;
         }
 
         @Override
@@ -64,7 +72,10 @@ final class SimpleStore implements TextStore {
 
     @Override
     public void add(List<StoredText> texts) {
-        texts.forEach(each -> vectors.added.put(each.id(), each.vector()));
+        texts.forEach(each -> {
+            vectors.added.put(each.id(), each.vector());
+            vectors.dimensions = each.vector().length;
+        });
         store.add(texts.stream().map(SimpleStore::document).toList());
         vectors.added.clear();
     }
