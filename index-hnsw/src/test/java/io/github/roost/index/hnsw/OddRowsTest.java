@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.topology.TopologyReader;
 import io.github.roost.vector.ElementType;
+import io.github.roost.vector.IdFilter;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
@@ -86,6 +87,9 @@ class OddRowsTest {
         "SQUARED_L2, 1e4",
         "SQUARED_L2, 1e9",
         "SQUARED_L2, 1e15",
+        "SQUARED_L2, 1e25",
+        "SQUARED_L2, 1e32",
+        "SQUARED_L2, 3.4028235e38",
         "INNER_PRODUCT, 1e4",
         "COSINE, 1e4"
     })
@@ -94,6 +98,35 @@ class OddRowsTest {
         assertAsGoodAsFloats(metric, GraphLayout.INT8);
         Arrays.fill(rows[ODD], size);
         assertAsGoodAsFloats(metric, GraphLayout.INT8);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1e25, FLOAT32", "1e32, INT8", "3.4028235e38, FLOAT32", "3.4028235e38, INT8"})
+    void aFewRowsOfVeryOtherSizeAreFoundToo(float size, ElementType type) {
+        rows[ODD][3] = size;
+        Arrays.fill(rows[ODD + 1], -size);
+        try (HnswTable table = table(Metric.SQUARED_L2, type);
+                LiveTable live = LiveTable.builder()
+                        .elementType(type)
+                        .build(ORCHESTRATOR, LongStream.range(0, rows.length).toArray(), rows)) {
+            live.put(ODD + 1, rows[ODD + 1]);
+            live.merge();
+            assertThat(recall(live)).isGreaterThan(.97);
+            for (VectorTable each : List.of(table, live)) {
+                for (int odd : new int[] {ODD, ODD + 1}) {
+                    assertThat(each.search(rows[odd], 1, 80).join().ids()).containsExactly(odd);
+                    SearchRequest filtered =
+                            SearchRequest.of(rows[odd], 1).filter(IdFilter.of(id -> id % 2 == odd % 2));
+                    assertThat(each.search(filtered).join().ids()).containsExactly(odd);
+                }
+                assertThat(each.search(queries[0], rows.length, rows.length)
+                                .join()
+                                .ids())
+                        .hasSize(rows.length)
+                        .endsWith(ODD, ODD + 1);
+            }
+            assertThat(live.vector(ODD)).contains(rows[ODD]);
+        }
     }
 
     /** Clusters in several directions, near which the queries are too. */

@@ -9,7 +9,6 @@ import io.github.roost.vector.Vectors;
 import io.github.roost.vector.spi.BuildWork;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Off-heap copy of the rows of a table under construction, in the space of its graph. Written once, then immutable; thread-safe
@@ -28,7 +27,7 @@ final class GraphRows implements AutoCloseable {
     private GraphRows(int size, int dimension, Metric metric) {
         this.size = size;
         this.dimension = dimension;
-        this.space = GraphSpace.of(0, metric);
+        this.space = new GraphSpace(metric, 0, 0);
         this.rows = memory.allocate((long) size * dimension * Float.BYTES);
     }
 
@@ -52,19 +51,18 @@ final class GraphRows implements AutoCloseable {
     }
 
     private void fill(BuildWork work, VectorSource source, Metric metric) {
-        // The bits of nonnegative floats have the order of the floats.
-        AtomicInteger max = new AtomicInteger();
+        GraphSpace.Sizes sizes = new GraphSpace.Sizes();
         work.run(size, RUN, (from, to) -> {
             float[] values = new float[dimension];
             for (int row = from; row < to; row++) {
                 work.yieldToSearches();
                 source.read(row, values);
                 Vectors.requireRow(row, values, dimension, metric);
-                max.accumulateAndGet(Float.floatToRawIntBits(GraphSpace.largestOf(values)), Math::max);
+                sizes.add(values);
                 MemorySegment.copy(values, 0, rows, JAVA_FLOAT, at(row), dimension);
             }
         });
-        GraphSpace found = GraphSpace.of(Float.intBitsToFloat(max.get()), metric);
+        GraphSpace found = sizes.space(metric);
         space = found;
         if (metric == Metric.COSINE || found.exponent() != 0) {
             work.run(size, RUN, (from, to) -> {

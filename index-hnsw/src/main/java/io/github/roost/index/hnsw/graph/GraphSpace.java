@@ -2,6 +2,7 @@ package io.github.roost.index.hnsw.graph;
 
 import io.github.roost.index.hnsw.search.GraphSearcher;
 import io.github.roost.vector.Metric;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
  * The scaling of a table's rows and queries into the space of its graph, and of distances back.
@@ -10,6 +11,10 @@ import io.github.roost.vector.Metric;
  * squares of very small or large values leave the range of float. So rows outside the range in which scores differ are
  * multiplied by a power of two, which is lossless, and distances are scaled back. Under cosine, rows and queries
  * are normalized to length 1: half the squared distance of such vectors is one minus their cosine.
+ *
+ * <p>Under squared L2 the scale is that of most rows, so that a few of 10<sup>20</sup> times their size, such as the largest float for a
+ * missing value, cost the others no precision. The distance to such a row may be infinite, and a query as large as it is compared with
+ * every row.
  *
  * @param metric the caller's metric
  * @param exponent every row has been multiplied by two to this power; 0 for cosine
@@ -30,6 +35,10 @@ public record GraphSpace(Metric metric, int exponent, int largest) {
     private static final int MIN_FITTING = -30;
 
     private static final int MAX_FITTING = SCALED;
+    /** Rows whose largest values differ by up to this binary exponent have one scale. */
+    private static final int SPREAD = MAX_FITTING - MIN_FITTING;
+    /** Max binary exponent of a row of very other size: a product of it and a query of others' size is in the range of float. */
+    private static final int MAX_ODD = 80;
     /** Max value of a scaled query: the squared norm of 4,096 such components is still in the range of float. */
     private static final float MAX_IN_QUERY = 0x1p56f;
 
@@ -42,21 +51,60 @@ public record GraphSpace(Metric metric, int exponent, int largest) {
      */
     record QueryScale(int exponent, boolean far, float squaredNorm) {}
 
-    /**
-     * The space for a table's rows.
-     *
-     * @param max the largest absolute value of the rows
-     */
-    static GraphSpace of(float max, Metric metric) {
-        if (metric == Metric.COSINE) {
-            return new GraphSpace(metric, 0, 0);
+    /** The sizes of a table's rows: counts rows by the binary exponent of their largest value. Thread-safe. */
+    static final class Sizes {
+        private final AtomicIntegerArray rows = new AtomicIntegerArray(Float.MAX_EXPONENT - Float.MIN_EXPONENT + 1);
+
+        /** Counts a row; one of zeros has no size. */
+        void add(float[] values) {
+            float max = largestOf(values);
+            if (max > 0) {
+                rows.getAndIncrement(exponentOf(max) - Float.MIN_EXPONENT);
+            }
         }
-        if (max == 0) {
-            return new GraphSpace(metric, 0, 0);
+
+        /** The space for the rows counted. */
+        GraphSpace space(Metric metric) {
+            int largest = rows.length() - 1;
+            while (largest >= 0 && rows.get(largest) == 0) {
+                largest--;
+            }
+            if (metric == Metric.COSINE || largest < 0) {
+                return new GraphSpace(metric, 0, 0);
+            }
+            int usual = Float.MIN_EXPONENT + (metric == Metric.SQUARED_L2 ? usual(largest) : largest);
+            int exponent = usual >= 0 && usual <= SCALED ? 0 : SCALED - usual;
+            int max = Float.MIN_EXPONENT + largest;
+            exponent = Math.min(exponent, MAX_ODD - max);
+            return new GraphSpace(metric, exponent, max + exponent);
         }
-        int found = exponentOf(max);
-        int exponent = found >= 0 && found <= SCALED ? 0 : SCALED - found;
-        return new GraphSpace(metric, exponent, found + exponent);
+
+        /** The largest size of those of one scale to which most rows belong. */
+        private int usual(int largest) {
+            int usual = largest;
+            int most = 0;
+            for (int top = largest; top >= 0; top--) {
+                int within = 0;
+                for (int size = Math.max(0, top - SPREAD); size <= top; size++) {
+                    within += rows.get(size);
+                }
+                if (within > most && rows.get(top) > 0) {
+                    most = within;
+                    usual = top;
+                }
+            }
+            return usual;
+        }
+    }
+
+    /** Whether rows may be infinitely far from others. */
+    private boolean hasOddRows() {
+        return metric == Metric.SQUARED_L2 && largest > MAX_FITTING;
+    }
+
+    /** Whether a query is infinitely far from most rows, so that no graph leads to the few that are near. */
+    boolean needsScan(float[] query) {
+        return hasOddRows() && largestOf(scale(query, exponent)) > MAX_IN_QUERY;
     }
 
     /** The space for a part that rows are appended to, chosen by its first row. */
@@ -97,16 +145,21 @@ public record GraphSpace(Metric metric, int exponent, int largest) {
 
     private QueryScale writeForL2(float[] values, GraphSearcher.Query into) {
         float[] scaled = scale(values, exponent);
-        if (largestOf(scaled) <= MAX_IN_QUERY) {
-            into.setQuery(scaled);
-            return new QueryScale(exponent, false, 0);
-        }
-        float[] inside = new float[scaled.length];
+        boolean odd = hasOddRows();
+        float max = odd ? Float.MAX_VALUE : MAX_IN_QUERY;
+        boolean far = largestOf(scaled) > max;
+        into.setQuery(far ? clamped(scaled, max) : scaled);
+        return far && !odd
+                ? new QueryScale(exponent, true, (float) squaredNorm(values))
+                : new QueryScale(exponent, false, 0);
+    }
+
+    private static float[] clamped(float[] values, float max) {
+        float[] inside = new float[values.length];
         for (int i = 0; i < inside.length; i++) {
-            inside[i] = Math.clamp(scaled[i], -MAX_IN_QUERY, MAX_IN_QUERY);
+            inside[i] = Math.clamp(values[i], -max, max);
         }
-        into.setQuery(inside);
-        return new QueryScale(exponent, true, (float) squaredNorm(values));
+        return inside;
     }
 
     private static QueryScale writeScaled(float[] values, int exponent, GraphSearcher.Query into) {

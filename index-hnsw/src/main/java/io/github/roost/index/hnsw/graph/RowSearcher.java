@@ -96,7 +96,7 @@ public final class RowSearcher {
             float[] query, int k, int ef, AllowedRows alive, IdFilter filter, GraphVisit visit, SearchScratch scratch) {
         int nodes = image.shape().nodes();
         int rows = Math.min(image.shape().rows(), alive.rows().size());
-        if (SearchPlan.scanIsShorter(nodes, rows, 1, ef)) {
+        if (SearchPlan.scanIsShorter(nodes, rows, 1, ef) || space.needsScan(query)) {
             return null;
         }
         AskedRows asked = new AskedRows(image, alive.rows(), filter, visit::requireWanted);
@@ -137,9 +137,10 @@ public final class RowSearcher {
         NodeSet allowed = scratch.both(image, alive.nodes(), wanted.nodes(), visit::requireWanted);
         int members = Math.min(nodes, allowed.size());
         boolean isCoded = image.shape().coded();
-        boolean scansVectors = isCoded
-                ? SearchPlan.scanOfFewIsShorter(nodes, members, ef)
-                : SearchPlan.scanIsShorter(nodes, members, ef);
+        boolean scansVectors = space.needsScan(query)
+                || (isCoded
+                        ? SearchPlan.scanOfFewIsShorter(nodes, members, ef)
+                        : SearchPlan.scanIsShorter(nodes, members, ef));
         // A scan that would exceed the visit limit is not begun: cut short, a scan is useless, but a graph search is
         // not.
         boolean mayScan = members <= visit.left();
