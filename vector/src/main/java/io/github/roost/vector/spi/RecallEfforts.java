@@ -16,10 +16,13 @@ import java.util.function.Supplier;
 
 /**
  * The efforts with which searches of a table reach the target recall of their requests. An effort is measured at
- * the first request with a given recall and k, then cached until the number of rows has more than doubled or halved, and corrected by the recall
- * that searches are found to have. Thread-safe.
+ * the first request with a given recall and k, then kept, among a few hundred, until the number of rows has more than doubled or halved, and
+ * corrected by the recall that searches are found to have. Thread-safe.
  */
 final class RecallEfforts {
+    /** Max number of efforts that are kept, and of corrections: requests may come from anyone. */
+    private static final int MAX_TARGETS = 256;
+
     private record Target(double recall, int k) {}
 
     /**
@@ -61,6 +64,11 @@ final class RecallEfforts {
         corrections.clear();
     }
 
+    /** Number of efforts and corrections that are kept. */
+    int known() {
+        return efforts.size() + corrections.size();
+    }
+
     /** The factor by which the effort of a request with a target recall is corrected now; 1 for other requests. */
     double factor(SearchRequest request) {
         EffortCorrection correction = corrections.get(new Target(request.targetRecall(), request.k()));
@@ -75,11 +83,13 @@ final class RecallEfforts {
      */
     void measured(SearchRequest request, double factor, double recall) {
         if (!Double.isNaN(request.targetRecall())) {
-            corrections
-                    .computeIfAbsent(
-                            new Target(request.targetRecall(), request.k()),
-                            target -> new EffortCorrection(target.recall()))
-                    .add(factor, recall);
+            Target target = new Target(request.targetRecall(), request.k());
+            EffortCorrection correction = corrections.get(target);
+            if (correction == null) {
+                makeRoom(corrections);
+                correction = corrections.computeIfAbsent(target, added -> new EffortCorrection(added.recall()));
+            }
+            correction.add(factor, recall);
         }
     }
 
@@ -168,6 +178,9 @@ final class RecallEfforts {
         if (known != null && known.isOf(rowsNow)) {
             return known.effort();
         }
+        if (known == null) {
+            makeRoom(efforts);
+        }
         Known begun = new Known(rowsNow, new CompletableFuture<>());
         boolean isFirst =
                 known == null ? efforts.putIfAbsent(target, begun) == null : efforts.replace(target, known, begun);
@@ -184,5 +197,14 @@ final class RecallEfforts {
             }
         });
         return begun.effort();
+    }
+
+    /** Forgets targets of a full map: which ones does not matter, since they are measured again. */
+    private static void makeRoom(ConcurrentHashMap<Target, ?> known) {
+        var targets = known.keySet().iterator();
+        while (known.size() >= MAX_TARGETS && targets.hasNext()) {
+            targets.next();
+            targets.remove();
+        }
     }
 }

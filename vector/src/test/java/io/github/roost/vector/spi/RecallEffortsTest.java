@@ -69,6 +69,17 @@ class RecallEffortsTest {
     }
 
     @Test
+    void onlySomeHundredsAreKeptHoweverManyAreAskedFor() {
+        for (int i = 1; i <= 2_000; i++) {
+            SearchRequest other = REQUEST.targetRecall(i / 2_000.0);
+            effort(other);
+            efforts.measured(other, 1, .5);
+        }
+        assertThat(efforts.known()).isBetween(300, 600);
+        assertThat(effort(REQUEST)).isEqualTo(effort(REQUEST));
+    }
+
+    @Test
     void itIsMeasuredAgainWhenTheTableHasGrownOrShrunkByMoreThanHalf() {
         assertThat(effort(REQUEST)).isEqualTo(100);
         rows.set(2_000);
