@@ -66,7 +66,7 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
     private final List<LiveRows> open = new ArrayList<>(16);
 
     /** The place of each id's live row, and the number of each part. This object is the lock, and is guarded by it. */
-    private final RowPlaces places = new RowPlaces();
+    private final RowPlaces places;
 
     /** This and {@code placeBytes} copy the size and bytes of {@link #places}, for reads without the lock. Written by {@link #count}. */
     private volatile int size;
@@ -78,18 +78,21 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
     /** Parts that have been replaced but that searches may still read. Guarded by the lock. */
     private final List<WeakReference<LiveRows>> replaced = new ArrayList<>();
 
+    /** @param expected number of rows to come at once */
     private LiveTable(
             Orchestrator orchestrator,
             String name,
             GraphOptions options,
             int dimension,
             int mergeAfter,
+            int expected,
             TableMemory.Mover mover) {
         LiveParts parts = new LiveParts();
         super(orchestrator, orchestrator.register(name), options.metric(), options.elementType(), dimension, parts);
         this.parts = parts;
         this.options = options;
         this.mergeAfter = mergeAfter;
+        this.places = new RowPlaces(expected);
         this.merges =
                 new MergeScheduler<>(this, name, () -> new BuildWork(orchestrator, name + " (build)"), this::mergeOnce);
         this.memory = TableMemory.keepAtHome(
@@ -436,7 +439,13 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
             }
         }
         LiveTable table = new LiveTable(
-                orchestrator, name, saved.options(), saved.dimension(), saved.mergeAfter(), DomainMemory::migrate);
+                orchestrator,
+                name,
+                saved.options(),
+                saved.dimension(),
+                saved.mergeAfter(),
+                parts.stream().mapToInt(LiveRows::count).sum(),
+                DomainMemory::migrate);
         if (!table.begin(parts)) {
             table.close();
             throw new FileFormatException(file, 0, "holds two rows of one id");
@@ -498,7 +507,7 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
             Objects.requireNonNull(orchestrator, "orchestrator must not be null");
             Vectors.requireRange("dimension", dimension, 1, Vectors.MAX_DIMENSIONS);
             return limited(
-                    new LiveTable(orchestrator, name(), options(), dimension, mergeAfter, mover()), memoryLimit());
+                    new LiveTable(orchestrator, name(), options(), dimension, mergeAfter, 0, mover()), memoryLimit());
         }
 
         /**
@@ -518,7 +527,8 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
             Graph graph = LayoutSelection.requested(
                             work(orchestrator), name(), options(), ids, VectorSource.of(vectors))
                     .graph();
-            LiveTable table = new LiveTable(orchestrator, name(), options(), dimension, mergeAfter, mover());
+            LiveTable table =
+                    new LiveTable(orchestrator, name(), options(), dimension, mergeAfter, vectors.length, mover());
             table.begin(List.of(LiveRows.withGraph(graph)));
             return limited(table, memoryLimit());
         }
@@ -545,8 +555,8 @@ public final class LiveTable extends GraphTable implements MutableVectorTable {
             return work(orchestrator).start(work -> {
                 Graph built = LayoutSelection.requested(work, tableName, graph, ids, rows)
                         .graph();
-                LiveTable table =
-                        new LiveTable(orchestrator, tableName, graph, rows.dimension(), rowsBeforeMerge, tableMover);
+                LiveTable table = new LiveTable(
+                        orchestrator, tableName, graph, rows.dimension(), rowsBeforeMerge, rows.size(), tableMover);
                 table.begin(List.of(LiveRows.withGraph(built)));
                 return limited(table, max);
             });

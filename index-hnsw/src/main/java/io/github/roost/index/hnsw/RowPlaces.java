@@ -13,9 +13,14 @@ final class RowPlaces implements AutoCloseable {
     /** The place of an absent id. */
     static final long NOWHERE = RowMap.NOWHERE;
 
-    private final RowMap places = new RowMap(0);
+    private final RowMap places;
     /** By number; numbers of removed parts are reused. */
     private final List<@Nullable LiveRows> parts = new ArrayList<>();
+
+    /** @param expected the expected number of ids */
+    RowPlaces(int expected) {
+        places = new RowMap(expected);
+    }
 
     /** Assigns a part its number, which places refer to. */
     void enter(LiveRows part) {

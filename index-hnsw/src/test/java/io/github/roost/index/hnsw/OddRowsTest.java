@@ -13,12 +13,15 @@ import io.github.roost.vector.Metric;
 import io.github.roost.vector.SearchRequest;
 import io.github.roost.vector.SearchResult;
 import io.github.roost.vector.VectorTable;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -102,7 +105,7 @@ class OddRowsTest {
 
     @ParameterizedTest
     @CsvSource({"1e25, FLOAT32", "1e32, INT8", "3.4028235e38, FLOAT32", "3.4028235e38, INT8"})
-    void aFewRowsOfVeryOtherSizeAreFoundToo(float size, ElementType type) {
+    void aFewRowsOfVeryOtherSizeAreFoundToo(float size, ElementType type, @TempDir Path folder) throws IOException {
         rows[ODD][3] = size;
         Arrays.fill(rows[ODD + 1], -size);
         try (HnswTable table = table(Metric.SQUARED_L2, type);
@@ -111,8 +114,14 @@ class OddRowsTest {
                         .build(ORCHESTRATOR, LongStream.range(0, rows.length).toArray(), rows)) {
             live.put(ODD + 1, rows[ODD + 1]);
             live.merge();
-            assertThat(recall(live)).isGreaterThan(.97);
-            for (VectorTable each : List.of(table, live)) {
+            table.save(folder.resolve("table"));
+            live.save(folder.resolve("live"));
+            for (VectorTable each : List.of(
+                    table,
+                    live,
+                    HnswTable.open(ORCHESTRATOR, "opened", folder.resolve("table")),
+                    LiveTable.open(ORCHESTRATOR, "live", folder.resolve("live")))) {
+                assertThat(recall(each)).isGreaterThan(.97);
                 for (int odd : new int[] {ODD, ODD + 1}) {
                     assertThat(each.search(rows[odd], 1, 80).join().ids()).containsExactly(odd);
                     SearchRequest filtered =

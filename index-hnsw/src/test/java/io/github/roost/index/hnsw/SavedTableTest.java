@@ -158,7 +158,7 @@ class SavedTableTest {
         "96, -157, power of two of -157",
         "96, 157, power of two of 157",
         "100, -1, largest power of two of -1",
-        "100, 31, largest power of two of 31",
+        "100, 81, largest power of two of 81",
         "144, 0, nodes of layer 1",
         "4116, 200, neighbor 200",
         "4116, -2, neighbor -2"

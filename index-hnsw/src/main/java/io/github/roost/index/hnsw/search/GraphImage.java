@@ -84,6 +84,7 @@ public final class GraphImage {
     private final long upperAt;
     private final long idsAt;
     private final long groupsAt;
+    private final long termsAt;
     /** Offset of each upper layer's neighbor lists, layer 1 first. */
     private final long[] layerAt;
 
@@ -257,6 +258,7 @@ public final class GraphImage {
         this.upperAt = shape.upperAt();
         this.idsAt = shape.idsAt();
         this.groupsAt = shape.groupsAt();
+        this.termsAt = shape.termsAt();
         this.layerAt = new long[shape.levelCounts().length];
         long at = upperAt;
         for (int layer = 0; layer < layerAt.length; layer++) {
@@ -507,7 +509,12 @@ public final class GraphImage {
 
     /** Offset of a node's term and scale. */
     long termAt(int node) {
-        return shape.termsAt() + 2L * node * Float.BYTES;
+        return termsAt + 2L * node * Float.BYTES;
+    }
+
+    /** Copies the terms and scales of some nodes, in pairs. */
+    void termsAndScales(int from, int count, float[] into) {
+        MemorySegment.copy(memory, FLOAT_ANYWHERE, termAt(from), into, 0, 2 * count);
     }
 
     /** The part of a node's distance by codes that does not depend on the query. */
@@ -571,6 +578,11 @@ public final class GraphImage {
     /** Neighbor {@code i} of a node in a layer, or -1 after the last. */
     public int neighbor(int layer, int node, int i) {
         return memory.get(INT_ANYWHERE, neighborAt(layer, node, i));
+    }
+
+    /** Copies the neighbors of a node in a layer, -1 after the last, up to the layer's degree. */
+    void neighbors(int layer, int node, int[] into) {
+        MemorySegment.copy(memory, INT_ANYWHERE, neighborAt(layer, node, 0), into, 0, degree(layer));
     }
 
     /** Writes the external id of a row. The rows of one node are consecutive, in the order of the nodes. */

@@ -23,8 +23,10 @@ import java.nio.file.Path;
 public final class ImageFile {
     /** Max absolute binary exponent that rows are multiplied by, to bring the smallest or largest floats to the scale of tables. */
     private static final int MAX_EXPONENT = 156;
-    /** Binary exponent of the largest value that rows are scaled to. */
-    private static final int MAX_LARGEST = 30;
+    /** Binary exponent of the largest value that rows are scaled to, a few of very other size included. */
+    private static final int MAX_LARGEST = 80;
+    /** Nodes whose terms and scales are read at once. */
+    private static final int CHECKED_TOGETHER = 512;
 
     private static final int LARGEST_FINITE = Float.floatToRawIntBits(Float.MAX_VALUE);
 
@@ -200,16 +202,11 @@ public final class ImageFile {
         GraphImage.Shape shape = image.shape();
         for (int layer = 0; layer <= image.levels(); layer++) {
             int nodes = layer == 0 ? shape.nodes() : shape.levelCounts()[layer - 1];
+            int[] list = new int[image.degree(layer)];
             for (int node = 0; node < nodes; node++) {
-                for (int i = 0; i < image.degree(layer); i++) {
-                    int neighbor = image.neighbor(layer, node, i);
-                    if (neighbor < -1 || neighbor >= nodes) {
-                        throw new FileFormatException(
-                                file,
-                                image.neighborAt(layer, node, i),
-                                "has neighbor " + neighbor + " of node " + node + " in layer " + layer + ", which has "
-                                        + nodes + " nodes");
-                    }
+                image.neighbors(layer, node, list);
+                if (!areWithin(list, nodes)) {
+                    throw badNeighbor(file, image, layer, node, list);
                 }
             }
         }
@@ -222,17 +219,37 @@ public final class ImageFile {
         }
     }
 
+    /** Whether each is a node, or -1. */
+    private static boolean areWithin(int[] list, int nodes) {
+        // The min and max of integers are vectorized; a search for the first that is wrong is not.
+        int least = 0;
+        int most = 0;
+        for (int neighbor : list) {
+            least = Math.min(least, neighbor + 1);
+            most = Math.max(most, neighbor + 1);
+        }
+        return least == 0 && most <= nodes;
+    }
+
+    private static FileFormatException badNeighbor(Path file, GraphImage image, int layer, int node, int[] list) {
+        int nodes = image.nodes(layer);
+        int i = 0;
+        while (list[i] >= -1 && list[i] < nodes) {
+            i++;
+        }
+        return new FileFormatException(
+                file,
+                image.neighborAt(layer, node, i),
+                "has neighbor " + list[i] + " of node " + node + " in layer " + layer + ", which has " + nodes
+                        + " nodes");
+    }
+
     /** Requires finite vectors: with NaN or infinity the order of distances would be arbitrary. */
     private static void checkVectors(Path file, GraphImage image) throws FileFormatException {
         int[] bits = new int[image.shape().dimension()];
         for (int node = 0; node < image.shape().nodes(); node++) {
             image.vectorBits(node, bits);
-            // The max of integer bits is vectorized; a comparison of floats is not.
-            int largest = 0;
-            for (int value : bits) {
-                largest = Math.max(largest, value & Integer.MAX_VALUE);
-            }
-            if (largest > LARGEST_FINITE) {
+            if (largestMagnitude(bits) > LARGEST_FINITE) {
                 for (int i = 0; i < bits.length; i++) {
                     float value = Float.intBitsToFloat(bits[i]);
                     requireNumber(file, image.vectorAt(node), i, "value of a node", value, -Float.MAX_VALUE);
@@ -241,12 +258,26 @@ public final class ImageFile {
         }
     }
 
+    /** The max of integer bits is vectorized; a comparison of floats is not. A method of its own is compiled after a few vectors. */
+    private static int largestMagnitude(int[] bits) {
+        int largest = 0;
+        for (int value : bits) {
+            largest = Math.max(largest, value & Integer.MAX_VALUE);
+        }
+        return largest;
+    }
+
     /** Requires finite terms, scales and center: otherwise distances by codes would be NaN or infinite. */
     private static void checkCodes(Path file, GraphImage image) throws FileFormatException {
-        GraphImage.Shape shape = image.shape();
-        for (int node = 0; node < shape.nodes(); node++) {
-            requireNumber(file, image.termAt(node), 0, "term of a node", image.term(node), -Float.MAX_VALUE);
-            requireNumber(file, image.termAt(node), 1, "scale of a node", image.scale(node), 0);
+        float[] pairs = new float[2 * CHECKED_TOGETHER];
+        for (int from = 0; from < image.shape().nodes(); from += CHECKED_TOGETHER) {
+            int count = Math.min(CHECKED_TOGETHER, image.shape().nodes() - from);
+            image.termsAndScales(from, count, pairs);
+            for (int i = 0; i < count; i++) {
+                long at = image.termAt(from + i);
+                requireNumber(file, at, 0, "term of a node", pairs[2 * i], -Float.MAX_VALUE);
+                requireNumber(file, at, 1, "scale of a node", pairs[2 * i + 1], 0);
+            }
         }
         checkCenter(file, image);
     }
