@@ -4,6 +4,9 @@ import io.github.roost.core.TableClosedException;
 import io.github.roost.documents.file.CollectionState;
 import io.github.roost.documents.file.StoredDocument;
 import io.github.roost.index.hnsw.LiveTable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +26,8 @@ final class CollectionParts {
     private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
 
     CollectionState state = NONE;
-    MetadataIndex index = new MetadataIndex();
+    /** Filled by another thread after an opening, which needs no index to search; every change waits for it first. */
+    private CompletableFuture<MetadataIndex> index = CompletableFuture.completedFuture(new MetadataIndex());
     /** Null before the first document. */
     @Nullable
     LiveTable table;
@@ -36,6 +40,36 @@ final class CollectionParts {
         this.store = store;
         this.name = name;
         this.files = new VectorTableFiles(store, name);
+    }
+
+    /** Fills the index of the documents in the file. */
+    void fillIndex(Executor executor) {
+        int number = state.number();
+        index = CompletableFuture.supplyAsync(
+                () -> {
+                    MetadataIndex filled = new MetadataIndex();
+                    store.file().forEachDocument(number, (row, each) -> filled.add(row, each.metadata()));
+                    return filled;
+                },
+                executor);
+    }
+
+    void newIndex() {
+        index = CompletableFuture.completedFuture(new MetadataIndex());
+    }
+
+    /** {@return the index, waited for} */
+    MetadataIndex index() {
+        try {
+            return index.join();
+        } catch (CompletionException failed) {
+            throw failed.getCause() instanceof RuntimeException cause ? cause : failed;
+        }
+    }
+
+    /** Waits until the file is not read for the index any more. */
+    void awaitIndex() {
+        var _ = index.exceptionally(failed -> new MetadataIndex()).join();
     }
 
     <T extends @Nullable Object> T read(Supplier<T> read) {

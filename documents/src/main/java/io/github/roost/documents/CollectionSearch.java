@@ -83,7 +83,7 @@ final class CollectionSearch {
     }
 
     private FilterCache.@Nullable Rows allowed(@Nullable DocumentFilter filter) {
-        return filter == null ? null : filters.rows(filter, parts.version, parts.index);
+        return filter == null ? null : filters.rows(filter, parts.version, parts.index());
     }
 
     /** {@return the rows, or null if the collection was cleared meanwhile} */
@@ -115,9 +115,11 @@ final class CollectionSearch {
 
     private @Nullable List<DocumentCollection.Match> matches(
             SearchResult found, SearchRequest request, FilterCache.@Nullable Rows allowed, boolean isSame) {
-        int most = allowed == null ? parts.index.size() : allowed.set().getCardinality();
-        if (!isSame && !found.cutShort() && found.size() < Math.min(request.k(), most)) {
-            return null;
+        if (!isSame && !found.cutShort()) {
+            int most = allowed == null ? parts.index().size() : allowed.set().getCardinality();
+            if (found.size() < Math.min(request.k(), most)) {
+                return null;
+            }
         }
         List<DocumentCollection.Match> matches = new ArrayList<>(found.size());
         for (int i = 0; i < found.size(); i++) {

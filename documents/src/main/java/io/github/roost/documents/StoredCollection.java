@@ -54,17 +54,20 @@ final class StoredCollection {
         parts.requireOpen();
         CollectionState kept = store.file().collection(name);
         if (kept != null) {
-            MetadataIndex documents = new MetadataIndex();
-            store.file().forEachDocument(kept.number(), (row, each) -> documents.add(row, each.metadata()));
-            LiveTable table = parts.files.open(kept, documents.size());
+            int documents = store.file().documents(kept.number());
+            LiveTable table = parts.files.open(kept, documents);
             table.memoryLimit(store.memoryLimit());
-            hasSmallTable = kept.snapshot() == 0 && documents.size() <= VectorTableFiles.FEW;
+            hasSmallTable = kept.snapshot() == 0 && documents <= VectorTableFiles.FEW;
             parts.table = table;
-            parts.index = documents;
             parts.state = kept;
+            parts.fillIndex(documents <= VectorTableFiles.FEW ? Runnable::run : StoredCollection::startThread);
             saving.opened();
         }
         isLoaded = true;
+    }
+
+    private static void startThread(Runnable task) {
+        Thread.ofPlatform().daemon().name("roost-documents-index").start(task);
     }
 
     void put(Collection<Document> documents) {
@@ -104,7 +107,7 @@ final class StoredCollection {
         if (parts.state.number() == 0) {
             parts.state = new CollectionState(store.file().newNumber(), dimension, 0, 0, 0);
         }
-        boolean areFew = parts.index.size() + documents.size() <= VectorTableFiles.FEW;
+        boolean areFew = parts.index().size() + documents.size() <= VectorTableFiles.FEW;
         LiveTable old = parts.table;
         if (old == null || (hasSmallTable && !areFew)) {
             LiveTable next = parts.files.ofVectors(parts.state, areFew);
@@ -185,9 +188,9 @@ final class StoredCollection {
         try {
             store.file().put(parts.state.number(), row, document.id(), encoded, vector);
             if (old != null) {
-                parts.index.remove(row, old.metadata());
+                parts.index().remove(row, old.metadata());
             }
-            parts.index.add(row, document.metadata());
+            parts.index().add(row, document.metadata());
         } catch (Throwable failed) {
             store.fail(failed);
             throw failed;
@@ -196,7 +199,7 @@ final class StoredCollection {
 
     private void take(int row, StoredDocument document) {
         store.file().remove(parts.state.number(), row, document.id());
-        parts.index.remove(row, document.metadata());
+        parts.index().remove(row, document.metadata());
         parts.table().remove(row);
     }
 
@@ -216,7 +219,7 @@ final class StoredCollection {
 
     int remove(DocumentFilter filter) {
         MetadataIndex.requireShallow(filter);
-        return remove(() -> parts.index.rows(filter).stream());
+        return remove(() -> parts.index().rows(filter).stream());
     }
 
     /** Removes rows that are read under the store's lock, each as the one before it has been removed. */
@@ -224,6 +227,7 @@ final class StoredCollection {
         load();
         int[] removed = new int[1];
         store.change(() -> {
+            parts.index();
             for (PrimitiveIterator.OfInt each = rows.get().iterator(); each.hasNext(); ) {
                 int row = each.nextInt();
                 parts.write(() -> remove(row));
@@ -268,7 +272,7 @@ final class StoredCollection {
             parts.table.close();
             parts.table = null;
         }
-        parts.index = new MetadataIndex();
+        parts.newIndex();
         parts.state = CollectionParts.NONE;
         parts.version++;
     }
@@ -287,7 +291,7 @@ final class StoredCollection {
         load();
         return parts.read(() -> {
             parts.requireOpen();
-            return parts.index.size();
+            return parts.index().size();
         });
     }
 
@@ -308,6 +312,7 @@ final class StoredCollection {
     /** Saves the table if much has changed, and closes it. Called after {@link #refuse}. */
     void close() {
         saving.await();
+        parts.awaitIndex();
         LiveTable closed = parts.read(() -> parts.table);
         if (closed == null) {
             return;

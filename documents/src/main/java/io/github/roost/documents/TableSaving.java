@@ -45,7 +45,7 @@ final class TableSaving {
     /** Called under the lock, after the table was opened. */
     void opened() {
         isSavedWithoutGraph = isWithoutGraph(parts.table());
-        if (isSavedWithoutGraph && parts.index.size() >= MIN_SAVED) {
+        if (isSavedWithoutGraph && parts.table().size() >= MIN_SAVED) {
             start();
         }
     }
@@ -66,7 +66,7 @@ final class TableSaving {
     void startIfChanged() {
         parts.write(() -> {
             long pending = parts.state.change() - Math.max(parts.state.snapshot(), lastTried);
-            int documents = parts.index.size();
+            int documents = parts.index().size();
             if (!parts.isClosed
                     && !isClearing
                     && saving == null
@@ -221,7 +221,7 @@ final class TableSaving {
 
     private boolean isWorthSaving() {
         LiveTable table = parts.table;
-        if (table == null || parts.index.size() < MIN_SAVED) {
+        if (table == null || table.size() < MIN_SAVED) {
             return false;
         }
         boolean hasNewGraph = isSavedWithoutGraph && !isWithoutGraph(table);

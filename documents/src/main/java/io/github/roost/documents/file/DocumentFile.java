@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.BiConsumer;
 import java.util.function.LongConsumer;
 import java.util.zip.ZipOutputStream;
@@ -220,6 +221,18 @@ public final class DocumentFile implements AutoCloseable {
     /** Forgets the changes up to the given one. */
     public void forgetChanges(int collection, long upTo) {
         removeRange(changes, key(collection, 0), key(collection, upTo + 1));
+    }
+
+    /** {@return the number of a collection's documents} */
+    public int documents(int collection) {
+        Long number = read(() -> place(key(collection + 1, 0)) - place(key(collection, 0)));
+        return Math.toIntExact(Objects.requireNonNull(number));
+    }
+
+    /** {@return the number of documents with smaller keys} */
+    private long place(long key) {
+        long index = documents.getKeyIndex(key);
+        return index < 0 ? -index - 1 : index;
     }
 
     /** Calls a function with each row of a collection and its document without the text, by row. */
