@@ -1,24 +1,28 @@
 package io.github.roost.bench.cachesim;
 
+import io.github.roost.bench.Provenance;
 import io.github.roost.bench.cachesim.SavedTables.Index;
-import io.github.roost.bench.cachesim.Section.L3;
 import io.github.roost.simulator.Policy;
-import io.github.roost.simulator.measure.Samples;
+import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.simulator.options.JsonOutput;
 import io.github.roost.simulator.options.NumberOption;
 import io.github.roost.simulator.options.Options;
+import io.github.roost.simulator.options.RoostHome;
 import io.github.roost.testkit.TemporaryFolder;
+import io.github.roost.topology.TopologyReader;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /**
  * Question: how many L3 misses do homes save on a machine with several L3s? The scheduler, the mapper and the kernels are the real ones; an emulator
@@ -100,6 +104,16 @@ public final class CachesimBench implements Callable<Integer> {
 
     private final @Mixin NumberOption rounds = NumberOption.rounds(2, 100);
 
+    @Option(
+            names = "--page",
+            paramLabel = "FILE.md",
+            description =
+                    "Also write the tables as Markdown, with every count as FILE.json and pictures as FILE-N.svg.")
+    private @Nullable Path page;
+
+    @Spec
+    private CommandSpec spec;
+
     private final @Mixin JsonOutput output = new JsonOutput();
 
     /**
@@ -124,9 +138,6 @@ public final class CachesimBench implements Callable<Integer> {
         }
     }
 
-    /** Everything that a case gave, by policy and run. */
-    record Outcome(Case of, long tableBytes, int searches, Map<String, List<GuestJvm.Counted>> runs) {}
-
     @Override
     public Integer call() throws Exception {
         check();
@@ -137,8 +148,11 @@ public final class CachesimBench implements Callable<Integer> {
                 SavedTables saved = SavedTables.build(folder.path(), index, tables.value(), rows.value());
                 for (Case each : cases(index)) {
                     Outcome outcome = run(saved, each);
-                    print(outcome);
+                    output.line(outcome.text() + "\n");
                     outcomes.add(outcome);
+                    if (page != null) {
+                        MissesPage.write(page, new MissesPage.Run(command(), machine(), outcomes));
+                    }
                 }
             }
         }
@@ -147,6 +161,9 @@ public final class CachesimBench implements Callable<Integer> {
     }
 
     private void check() {
+        if (page != null && !page.toString().endsWith(".md")) {
+            throw new CommandFailure("--page must name a file that ends in .md, got " + page);
+        }
         NumberOption.check(tables, rows, rounds);
         domains.forEach(value -> Options.require("--domains", value, 2, 31));
         paces.forEach(value -> Options.require("--pace", value, 0, MAX));
@@ -194,59 +211,22 @@ public final class CachesimBench implements Callable<Integer> {
                 runs.computeIfAbsent(policy, none -> new ArrayList<>()).add(guest.run(run));
             }
         }
-        return new Outcome(each, saved.bytes(), searches, runs);
+        return new Outcome(each.toString(), each.domains(), saved.bytes(), searches, runs);
     }
 
-    private void print(Outcome outcome) {
-        output.format("%s; %d MiB of tables", outcome.of(), outcome.tableBytes() >> 20);
-        output.line(
-                "policy     L3 MiB  misses/search (min to max)      of baseline  cold  coherence  by domain, least most"
-                        + "   steals home across  of tasks  remaps   ms/search  gave up");
-        for (int size = 0; size < l3Kib.size(); size++) {
-            double baseline = misses(outcome, policies.getFirst(), size).median();
-            for (String policy : policies) {
-                print(outcome, policy, size, baseline);
-            }
+    /** As typed, without the page. */
+    private String command() {
+        List<String> words =
+                new ArrayList<>(spec.root().commandLine().getParseResult().originalArgs());
+        int at = words.indexOf("--page");
+        if (at >= 0) {
+            words.subList(at, at + 2).clear();
         }
+        return "./roost " + String.join(" ", words);
     }
 
-    private static Samples misses(Outcome outcome, String policy, int size) {
-        return samples(
-                outcome.runs().getOrDefault(policy, List.of()),
-                run -> run.section().sum(size, L3::misses),
-                outcome.searches());
-    }
-
-    private static Samples samples(
-            Collection<GuestJvm.Counted> runs, ToDoubleFunction<GuestJvm.Counted> value, double per) {
-        return Samples.of(
-                runs.stream().map(run -> value.applyAsDouble(run) / per).toList());
-    }
-
-    private void print(Outcome outcome, String policy, int size, double baseline) {
-        List<GuestJvm.Counted> runs = outcome.runs().getOrDefault(policy, List.of());
-        int per = outcome.searches();
-        Samples misses = misses(outcome, policy, size);
-        Samples byDomain = Samples.of(runs.stream()
-                .flatMap(run -> run.section().domains().stream())
-                .map(domain -> (double) domain.l3().get(size).misses() / per)
-                .toList());
-        output.format(
-                "%-9s %7.2f %14s %16.3f %9.0f %10.1f %10.0f %11.0f %13.0f %6.0f %9.0f %7.0f %11.2f %8.0f",
-                policy,
-                l3Kib.get(size) / 1024.,
-                misses.spread("%.0f"),
-                misses.median() / baseline,
-                samples(runs, run -> run.section().sum(size, L3::cold), per).median(),
-                samples(runs, run -> run.section().sum(size, L3::coherence), per)
-                        .median(),
-                byDomain.least(),
-                byDomain.most(),
-                samples(runs, run -> run.scheduled().atHome(), 1).median(),
-                samples(runs, run -> run.scheduled().across(), 1).median(),
-                samples(runs, run -> run.scheduled().tasks(), 1).median(),
-                samples(runs, run -> run.scheduled().remaps(), 1).median(),
-                samples(runs, run -> run.scheduled().micros() / 1e3, per).median(),
-                samples(runs, run -> run.section().paceGivenUp(), 1).median());
+    private static String machine() throws IOException {
+        return Provenance.here(RoostHome.checkout(), TopologyReader.live().read(), Map.of())
+                .inWords();
     }
 }

@@ -4,23 +4,27 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A Markdown table; all columns except the first are right-aligned. Not thread-safe. */
-final class MarkdownTable {
+public final class MarkdownTable {
     private final List<String> lines = new ArrayList<>();
 
-    MarkdownTable(String... head) {
+    /** A table with these titles of columns. */
+    public MarkdownTable(String... head) {
         this(List.of(head));
     }
 
-    MarkdownTable(List<String> head) {
+    /** A table with these titles of columns. */
+    public MarkdownTable(List<String> head) {
         row(head);
         lines.add("| --- |" + " ---: |".repeat(head.size() - 1));
     }
 
-    MarkdownTable row(String... cells) {
+    /** Adds a row. */
+    public MarkdownTable row(String... cells) {
         return row(List.of(cells));
     }
 
-    MarkdownTable row(List<String> cells) {
+    /** Adds a row. */
+    public MarkdownTable row(List<String> cells) {
         lines.add("| " + String.join(" | ", cells) + " |");
         return this;
     }

@@ -3,7 +3,7 @@ package io.github.roost.bench.report;
 import java.util.Map;
 
 /** Assigns styles, so that a policy or engine looks the same in every plot. Stateless. */
-final class PlotStyles {
+public final class PlotStyles {
     private static final Map<String, Integer> KNOWN = Map.ofEntries(
             Map.entry("v0", 0),
             Map.entry("v2", 1),
@@ -17,7 +17,7 @@ final class PlotStyles {
     private PlotStyles() {}
 
     /** The style of a name; {@code place} for an unknown name. */
-    static int of(String name, int place) {
+    public static int of(String name, int place) {
         return KNOWN.getOrDefault(name, place);
     }
 }

@@ -1,11 +1,13 @@
 package io.github.roost.bench.stores;
 
+import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import org.springframework.ai.document.Document;
 import org.springframework.ai.embedding.EmbeddingModel;
 import org.springframework.ai.embedding.EmbeddingRequest;
@@ -31,6 +33,13 @@ final class SimpleStore implements TextStore {
 
         int size() {
             return store.size();
+        }
+
+        /** What is loaded would be in a map that must not be searched beside changes. */
+        @Override
+        public void load(File file) {
+            super.load(file);
+            store = new ConcurrentHashMap<>(store);
         }
     }
 

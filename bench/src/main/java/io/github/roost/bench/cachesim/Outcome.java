@@ -1,0 +1,149 @@
+package io.github.roost.bench.cachesim;
+
+import io.github.roost.bench.cachesim.GuestJvm.Counted;
+import io.github.roost.bench.cachesim.Section.L3;
+import io.github.roost.bench.report.MarkdownTable;
+import io.github.roost.bench.report.PlotStyles;
+import io.github.roost.simulator.measure.Samples;
+import io.github.roost.simulator.plot.Axis;
+import io.github.roost.simulator.plot.Plot;
+import io.github.roost.simulator.plot.Series;
+import io.github.roost.simulator.plot.Series.Point;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.IntStream;
+
+/**
+ * Everything that a machine and a load gave.
+ *
+ * @param name of both
+ * @param domains of the machine
+ * @param tableBytes size of all tables
+ * @param searches that were counted
+ * @param runs of each policy, the baseline first
+ */
+record Outcome(String name, int domains, long tableBytes, int searches, Map<String, List<Counted>> runs) {
+    private static final int MIB = 1 << 20;
+
+    /** Tables in Markdown: misses per search by the size of the L3, and what the scheduler did. */
+    String text() {
+        return "%s; %d MiB of tables:\n\n%s\n\n%s\n".formatted(name, tableBytes / MIB, misses(), scheduled());
+    }
+
+    private List<Counted> runs(String policy) {
+        return runs.getOrDefault(policy, List.of());
+    }
+
+    private String baseline() {
+        return runs.keySet().iterator().next();
+    }
+
+    private List<L3> sizes() {
+        return runs(baseline()).getFirst().section().domains().getFirst().l3();
+    }
+
+    /** Places of the sizes, the smallest first. */
+    private List<Integer> ascending() {
+        List<L3> sizes = sizes();
+        return IntStream.range(0, sizes.size())
+                .boxed()
+                .sorted(Comparator.comparingLong(size -> sizes.get(size).bytes()))
+                .toList();
+    }
+
+    /** The bytes of all L3s over those of the tables. */
+    private double share(int size) {
+        return (double) sizes().get(size).bytes() * domains / tableBytes;
+    }
+
+    private Samples of(String policy, ToDoubleFunction<Counted> figure) {
+        return Samples.of(runs(policy).stream().map(figure::applyAsDouble).toList());
+    }
+
+    private Samples misses(String policy, int size) {
+        return of(policy, run -> run.section().sum(size, L3::misses) / (double) searches);
+    }
+
+    private MarkdownTable misses() {
+        List<String> head = new ArrayList<>(List.of("L3s, MiB; of the tables"));
+        runs.keySet().forEach(policy -> head.add(policy + ", misses/search"));
+        MarkdownTable table = new MarkdownTable(head);
+        for (int size : ascending()) {
+            List<String> row = new ArrayList<>();
+            row.add(String.format(
+                    Locale.ROOT, "%d x %d; %.2f", domains, sizes().get(size).bytes() / MIB, share(size)));
+            double baseline = misses(baseline(), size).median();
+            for (String policy : runs.keySet()) {
+                Samples misses = misses(policy, size);
+                String ratio = String.format(Locale.ROOT, "; %.2f", misses.median() / baseline);
+                row.add(misses.spread("%,.0f") + (policy.equals(baseline()) ? "" : ratio));
+            }
+            table.row(row);
+        }
+        return table;
+    }
+
+    private MarkdownTable scheduled() {
+        MarkdownTable table = new MarkdownTable(
+                "",
+                "stolen at home",
+                "in another domain",
+                "remaps",
+                "misses/search by others' writes",
+                "least to most of a domain",
+                "cold",
+                "ms/search",
+                "pace given up");
+        for (String policy : runs.keySet()) {
+            Samples byDomain = Samples.of(runs(policy).stream()
+                    .flatMap(run -> run.section().domains().stream())
+                    .map(domain -> domain.l3().getFirst().misses() / (double) searches)
+                    .toList());
+            table.row(
+                    policy,
+                    percent(of(policy, run -> run.scheduled().atHome() / tasks(run))),
+                    percent(of(policy, run -> run.scheduled().across() / tasks(run))),
+                    whole(of(policy, run -> run.scheduled().remaps())),
+                    whole(of(policy, run -> run.section().sum(0, L3::coherence) / (double) searches)),
+                    String.format(Locale.ROOT, "%,.0f to %,.0f", byDomain.least(), byDomain.most()),
+                    whole(of(policy, run -> run.section().sum(0, L3::cold) / (double) searches)),
+                    String.format(
+                            Locale.ROOT,
+                            "%.2f",
+                            of(policy, run -> run.scheduled().micros() / 1e3 / searches)
+                                    .median()),
+                    whole(of(policy, run -> run.section().paceGivenUp())));
+        }
+        return table;
+    }
+
+    /** A pool counts no tasks. */
+    private static double tasks(Counted run) {
+        return Math.max(1, run.scheduled().tasks());
+    }
+
+    private static String whole(Samples samples) {
+        return String.format(Locale.ROOT, "%,.0f", samples.median());
+    }
+
+    private static String percent(Samples shares) {
+        return String.format(Locale.ROOT, "%.1f %%", 100 * shares.median());
+    }
+
+    /** Misses per search by the part of the tables that all L3s together hold. */
+    Plot plot() {
+        List<Series> series = new ArrayList<>();
+        for (String policy : runs.keySet()) {
+            List<Point> points = ascending().stream()
+                    .map(size -> Point.of(share(size), misses(policy, size).median()))
+                    .toList();
+            series.add(Series.marked(policy, PlotStyles.of(policy, series.size()), points));
+        }
+        return new Plot(
+                name, Axis.logarithmic("all L3s over tables, bytes"), Axis.fromZero("misses per search"), series);
+    }
+}
