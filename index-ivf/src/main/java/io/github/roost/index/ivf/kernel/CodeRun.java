@@ -91,11 +91,6 @@ public record CodeRun(MemorySegment codes, MemorySegment terms, int count, int s
         return terms.getAtIndex(ValueLayout.JAVA_FLOAT, placesOf(count) + row);
     }
 
-    /** The offset of the scale of a row in {@link #terms}. */
-    long scaleAt(int row) {
-        return (placesOf(count) + row) * Float.BYTES;
-    }
-
     private long at(int row) {
         return (long) (row / TILE) * TILE * stride + row % TILE * 4L;
     }
