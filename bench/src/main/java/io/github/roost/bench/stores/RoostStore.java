@@ -65,7 +65,7 @@ final class RoostStore implements TextStore {
 
     @Override
     public List<Integer> efforts() {
-        return List.of(DEFAULT, 20, 40, 80, 160, 320, 640);
+        return List.of(DEFAULT, K, 20, 40, 80, 160, 320, 640);
     }
 
     @Override

@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -193,14 +194,15 @@ public final class StoresBench implements Callable<Integer> {
 
     private void chooseEffort(RunningStore store, Condition condition, int[][] truth) throws IOException {
         List<Integer> all = store.efforts();
-        double recall = 0;
+        int count = all.size() == 1 ? EXACT_QUERIES : truth.length;
         int chosen = all.getFirst();
-        for (int i = 0; i < all.size() && recall < RECALL; i++) {
-            chosen = all.get(i);
-            recall = recall(truth, store.find(condition, chosen, all.size() == 1 ? EXACT_QUERIES : truth.length));
-            if (i == 0) {
-                note("recall by default, " + condition.share(), store, recall);
-            }
+        double recall = recall(truth, store.find(condition, chosen, count));
+        note("recall by default, " + condition.share(), store, recall);
+        Iterator<Integer> others =
+                all.stream().filter(each -> each > 0).sorted().iterator();
+        for (boolean isEnough = false; !isEnough && others.hasNext(); isEnough = recall >= RECALL) {
+            chosen = others.next();
+            recall = recall(truth, store.find(condition, chosen, count));
         }
         note("effort (0: the default), " + condition.share(), store, chosen);
         note("recall, " + condition.share(), store, recall);

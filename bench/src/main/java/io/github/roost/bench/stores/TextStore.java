@@ -21,7 +21,7 @@ interface TextStore extends AutoCloseable {
      */
     int[] search(float[] vector, int query, Condition condition, int effort) throws Exception;
 
-    /** Efforts, the store's default first, then ascending; one if the store has no choice, since it compares all. */
+    /** Efforts, the store's default first, 0 if it has no number; one if the store has no choice, since it compares all. */
     default List<Integer> efforts() {
         return List.of(0);
     }
