@@ -16,7 +16,8 @@ final class MissesPage {
 
             L3 misses of unmodified Roost on machines with several L3s, counted by an emulator that runs its JVM and models the caches
             beneath it. Scheduler, homes and kernels are the real ones; times are not: two cores take turns as all workers. A
-            range is of all runs; a number after it is the ratio to the first policy. Roost is told the first size of L3.
+            range is of all runs; a number after it is the ratio to the first policy. Roost is told the first size of `--l3-kib`, and
+            the second table of each load is of that size; there "cold" includes new heap memory.
 
             Every count is in `%s`.
             """;
