@@ -66,7 +66,7 @@ final class TableSaving {
     void startIfChanged() {
         parts.write(() -> {
             long pending = parts.state.change() - Math.max(parts.state.snapshot(), lastTried);
-            int documents = parts.index().size();
+            int documents = parts.table == null ? 0 : parts.table.size();
             if (!parts.isClosed
                     && !isClearing
                     && saving == null

@@ -16,6 +16,7 @@ import org.h2.mvstore.DataUtils;
 import org.h2.mvstore.MVMap;
 import org.h2.mvstore.MVStore;
 import org.h2.mvstore.MVStoreException;
+import org.h2.mvstore.RootReference;
 import org.h2.mvstore.type.ByteArrayDataType;
 import org.h2.mvstore.type.DataType;
 import org.h2.mvstore.type.LongDataType;
@@ -225,7 +226,16 @@ public final class DocumentFile implements AutoCloseable {
 
     /** {@return the number of a collection's documents} */
     public int documents(int collection) {
-        Long number = read(() -> place(key(collection + 1, 0)) - place(key(collection, 0)));
+        Long number = read(() -> {
+            while (true) {
+                // Both places must be of one state of the map: other collections are changed meanwhile.
+                RootReference<Long, byte[]> root = documents.getRoot();
+                long count = place(key(collection + 1, 0)) - place(key(collection, 0));
+                if (documents.getRoot() == root) {
+                    return count;
+                }
+            }
+        });
         return Math.toIntExact(Objects.requireNonNull(number));
     }
 
