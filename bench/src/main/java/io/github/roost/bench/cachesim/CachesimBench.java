@@ -112,7 +112,7 @@ public final class CachesimBench implements Callable<Integer> {
     private @Nullable Path page;
 
     @Spec
-    private CommandSpec spec;
+    private @SuppressWarnings("NullAway.Init") CommandSpec spec;
 
     private final @Mixin JsonOutput output = new JsonOutput();
 
