@@ -11,16 +11,6 @@ import java.util.List;
 /** A page of runs in Markdown, with all counts in a file of JSON and pictures beside it. Stateless. */
 final class MissesPage {
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final String EXPLAINED = """
-            # Cache misses, counted
-
-            L3 misses of unmodified Roost on machines with several L3s, counted by an emulator that runs its JVM and models the caches
-            beneath it. Scheduler, homes and kernels are the real ones; times are not: two cores take turns as all workers. A
-            range is of all runs; a number after it is the ratio to the first policy. Roost is told the first size of `--l3-kib`, and
-            the second table of each load is of that size; there "cold" includes new heap memory.
-
-            Every count is in `%s`.
-            """;
 
     private MissesPage() {}
 
@@ -36,7 +26,16 @@ final class MissesPage {
         runs.removeIf(earlier -> earlier.command().equals(run.command()));
         runs.add(run);
         Files.writeString(counts, JSON.writeValueAsString(runs));
-        StringBuilder text = new StringBuilder(EXPLAINED.formatted(counts.getFileName()));
+        StringBuilder text = new StringBuilder("""
+            # Cache misses, counted
+
+            L3 misses of unmodified Roost on machines with several L3s, counted by an emulator that runs its JVM and models the caches
+            beneath it. Scheduler, homes and kernels are the real ones; times are not: two cores take turns as all workers. A
+            range is of all runs; a number after it is the ratio to the first policy. Roost is told the first size of `--l3-kib`, and
+            the second table of each load is of that size; there "cold" includes new heap memory.
+
+            Every count is in `%s`.
+            """.formatted(counts.getFileName()));
         int picture = 0;
         for (Run each : runs) {
             text.append("\n## `%s`\n\n%s\n".formatted(each.command(), each.machine()));
