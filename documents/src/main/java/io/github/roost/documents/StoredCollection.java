@@ -227,6 +227,7 @@ final class StoredCollection {
         load();
         int[] removed = new int[1];
         store.change(() -> {
+            // If it cannot be read, nothing may be removed yet.
             parts.index();
             for (PrimitiveIterator.OfInt each = rows.get().iterator(); each.hasNext(); ) {
                 int row = each.nextInt();

@@ -218,6 +218,7 @@ public final class CachesimBench implements Callable<Integer> {
     private String command() {
         List<String> words =
                 new ArrayList<>(spec.root().commandLine().getParseResult().originalArgs());
+        words.removeIf(word -> word.startsWith("--page="));
         int at = words.indexOf("--page");
         if (at >= 0) {
             words.subList(at, at + 2).clear();

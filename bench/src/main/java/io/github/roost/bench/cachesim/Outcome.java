@@ -3,6 +3,7 @@ package io.github.roost.bench.cachesim;
 import io.github.roost.bench.cachesim.GuestJvm.Counted;
 import io.github.roost.bench.cachesim.Section.L3;
 import io.github.roost.bench.report.MarkdownTable;
+import io.github.roost.bench.report.Numbers;
 import io.github.roost.bench.report.PlotStyles;
 import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.plot.Axis;
@@ -12,7 +13,6 @@ import io.github.roost.simulator.plot.Series.Point;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
@@ -74,13 +74,12 @@ record Outcome(String name, int domains, long tableBytes, int searches, Map<Stri
         MarkdownTable table = new MarkdownTable(head);
         for (int size : ascending()) {
             List<String> row = new ArrayList<>();
-            row.add(String.format(
-                    Locale.ROOT, "%d x %d; %.2f", domains, sizes().get(size).bytes() / MIB, share(size)));
+            row.add("%d x %s; %s".formatted(domains, mib(sizes().get(size).bytes()), Numbers.ratio(share(size))));
             double baseline = misses(baseline(), size).median();
             for (String policy : runs.keySet()) {
                 Samples misses = misses(policy, size);
-                String ratio = String.format(Locale.ROOT, "; %.2f", misses.median() / baseline);
-                row.add(misses.spread("%,.0f") + (policy.equals(baseline()) ? "" : ratio));
+                String ratio = policy.equals(baseline()) ? "" : "; " + Numbers.ratio(misses.median() / baseline);
+                row.add(Numbers.spread(misses) + ratio);
             }
             table.row(row);
         }
@@ -105,18 +104,14 @@ record Outcome(String name, int domains, long tableBytes, int searches, Map<Stri
                     .toList());
             table.row(
                     policy,
-                    percent(of(policy, run -> run.scheduled().atHome() / tasks(run))),
-                    percent(of(policy, run -> run.scheduled().across() / tasks(run))),
-                    whole(of(policy, run -> run.scheduled().remaps())),
-                    whole(of(policy, run -> run.section().sum(0, L3::coherence) / (double) searches)),
-                    String.format(Locale.ROOT, "%,.0f to %,.0f", byDomain.least(), byDomain.most()),
-                    whole(of(policy, run -> run.section().sum(0, L3::cold) / (double) searches)),
-                    String.format(
-                            Locale.ROOT,
-                            "%.2f",
-                            of(policy, run -> run.scheduled().micros() / 1e3 / searches)
-                                    .median()),
-                    whole(of(policy, run -> run.section().paceGivenUp())));
+                    Numbers.percent(median(policy, run -> run.scheduled().atHome() / tasks(run))),
+                    Numbers.percent(median(policy, run -> run.scheduled().across() / tasks(run))),
+                    Numbers.whole(median(policy, run -> run.scheduled().remaps())),
+                    Numbers.whole(median(policy, run -> run.section().sum(0, L3::coherence) / (double) searches)),
+                    Numbers.whole(byDomain.least()) + " to " + Numbers.whole(byDomain.most()),
+                    Numbers.whole(median(policy, run -> run.section().sum(0, L3::cold) / (double) searches)),
+                    Numbers.ratio(median(policy, run -> run.scheduled().micros() / 1e3 / searches)),
+                    Numbers.whole(median(policy, run -> run.section().paceGivenUp())));
         }
         return table;
     }
@@ -126,12 +121,13 @@ record Outcome(String name, int domains, long tableBytes, int searches, Map<Stri
         return Math.max(1, run.scheduled().tasks());
     }
 
-    private static String whole(Samples samples) {
-        return String.format(Locale.ROOT, "%,.0f", samples.median());
+    private double median(String policy, ToDoubleFunction<Counted> figure) {
+        return of(policy, figure).median();
     }
 
-    private static String percent(Samples shares) {
-        return String.format(Locale.ROOT, "%.1f %%", 100 * shares.median());
+    private static String mib(long bytes) {
+        double mib = (double) bytes / MIB;
+        return mib == Math.rint(mib) ? Numbers.whole(mib) : Numbers.ratio(mib);
     }
 
     /** Misses per search by the part of the tables that all L3s together hold. */

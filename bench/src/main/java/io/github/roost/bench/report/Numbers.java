@@ -8,21 +8,21 @@ import java.util.List;
 import java.util.Locale;
 
 /** Formats numbers, with their spread, for people. Stateless. */
-final class Numbers {
+public final class Numbers {
     private Numbers() {}
 
     /** For example 1,234,567; empty if the value is not finite. */
-    static String whole(double value) {
+    public static String whole(double value) {
         return Double.isFinite(value) ? String.format(Locale.ROOT, "%,.0f", value) : "";
     }
 
     /** For example 12.3 %. */
-    static String percent(double share) {
+    public static String percent(double share) {
         return String.format(Locale.ROOT, "%.1f %%", 100 * share);
     }
 
     /** For example 1.23; empty if the value is not finite. */
-    static String ratio(double value) {
+    public static String ratio(double value) {
         return Double.isFinite(value) ? String.format(Locale.ROOT, "%.2f", value) : "";
     }
 
@@ -32,7 +32,7 @@ final class Numbers {
     }
 
     /** The median, min and max, for example 1,200 (1,100 to 1,300). */
-    static String spread(Samples samples) {
+    public static String spread(Samples samples) {
         return "%s (%s to %s)".formatted(whole(samples.median()), whole(samples.least()), whole(samples.most()));
     }
 

@@ -21,7 +21,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -198,11 +197,12 @@ public final class StoresBench implements Callable<Integer> {
         int chosen = all.getFirst();
         double recall = recall(truth, store.find(condition, chosen, count));
         note("recall by default, " + condition.share(), store, recall);
-        Iterator<Integer> others =
-                all.stream().filter(each -> each > 0).sorted().iterator();
-        for (boolean isEnough = false; !isEnough && others.hasNext(); isEnough = recall >= RECALL) {
-            chosen = others.next();
-            recall = recall(truth, store.find(condition, chosen, count));
+        for (int effort : all.stream().filter(each -> each > 0).sorted().toList()) {
+            chosen = effort;
+            recall = recall(truth, store.find(condition, effort, count));
+            if (recall >= RECALL) {
+                break;
+            }
         }
         note("effort (0: the default), " + condition.share(), store, chosen);
         note("recall, " + condition.share(), store, recall);
