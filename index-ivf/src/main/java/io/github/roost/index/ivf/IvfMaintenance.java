@@ -24,6 +24,7 @@ final class IvfMaintenance {
 
     private final Orchestrator orchestrator;
     private final Registration registration;
+    private final ListHomes homes;
     private final IvfRows rows;
     private final Training training;
     private final TableMemory memory;
@@ -33,9 +34,15 @@ final class IvfMaintenance {
     private boolean isClosing;
 
     IvfMaintenance(
-            Orchestrator orchestrator, Registration registration, IvfRows rows, Training training, TableMemory memory) {
+            Orchestrator orchestrator,
+            Registration registration,
+            ListHomes homes,
+            IvfRows rows,
+            Training training,
+            TableMemory memory) {
         this.orchestrator = orchestrator;
         this.registration = registration;
+        this.homes = homes;
         this.rows = rows;
         this.training = training;
         this.memory = memory;
@@ -66,7 +73,7 @@ final class IvfMaintenance {
         return () -> {
             IvfRows.Progress progress = steps.step();
             if (progress == IvfRows.Progress.DONE) {
-                memory.isNew(list);
+                memory.isNew(homes.index(list));
             }
             return progress;
         };
@@ -83,7 +90,7 @@ final class IvfMaintenance {
         try {
             var _ = orchestrator
                     .indexing()
-                    .maintenance(registration.id(list), new RowMaintenance(work, putOff))
+                    .maintenance(homes.id(list), new RowMaintenance(work, putOff))
                     .whenComplete((none, failure) -> {
                         if (failure != null) {
                             failed.run();

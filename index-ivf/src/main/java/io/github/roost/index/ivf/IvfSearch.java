@@ -5,6 +5,8 @@ import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Registration;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.SubmitOptions;
+import io.github.roost.core.spi.Indexing;
+import io.github.roost.core.spi.Search;
 import io.github.roost.core.spi.Step;
 import io.github.roost.index.ivf.kernel.ScanKernel;
 import io.github.roost.vector.ElementType;
@@ -35,6 +37,7 @@ final class IvfSearch {
 
     private final Orchestrator orchestrator;
     private final Registration registration;
+    private final ListHomes homes;
     private final RowPreparation preparation;
     private final IvfRows rows;
     private final IvfMaintenance maintenance;
@@ -50,6 +53,7 @@ final class IvfSearch {
     IvfSearch(
             Orchestrator orchestrator,
             Registration registration,
+            ListHomes homes,
             RowPreparation preparation,
             IvfRows rows,
             IvfMaintenance maintenance,
@@ -58,11 +62,12 @@ final class IvfSearch {
             double rerank) {
         this.orchestrator = orchestrator;
         this.registration = registration;
+        this.homes = homes;
         this.preparation = preparation;
         this.rows = rows;
         this.maintenance = maintenance;
         this.nprobe = nprobe;
-        this.scans = new ListScans(orchestrator, registration, rows::size);
+        this.scans = new ListScans(orchestrator, homes, rows::size);
         Metric metric = preparation.metric();
         int dimension = preparation.dimension();
         boolean isHalf = preparation.element() == ElementType.FLOAT16;
@@ -102,8 +107,11 @@ final class IvfSearch {
     }
 
     private CompletableFuture<SearchResult> submit(IvfRequest request, int probes, SubmitOptions options) {
-        CompletableFuture<SearchResult> found =
-                orchestrator.indexing().submitFork(fork(first(request, probes)), STATE, options);
+        Lists lists = rows.lists();
+        Indexing indexing = orchestrator.indexing();
+        CompletableFuture<SearchResult> found = scans.areOneTask(probes, lists, scanner(lists))
+                ? indexing.submitSteps(inOneTask(request, probes), STATE, homes.id(0), options)
+                : indexing.submitFork(fork(first(request, probes)), STATE, options);
         maintenance.flushIfDue();
         return found;
     }
@@ -118,7 +126,7 @@ final class IvfSearch {
     /**
      * Submits searches that share one scan of each list that several of them probe.
      *
-     * @param requests at most {@link #MAX_TOGETHER}, which {@link #canShare}
+     * @param requests from 2 to {@link #MAX_TOGETHER}, which {@link #canShare}
      * @return one future per request, in the same order; all have failed if the searches are refused
      */
     List<CompletableFuture<SearchResult>> submitTogether(List<SearchRequest> requests) {
@@ -146,7 +154,7 @@ final class IvfSearch {
             int wanted = probes + (scanned[i][0] == view.lists().bufferNumber() ? 1 : 0);
             int[] own = Arrays.copyOf(scanned[i], Math.min(wanted, scanned[i].length));
             IvfRequest request = request(queries[i], requests.get(i));
-            forks.add(fork(Round.first(request, view, own, probes, queries.length == 1)));
+            forks.add(fork(Round.first(request, view, own, probes, false)));
         }
         List<CompletableFuture<SearchResult>> answers = orchestrator
                 .indexing()
@@ -242,14 +250,29 @@ final class IvfSearch {
         Lists lists = round.view().lists();
         ListScanner ofLists = scanner(lists);
         IvfQuery<?> query = query(round, ofLists);
-        return scans.fork(query, round.scanned(), lists, ofLists, round.alone(), (state, done, context) -> {
-            IvfQuery.Result result = query.result();
-            SearchResult found = round.with(result.found());
-            Round next = next(round, result, found);
-            return next == null || next.isSpent()
-                    ? Step.done(preparation.original(round.answer(found, next)))
-                    : fork(next);
-        });
+        return scans.fork(
+                query,
+                round.scanned(),
+                lists,
+                ofLists,
+                round.alone(),
+                (state, done, context) -> after(round, query.result()));
+    }
+
+    /** The search with its first round in one task. Another round, which may read much more, is divided. */
+    private Search<Object, SearchResult> inOneTask(IvfRequest request, int probes) {
+        return (state, context) -> {
+            Round round = first(request, probes);
+            ListScans.countScanOfBuffer(round.scanned()[0], round.view().lists());
+            return after(round, scanHere(round, context));
+        };
+    }
+
+    /** The answer, or another round. */
+    private Step<Object, SearchResult> after(Round round, IvfQuery.Result result) {
+        SearchResult found = round.with(result.found());
+        Round next = next(round, result, found);
+        return next == null || next.isSpent() ? Step.done(preparation.original(round.answer(found, next))) : fork(next);
     }
 
     private IvfQuery<?> query(Round round, ListScanner ofLists) {

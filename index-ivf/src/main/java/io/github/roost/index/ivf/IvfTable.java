@@ -93,18 +93,20 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
             IvfRows rows,
             int nprobe,
             double rerank,
-            TableMemory.Mover mover) {
+            TableMemory.Mover mover,
+            boolean apart) {
         super(orchestrator, registration, preparation.metric(), preparation.element(), preparation.dimension());
         this.preparation = preparation;
         this.training = training;
         this.rows = rows;
         this.nprobe = nprobe;
         this.rerank = rerank;
-        TableMemory memory = TableMemory.keepAtHome(orchestrator, registration, rows::memory, mover);
-        this.maintenance = new IvfMaintenance(orchestrator, registration, rows, training, memory);
+        ListHomes homes = new ListHomes(orchestrator, registration, rows, apart);
+        TableMemory memory = TableMemory.keepAtHome(orchestrator, registration, homes::memory, mover);
+        this.maintenance = new IvfMaintenance(orchestrator, registration, homes, rows, training, memory);
         this.search = new IvfSearch(
-                orchestrator, registration, preparation, rows, maintenance, training.kernel(), nprobe, rerank);
-        rows.onGrowth(memory::isNew);
+                orchestrator, registration, homes, preparation, rows, maintenance, training.kernel(), nprobe, rerank);
+        rows.onGrowth(list -> memory.isNew(homes.index(list)));
         rows.limitBy(bytes -> limit.admit(name(), bytes));
     }
 
@@ -162,7 +164,8 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
         List<CompletableFuture<SearchResult>> answers = new ArrayList<>(requests.size());
         for (int from = 0; from < requests.size(); from += IvfSearch.MAX_TOGETHER) {
             List<SearchRequest> some = requests.subList(from, Math.min(requests.size(), from + IvfSearch.MAX_TOGETHER));
-            answers.addAll(IvfSearch.canShare(some) ? search.submitTogether(some) : super.submitAll(some));
+            answers.addAll(
+                    some.size() > 1 && IvfSearch.canShare(some) ? search.submitTogether(some) : super.submitAll(some));
         }
         return answers;
     }
@@ -383,7 +386,8 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
                     new IvfRows(lists, locations, opened.mapped()),
                     Math.min(saved.nprobe(), lists.count()),
                     saved.rerank(),
-                    DomainMemory::migrate);
+                    DomainMemory::migrate,
+                    false);
             isDone = true;
             return table;
         } finally {

@@ -41,6 +41,7 @@ abstract sealed class IvfTableBuilder permits IvfTable.Builder {
     private boolean keepFloats = true;
     private double rerank = 1.5;
     private TableMemory.Mover mover = DomainMemory::migrate;
+    private boolean apart;
     private long memoryLimit = MemoryLimited.NO_MEMORY_LIMIT;
 
     IvfTableBuilder() {}
@@ -154,6 +155,12 @@ abstract sealed class IvfTableBuilder permits IvfTable.Builder {
     /** Moves the lists' memory; replaced in tests. */
     IvfTable.Builder mover(TableMemory.Mover value) {
         this.mover = value;
+        return self();
+    }
+
+    /** Gives each list its own home, however small the table is; for tests. */
+    IvfTable.Builder apart() {
+        this.apart = true;
         return self();
     }
 
@@ -286,6 +293,7 @@ abstract sealed class IvfTableBuilder permits IvfTable.Builder {
         double recall = targetRecall;
         double candidates = rerank;
         TableMemory.Mover moves = mover;
+        boolean areApart = apart;
         long limit = memoryLimit;
         return work -> {
             RowPreparation fitted = preparation.fittedTo(rows, ids.length);
@@ -308,7 +316,8 @@ abstract sealed class IvfTableBuilder permits IvfTable.Builder {
                         built,
                         probes,
                         candidates,
-                        moves);
+                        moves,
+                        areApart);
                 isDone = true;
                 table.memoryLimit(limit);
                 return table;

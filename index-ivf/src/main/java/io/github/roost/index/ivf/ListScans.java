@@ -1,9 +1,7 @@
 package io.github.roost.index.ivf;
 
-import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
 import io.github.roost.core.Part;
-import io.github.roost.core.Registration;
 import io.github.roost.core.SearchContext;
 import io.github.roost.core.SearchFunction;
 import io.github.roost.core.spi.Indexing;
@@ -15,23 +13,26 @@ import java.util.List;
 import java.util.function.IntSupplier;
 
 /**
- * Scans the lists of a search at their homes. If workers are free, the search forks into parts of its own, each
- * for several of its lists. Otherwise it joins the lists' batch queues. Thread-safe.
+ * Scans the lists of a search at their homes. A search that reads little, all of it at one home, is one task. If workers are free, another
+ * forks into parts of its own, each for several of its lists. Otherwise it joins the lists' batch queues. Thread-safe.
  */
 final class ListScans {
     private static final Boolean SCANNED = Boolean.TRUE;
 
     private final Orchestrator orchestrator;
-    private final Registration registration;
+    private final ListHomes homes;
     private final IntSupplier rows;
-    private final int domains;
 
     /** @param rows number of rows of the table */
-    ListScans(Orchestrator orchestrator, Registration registration, IntSupplier rows) {
+    ListScans(Orchestrator orchestrator, ListHomes homes, IntSupplier rows) {
         this.orchestrator = orchestrator;
-        this.registration = registration;
+        this.homes = homes;
         this.rows = rows;
-        this.domains = orchestrator.topology().domains().size();
+    }
+
+    /** Whether a search of {@code probes} lists is one task, since dividing it would cost more than it saves. */
+    boolean areOneTask(int probes, Lists lists, ListScanner scanner) {
+        return probes * bytesEach(lists, scanner) <= Batches.FULL_BYTES && homes.areOne();
     }
 
     /**
@@ -54,11 +55,11 @@ final class ListScans {
         List<Part<?, Boolean>> parts = new ArrayList<>();
         int[] shared = new int[probed.length];
         int count = 0;
-        int[][] byHome = byHome(probed, lists);
+        int[][] byHome = byHome(probed);
         for (int home = 0; home < byHome.length; home++) {
             int[] atHome = byHome[home];
             // If a list has several homes, other queries are likely to wait for it.
-            int free = atHome.length == 0 || home == domains
+            int free = atHome.length == 0 || home == homes.domains()
                     ? 0
                     : orchestrator.indexing().freeWorkers(home);
             if (free == 0) {
@@ -72,16 +73,16 @@ final class ListScans {
     }
 
     /** Lists by home domain; lists with several homes come last. */
-    private int[][] byHome(int[] probed, Lists lists) {
+    private int[][] byHome(int[] probed) {
+        int domains = homes.domains();
         if (domains == 1) {
             return new int[][] {probed};
         }
         int[] counts = new int[domains + 1];
         int[][] byHome = new int[domains + 1][probed.length];
         for (int list : probed) {
-            int home = registration.home(cluster(list, lists));
-            int at = home < 0 ? domains : home;
-            byHome[at][counts[at]++] = list;
+            int home = homes.home(list);
+            byHome[home][counts[home]++] = list;
         }
         Arrays.setAll(byHome, at -> Arrays.copyOf(byHome[at], counts[at]));
         return byHome;
@@ -97,7 +98,7 @@ final class ListScans {
         SearchFunction<int[], Boolean> scan = (batch, context) -> scanBatch(query, batch, lists, scanner, context);
         for (int[] batch : batches) {
             countScanOfBuffer(batch[0], lists);
-            parts.add(new Part<>(scan, batch, id(batch[0], lists)));
+            parts.add(new Part<>(scan, batch, homes.id(batch[0])));
         }
     }
 
@@ -107,7 +108,7 @@ final class ListScans {
             ListContext ofList = new ListContext(context);
             scanner.scan(lists.rows(batch[i]), only, ofList);
             // Each list of the part counts as a search of its own, with its own traffic.
-            orchestrator.indexing().touched(id(batch[i], lists), ofList.nodes, ofList.bytes);
+            orchestrator.indexing().touched(homes.id(batch[i]), ofList.nodes, ofList.bytes);
         }
         return SCANNED;
     }
@@ -132,7 +133,7 @@ final class ListScans {
                 list,
                 orchestrator
                         .indexing()
-                        .batchQueue(id(list, lists), (group, context) -> scanFor(group, scanned, scanner, context)));
+                        .batchQueue(homes.id(list), (group, context) -> scanFor(group, scanned, scanner, context)));
     }
 
     private static Step<Group<IvfQuery<?>, Boolean>, Boolean> scanFor(
@@ -147,19 +148,10 @@ final class ListScans {
         return Step.done(SCANNED);
     }
 
-    private static void countScanOfBuffer(int list, Lists lists) {
+    static void countScanOfBuffer(int list, Lists lists) {
         if (list == lists.bufferNumber()) {
             lists.buffer().countScan();
         }
-    }
-
-    private MappingId id(int list, Lists lists) {
-        return registration.id(cluster(list, lists));
-    }
-
-    /** The buffer's home is the home of list 0. */
-    private static int cluster(int list, Lists lists) {
-        return list == lists.bufferNumber() ? 0 : list;
     }
 
     /** The context of a task that scans several lists, for the scan of one. Belongs to the thread that runs the task. */

@@ -281,7 +281,7 @@ class IvfTableTest {
                         .topology(TopologyReader.synthetic("pack:1 core:1 pu:1").read())
                         .ringCapacity(2)
                         .build();
-                IvfTable table = IvfTable.builder().nlist(2).build(cramped, rows)) {
+                IvfTable table = IvfTable.builder().apart().nlist(2).build(cramped, rows)) {
             BusyWorker busy = new BusyWorker(cramped, table);
             CompletableFuture<SearchResult> first = table.search(rows[3], 1, 1);
             var _ = cramped.submit((none, context) -> 0, 0, table.registration().id(0));
@@ -300,7 +300,7 @@ class IvfTableTest {
         try (Orchestrator one = Orchestrator.builder()
                         .topology(TopologyReader.synthetic("pack:1 core:1 pu:1").read())
                         .build();
-                IvfTable table = IvfTable.builder().nlist(2).build(one, rows)) {
+                IvfTable table = IvfTable.builder().apart().nlist(2).build(one, rows)) {
             BusyWorker busy = new BusyWorker(one, table);
             CompletableFuture<SearchResult> late = table.search(SearchRequest.of(rows[3], 1)
                     .effort(2)

@@ -12,7 +12,7 @@ enum Kept {
     BOTH,
     CODES;
 
-    /** A builder of a table whose lists keep this. */
+    /** A builder of a table whose lists keep this, and whose searches are divided though it is small. */
     IvfTable.Builder builder() {
         return IvfTable.builder()
                 .elementType(
@@ -23,6 +23,7 @@ enum Kept {
                         })
                 .codes(this == CODED_FLOATS)
                 .minCoded(1)
+                .apart()
                 .keepFloats(this == BOTH);
     }
 

@@ -243,7 +243,7 @@ class ListScansTest {
      * Until every worker has found out that it has nothing to do: at several looks, since one that has just taken a last step of
      * the build from where maintenance waits is neither there nor busy yet.
      */
-    private static void awaitFree(Orchestrator orchestrator) {
+    static void awaitFree(Orchestrator orchestrator) {
         AtomicInteger looks = new AtomicInteger();
         Await.until(() -> looks.updateAndGet(free -> isFree(orchestrator) ? free + 1 : 0) == 20);
     }
