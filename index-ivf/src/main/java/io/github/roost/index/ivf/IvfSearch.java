@@ -384,12 +384,13 @@ final class IvfSearch {
         Lists lists = round.view().lists();
         ListScanner ofLists = scanner(lists);
         IvfQuery<?> query = query(round, ofLists);
+        List<IvfQuery<?>> only = List.of(query);
         for (int list : round.scanned()) {
             if (context.expired()) {
                 // If it was cancelled, the future is done and nobody sees the exception.
                 throw new DeadlineExceededException();
             }
-            ofLists.scan(lists.rows(list), List.of(query), context);
+            ofLists.scan(lists.rows(list), only, context);
         }
         return query.result();
     }
