@@ -93,6 +93,32 @@ public final class BlockFile implements AutoCloseable {
     }
 
     /**
+     * Reads what the file has of its first block, of which a file that is shorter has a part, or nothing.
+     *
+     * @param into the target: off-heap, a block, aligned to 4 KiB; what the file does not have stays as it was
+     * @return the length of the file in bytes
+     * @throws IOException if the device fails
+     */
+    public long readFirst(MemorySegment into) throws IOException {
+        requireBlocks(0, into);
+        acquire();
+        try {
+            long length = device.size();
+            int tries = 0;
+            while (length > 0 && device.read(0, into) < Math.min(length, BlockIo.BLOCK_BYTES)) {
+                if (++tries == BlockReads.Read.MAX_ATTEMPTS) {
+                    throw new IOException("the device did not do all of it, " + tries + " times");
+                }
+            }
+            return length;
+        } catch (IOException failure) {
+            throw BlockIoException.of("read", path, 0, failure);
+        } finally {
+            release();
+        }
+    }
+
+    /**
      * Writes blocks; they are durable only after {@link #sync}.
      *
      * @param block the number of the first block; a block beyond the end extends the file

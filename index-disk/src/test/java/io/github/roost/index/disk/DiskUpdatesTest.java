@@ -31,6 +31,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Inserts and deletes of a table on a real disk, with exact search beside them. */
 @Tag("stress")
@@ -183,19 +185,26 @@ class DiskUpdatesTest {
         }
     }
 
-    @Test
-    void anotherTableOfALogsNameIsNotOverwritten() throws Exception {
+    @ParameterizedTest
+    @CsvSource({"0, 5", "1, 4095", "0, 4096", "0, 4097", "1, 9000", "0, 0"})
+    void anotherFileOfALogsNameIsNotOverwritten(int log, int bytes) throws Exception {
         build(100);
-        Path other = Files.copy(file, LogFiles.pathOf(file, 0));
-        assertThatThrownBy(this::open)
-                .isInstanceOf(FileFormatException.class)
-                .hasMessageContaining(other + " is a table, and not a log of one");
-        try (MutableDiskTable table = DiskTable.open(orchestrator, io, "other", other)) {
-            assertThat(table.size()).isEqualTo(100);
+        byte[] content = bytes == 0 ? Files.readAllBytes(file) : new byte[bytes];
+        content[content.length - 1] = 'x';
+        Path named = LogFiles.pathOf(file, log);
+        for (boolean isLink : new boolean[] {false, true}) {
+            Path other = Files.write(isLink ? folder.resolve("linked") : named, content);
+            if (isLink) {
+                Files.createSymbolicLink(named, other);
+            }
+            assertThatThrownBy(this::open)
+                    .isInstanceOf(FileFormatException.class)
+                    .hasMessageContaining(named + " is not a log of a table");
+            assertThat(other).hasBinaryContent(content);
+            Files.delete(named);
         }
-        Files.delete(other);
         try (MutableDiskTable table = open()) {
-            assertThat(table.size()).isEqualTo(100);
+            assertThat(table.remove(ROWS.ids()[0])).isTrue();
         }
     }
 

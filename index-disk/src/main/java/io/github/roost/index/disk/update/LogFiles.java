@@ -34,7 +34,7 @@ public final class LogFiles implements AutoCloseable {
                 }
                 BlockFile file = io.openForUpdate(log);
                 files.add(file);
-                UpdateLog.requireNoTable(file);
+                UpdateLog.requireLog(file);
             }
             // The logs' directory entries must be durable before their content.
             Folders.sync(table);

@@ -5,7 +5,6 @@ import static io.github.roost.index.disk.format.DiskLayout.INT;
 import static io.github.roost.index.disk.format.DiskLayout.LONG;
 import static io.github.roost.io.BlockIo.BLOCK_BYTES;
 
-import io.github.roost.index.disk.format.DiskFormats;
 import io.github.roost.io.BlockFile;
 import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.file.Checksum;
@@ -104,20 +103,29 @@ final class UpdateLog {
         }
     }
 
-    /** Fails if a file of a log's name is another file, such as a table, which must not be overwritten. */
-    static void requireNoTable(BlockFile file) throws IOException {
-        if (file.blocks() == 0) {
-            return;
-        }
+    /**
+     * Fails if a file of a log's name is another file, which must not be overwritten. A log that was torn as it was begun has at most one
+     * block, of zeros, or is shorter than one: what is behind its end is zero in a log, too. A later block tells of a log whose first one
+     * is damaged, which {@link #requireNoRest} and {@link #replay} report.
+     */
+    static void requireLog(BlockFile file) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment block = arena.allocate(BLOCK_BYTES, BLOCK_BYTES);
-            file.read(0, block);
-            long first = block.get(LONG, 0);
-            DiskFormats.TABLE.requireNoOther(file.path(), first);
-            if (first == DiskFormats.TABLE.magic()) {
-                throw new FileFormatException(file.path(), 0, "is a table, and not a log of one, as its name says");
+            boolean isTorn = file.readFirst(block) <= BLOCK_BYTES && block.mismatch(arena.allocate(BLOCK_BYTES)) < 0;
+            boolean isLog = isTorn || isBlock(block, 0);
+            if (!isLog && file.blocks() > 1) {
+                file.read(1, block);
+                isLog = isBlock(block, 1);
+            }
+            if (!isLog) {
+                throw new FileFormatException(
+                        file.path(), 0, "is not a log of a table, which its name is for: move it to another name");
             }
         }
+    }
+
+    private static boolean isBlock(MemorySegment block, int index) {
+        return block.get(INT, CHECKSUM) == checksum(block) && block.get(INT, INDEX) == index;
     }
 
     /** Fails if a file has lost the beginning of a log of this generation: later blocks are written only once that was synced. */
@@ -159,10 +167,7 @@ final class UpdateLog {
                 count = length;
             }
             MemorySegment block = run.asSlice((long) (index - first) * BLOCK_BYTES, BLOCK_BYTES);
-            boolean isOf = block.get(INT, CHECKSUM) == checksum(block)
-                    && block.get(INT, INDEX) == index
-                    && block.get(LONG, TABLE_ID) == tableId;
-            return isOf ? block : null;
+            return isBlock(block, index) && block.get(LONG, TABLE_ID) == tableId ? block : null;
         }
     }
 
