@@ -270,6 +270,28 @@ class HnswTableTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource(names = {"SQUARED_L2", "COSINE"})
+    void rowsThatDifferBySignsOfZerosHideNoOthers(Metric metric) {
+        Random random = new Random(13);
+        float[][] rows = gaussian(1_000, 16, random);
+        for (int row = 0; row < rows.length; row++) {
+            for (int i = 0; i < 16; i++) {
+                rows[row][i] *= row < 200 ? .1f : 0;
+            }
+            rows[row][0]++;
+        }
+        try (HnswTable table = HnswTable.builder().metric(metric).build(ORCHESTRATOR, rows)) {
+            assertThat(LongStream.range(0, 200)
+                            .filter(row ->
+                                    table.search(rows[(int) row], 1, 50).join().ids()[0] == row)
+                            .count())
+                    .isGreaterThan(195);
+            assertThat(table.search(rows[500], 800, 800).join().ids())
+                    .containsExactly(LongStream.range(200, 1_000).toArray());
+        }
+    }
+
     @Test
     void idsAreTheCallers() {
         float[][] rows = {{0, 0}, {1, 0}, {5, 5}};

@@ -59,7 +59,7 @@ final class GraphRows implements AutoCloseable {
                 source.read(row, values);
                 Vectors.requireRow(row, values, dimension, metric);
                 sizes.add(values);
-                MemorySegment.copy(values, 0, rows, JAVA_FLOAT, at(row), dimension);
+                write(row, values);
             }
         });
         GraphSpace found = sizes.space(metric);
@@ -70,10 +70,18 @@ final class GraphRows implements AutoCloseable {
                 for (int row = from; row < to; row++) {
                     work.yieldToSearches();
                     vector(row, values);
-                    MemorySegment.copy(found.row(values), 0, rows, JAVA_FLOAT, at(row), dimension);
+                    write(row, found.row(values));
                 }
             });
         }
+    }
+
+    /** Writes a row with one kind of zero: rows that no distance tells apart are bit-equal then. */
+    private void write(int row, float[] values) {
+        for (int i = 0; i < dimension; i++) {
+            values[i] += 0f;
+        }
+        MemorySegment.copy(values, 0, rows, JAVA_FLOAT, at(row), dimension);
     }
 
     private long at(int row) {
