@@ -1,6 +1,8 @@
 package io.github.roost.rows;
 
+import io.github.roost.rows.format.RowsFormats;
 import io.github.roost.vector.FileFormatException;
+import io.github.roost.vector.TableFormat;
 import io.github.roost.vector.file.HeldFile;
 import io.github.roost.vector.file.WholeFile;
 import java.io.IOException;
@@ -24,7 +26,8 @@ final class RowsFolder implements AutoCloseable {
     private static final String CURRENT = "current";
     private static final Pattern VERSION = Pattern.compile("version-(\\d{1,18})\\.roost");
     private static final Pattern CONTENT = Pattern.compile("version ([1-9]\\d{0,17})\n");
-    private static final Pattern DRAFT = Pattern.compile("\\.(version-\\d{1,18}\\.roost|current)-.*\\.part");
+    private static final Pattern DRAFT =
+            Pattern.compile("\\.(version-\\d{1,18}\\.roost|current)-([0-9a-f-]+|spill)\\.part");
     private static final int MAX_CONTENT = 64;
 
     private final Path folder;
@@ -111,7 +114,9 @@ final class RowsFolder implements AutoCloseable {
             List<Long> older =
                     sealed().stream().filter(version -> version < current).toList();
             for (long version : older.subList(0, Math.max(0, older.size() - 1))) {
-                delete(version);
+                if (RowsFormats.VERSION.equals(TableFormat.of(file(version)).orElse(null))) {
+                    delete(version);
+                }
             }
         } catch (IOException e) {
             LOG.warn("files of versions before {} stay in {}", current, folder, e);

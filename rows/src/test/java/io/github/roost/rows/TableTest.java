@@ -413,6 +413,20 @@ class TableTest {
     }
 
     @Test
+    void filesThatOnlyHaveNamesLikeItsOwnAreKept() throws IOException {
+        Path notes = Files.writeString(folder.resolve(".version-1.roost-notes.part"), "notes");
+        Path version = Files.writeString(folder.resolve("version-1.roost"), "of something else");
+        try (VersionedRows table = VersionedRows.open(folder)) {
+            for (long number = 2; number <= 5; number++) {
+                publish(table, number, Map.of());
+            }
+            assertEquals(List.of(1L, 4L, 5L), table.sealedVersions());
+        }
+        assertEquals("notes", Files.readString(notes));
+        assertEquals("of something else", Files.readString(version));
+    }
+
+    @Test
     void theFileOfTheVersionBeforeIsKept() throws IOException {
         try (VersionedRows table = VersionedRows.open(folder)) {
             for (long version = 1; version <= 4; version++) {

@@ -55,7 +55,7 @@ public final class RowsNode implements AutoCloseable {
     private static final int MAX_NOTE_BYTES = 1 << 16;
     private static final String SEQUENCE = "sequence";
     private static final String CONTENT = "content ";
-    private static final Pattern DRAFT = Pattern.compile("\\.(shards-\\d{1,18}|" + SEQUENCE + ")-.*\\.part");
+    private static final Pattern DRAFT = Pattern.compile("\\.(shards-\\d{1,18}|" + SEQUENCE + ")-[0-9a-f-]+\\.part");
 
     private final String server;
     private final Path folder;
