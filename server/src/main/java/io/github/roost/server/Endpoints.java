@@ -23,8 +23,7 @@ final class Endpoints {
     private static final int MAX_VECTORS = 1_000;
     private static final int MAX_KEY = 500;
     private static final int MAX_SHOWN = 40;
-    /** Texts that could be taken for an id, or that a path cannot end with: a route's pattern ends at the end of a line. */
-    private static final Pattern NO_KEY = Pattern.compile("[-+]?[0-9]+|\\.\\.?|(?s:.*\\R.*)");
+    private static final Pattern NUMBER = Pattern.compile("[-+]?[0-9]+");
     /**
      * Maximum searches in flight per worker. Enough that no worker runs out of work, and so few that the last one is answered soon; further
      * searches are shed at no more cost than reading them.
@@ -209,9 +208,7 @@ final class Endpoints {
 
     /** Whether a text can be told from an id, and be a part of a path. */
     private static boolean isKey(String key) {
-        return key.length() <= MAX_KEY
-                && !NO_KEY.matcher(key).matches()
-                && key.codePoints().noneMatch(point -> Character.getType(point) == Character.SURROGATE);
+        return key.length() <= MAX_KEY && !NUMBER.matcher(key).matches() && Item.canEndPath(key);
     }
 
     private static String requested(@Nullable String text) {

@@ -77,6 +77,9 @@ final class JsonRows {
         if (!vectors.isEmpty() && key.isEmpty() != keys.isEmpty()) {
             throw new IllegalArgumentException("ids must be all numbers or all texts, got " + shortly(id));
         }
+        if (!Item.canEndPath(key)) {
+            throw new IllegalArgumentException("id must be a text in one line that is not . or .., got " + shortly(id));
+        }
         JsonNode attributes = line.path("attributes");
         if (!attributes.isMissingNode() && !attributes.isObject()) {
             throw new IllegalArgumentException("attributes must be an object, got " + shortly(attributes));

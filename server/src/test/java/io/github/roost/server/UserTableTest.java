@@ -135,6 +135,8 @@ class UserTableTest {
                 "{\"id\":\"a\",\"vector\":[1]};{\"id\":0,\"vector\":[1]} | line 2: ids must be all numbers or all texts, got 0",
                 "{\"id\":0,\"vector\":[1]};{\"id\":\"a\",\"vector\":[1]} | line 2: ids must be all numbers or all texts, got \"a\"",
                 "{\"id\":\"\",\"vector\":[1]} | line 1: id must be a whole number of 64 bits or a text, got \"\"",
+                "{\"id\":\"a\\nb\",\"vector\":[1]} | line 1: id must be a text in one line that is not . or .., got \"a\\nb\"",
+                "{\"id\":\"..\",\"vector\":[1]} | line 1: id must be a text in one line that is not . or .., got \"..\"",
                 "{\"id\":1.5,\"vector\":[1]} | line 1: id must be a whole number of 64 bits or a text, got 1.5",
                 "{\"id\":1,\"vector\":[1],\"attributes\":3} | line 1: attributes must be an object, got 3",
                 "{ | line 1 must be a JSON object",
