@@ -4,11 +4,13 @@ import io.github.roost.documents.file.CollectionState;
 import io.github.roost.documents.file.DocumentFile;
 import io.github.roost.index.hnsw.LiveTable;
 import io.github.roost.vector.ElementType;
+import io.github.roost.vector.TableFormat;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -106,12 +108,18 @@ final class VectorTableFiles {
         });
     }
 
-    /** Deletes the saved tables of a collection, except that of the given change. */
+    /** Deletes the saved tables of a collection, except that of the given change, and what killed processes have left of them; nothing else. */
     void deleteOthers(int number, long change) throws IOException {
         Path kept = path(number, change);
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(kept.getParent(), "{,.}" + number + "-*")) {
+        Pattern table = Pattern.compile(number + "-\\d+\\.roost");
+        Pattern draft = Pattern.compile("\\." + table + "-[0-9a-f-]{36}\\.part");
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(kept.getParent())) {
             for (Path file : files) {
-                if (!file.equals(kept)) {
+                String called = file.getFileName().toString();
+                boolean isOther = table.matcher(called).matches()
+                        && !file.equals(kept)
+                        && Uninterrupted.call(() -> TableFormat.of(file)).isPresent();
+                if (isOther || draft.matcher(called).matches()) {
                     Files.deleteIfExists(file);
                 }
             }

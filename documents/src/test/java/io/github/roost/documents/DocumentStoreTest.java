@@ -747,6 +747,24 @@ class DocumentStoreTest {
     }
 
     @Test
+    void onlySavedTablesAreDeletedBesideANewOne() throws IOException {
+        Path tables = Files.createDirectory(folder.resolve("tables"));
+        List<Path> others = new ArrayList<>();
+        for (String name : List.of("1-notes.txt", ".1-notes.part", "1-7.roost")) {
+            others.add(Files.writeString(tables.resolve(name), name));
+        }
+        Path left = Files.createFile(tables.resolve(".1-7.roost-" + UUID.randomUUID() + ".part"));
+        try (DocumentStore store = DocumentStore.open(folder)) {
+            store.collection("one").put(many(5_000, 1));
+        }
+        assertThat(left).doesNotExist();
+        assertThat(others)
+                .allSatisfy(other ->
+                        assertThat(other).hasContent(other.getFileName().toString()));
+        assertThat(savedTables()).hasSize(others.size());
+    }
+
+    @Test
     void aDamagedOrMissingTableIsMadeAgain() throws IOException {
         List<Document> documents = many(5_000, 1);
         try (DocumentStore store = DocumentStore.open(folder)) {
