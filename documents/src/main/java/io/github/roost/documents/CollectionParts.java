@@ -94,6 +94,7 @@ final class CollectionParts {
         if (isClosed) {
             throw new TableClosedException(name);
         }
+        store.requireReadable();
     }
 
     LiveTable table() {

@@ -171,6 +171,7 @@ final class OpenStore {
     }
 
     List<String> collections() {
+        requireReadable();
         return file.collections();
     }
 
@@ -252,11 +253,23 @@ final class OpenStore {
     private void requireSound() {
         Throwable cause = failure;
         if (cause != null) {
-            throw new IllegalStateException(
-                    "the documents in " + folder
-                            + " cannot be changed since a write has failed; close and open them again",
-                    cause);
+            throw refused("changed", cause);
         }
+    }
+
+    /** Fails if MVStore has closed the file, as it does when it cannot write a commit: some pages would still be in memory, others not. */
+    void requireReadable() {
+        Throwable cause = failure;
+        if (cause != null && file.isClosed()) {
+            throw refused("read or changed", cause);
+        }
+    }
+
+    private IllegalStateException refused(String what, Throwable cause) {
+        return new IllegalStateException(
+                "the documents in " + folder + " cannot be " + what
+                        + " since a write has failed; close and open them again: " + cause.getMessage(),
+                cause);
     }
 
     /** Copies the store to an archive. Changes wait; searches go on. */

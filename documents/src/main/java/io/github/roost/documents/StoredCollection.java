@@ -91,10 +91,7 @@ final class StoredCollection {
                     }
                 }
             } catch (Throwable failed) {
-                undo(undo, failed);
-                if (isNew) {
-                    parts.write(this::forget);
-                }
+                undo(undo, isNew, failed);
                 throw failed;
             }
         });
@@ -134,15 +131,17 @@ final class StoredCollection {
         }
     }
 
-    private void undo(Deque<Runnable> undo, Throwable failed) {
-        if (undo.isEmpty()) {
-            return;
-        }
+    private void undo(Deque<Runnable> undo, boolean isNew, Throwable failed) {
         try {
-            // What was there before must fit in again.
-            parts.table().memoryLimit(MemoryLimited.NO_MEMORY_LIMIT);
-            undo.forEach(parts::write);
-            parts.table().memoryLimit(store.memoryLimit());
+            if (!undo.isEmpty()) {
+                // What was there before must fit in again.
+                parts.table().memoryLimit(MemoryLimited.NO_MEMORY_LIMIT);
+                undo.forEach(parts::write);
+                parts.table().memoryLimit(store.memoryLimit());
+            }
+            if (isNew) {
+                parts.write(this::forget);
+            }
         } catch (Throwable again) {
             failed.addSuppressed(again);
             store.fail(failed);

@@ -30,6 +30,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.UUID;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -373,6 +374,65 @@ class DocumentStoreTest {
         assertThat(killed.waitFor()).isEqualTo(3);
         try (DocumentStore store = DocumentStore.open(folder)) {
             assertHolds(store.collection("one"), many(500, 1));
+        }
+    }
+
+    /** Puts documents until its file may not grow, and says what comes of each call then, and after reopening. */
+    static final class OnFullDisk {
+        private OnFullDisk() {}
+
+        private static void tell(String what, Callable<?> call) {
+            try {
+                System.out.println(what + " gave " + call.call());
+            } catch (Exception refused) {
+                System.out.println(what + " " + refused.getClass().getSimpleName() + ": " + refused.getMessage());
+            }
+        }
+
+        public static void main(String[] arguments) throws IOException {
+            Path folder = Path.of(arguments[0]);
+            try (DocumentStore store = DocumentStore.open(folder)) {
+                DocumentCollection one = store.collection("one");
+                one.put(many(500, 1));
+                tell("put", () -> {
+                    for (int i = 0; ; i++) {
+                        store.collection("many" + i).put(many(1_000, i));
+                    }
+                });
+                tell("get", () -> one.get("d1"));
+                tell(
+                        "search",
+                        () -> one.search(SearchRequest.of(many(1, 1).getFirst().vector(), 1), null));
+                tell("size", one::size);
+                tell("collections", store::collections);
+                tell("new", () -> store.collection("new").size());
+                tell("add", () -> {
+                    one.put(many(1, 1));
+                    return null;
+                });
+                tell("backup", () -> {
+                    store.backup(folder.resolve("backup"));
+                    return null;
+                });
+            }
+            try (DocumentStore store = DocumentStore.open(folder)) {
+                tell("reopened", store.collection("one")::size);
+            }
+        }
+    }
+
+    @Test
+    void afterAFailedWriteEveryCallSaysSo() throws Exception {
+        List<String> lines = new ChildJvm(OnFullDisk.class)
+                .under("sh", "-c", "ulimit -f 8000 && exec \"$0\" \"$@\"")
+                .run(folder.toString());
+        String why = folder.resolve("documents.mv") + " cannot be written: File too large";
+        assertThat(lines).contains("put UncheckedIOException: " + why, "reopened gave 500");
+        for (String what : List.of("get", "search", "size", "collections", "new", "add", "backup")) {
+            assertThat(lines)
+                    .anySatisfy(line -> assertThat(line)
+                            .startsWith(what + " IllegalStateException: the documents in " + folder + " cannot be ")
+                            .endsWith(" since a write has failed; close and open them again: " + why));
         }
     }
 

@@ -323,6 +323,11 @@ public final class DocumentFile implements AutoCloseable {
         write(() -> store.close(0));
     }
 
+    /** {@return whether it is closed, by a failed write as well} */
+    public boolean isClosed() {
+        return store.isClosed();
+    }
+
     /** Closes the file without writing: after a failed write, what it has on the disk is all that counts. */
     public void abandon() {
         store.closeImmediately();
@@ -337,7 +342,7 @@ public final class DocumentFile implements AutoCloseable {
         try {
             return reading.read();
         } catch (MVStoreException failed) {
-            throw new UncheckedIOException(new IOException(path + " cannot be read: " + reason(failed), failed));
+            throw refused("read", failed);
         }
     }
 
@@ -345,8 +350,13 @@ public final class DocumentFile implements AutoCloseable {
         try {
             writing.run();
         } catch (MVStoreException failed) {
-            throw new UncheckedIOException(new IOException(path + " cannot be written: " + reason(failed), failed));
+            throw refused("written", failed);
         }
+    }
+
+    private UncheckedIOException refused(String what, MVStoreException failed) {
+        IOException named = new IOException(path + " cannot be " + what + ": " + reason(failed), failed);
+        return new UncheckedIOException(named.getMessage(), named);
     }
 
     private <V> void forEach(MVMap<Long, V> map, long from, long end, BiConsumer<Long, V> each) {
