@@ -64,7 +64,6 @@ class BenchOptionsTest {
         "bench scheduling --submitters 0, --submitters must be between 1 and 1024",
         "bench scheduling --task-micros -1, --task-micros must be between 0 and 100000",
         "bench scheduling --only x, --only",
-        "bench scheduling --rows 1, --rows must be between 100 and 10000000",
         "bench ivf --nlist 4 --nprobe 5 --peer none, --nprobe must be between 1 and 4",
         "bench ivf --k 0 --peer none, --k must be between 1 and 10000",
         "bench ivf --kernel x --peer none --data mixture --rows 1000 --nlist 4 --nprobe 1, roost.ivf.kernel must be one of",

@@ -43,34 +43,7 @@ final class BenchViews {
                         .formatted(
                                 Numbers.percent(json.path("idleShareOfACore").asDouble()),
                                 Numbers.ratios(Numbers.numbers(json.path("monitorRatios"))));
-        return Block.of(starts + "\n\n" + table + "\n\n" + idle + callerThreads(json.path("callerThreads")));
-    }
-
-    /** Searches from virtual threads, compared with platform threads; empty if the run has none. */
-    private static String callerThreads(JsonNode indexes) {
-        MarkdownTable table = new MarkdownTable(
-                "index, callers",
-                "searches/s (min to max)",
-                "ratio to platform, same round",
-                "collections per million searches",
-                "off-heap bytes left per search");
-        for (Map.Entry<String, JsonNode> index : indexes.properties()) {
-            List<Double> platform =
-                    Numbers.numbers(index.getValue().path("platform").path("perSecond"));
-            for (Map.Entry<String, JsonNode> kind : index.getValue().properties()) {
-                JsonNode outcome = kind.getValue();
-                List<Double> rates = Numbers.numbers(outcome.path("perSecond"));
-                table.row(
-                        "%s, %s".formatted(index.getKey(), kind.getKey()),
-                        Numbers.spread(Samples.of(rates)),
-                        Numbers.ratios(Numbers.over(rates, platform)),
-                        Numbers.whole(1e6
-                                * outcome.path("collections").asDouble()
-                                / outcome.path("searches").asDouble()),
-                        Numbers.whole(outcome.path("offHeapBytesPerSearch").asDouble()));
-            }
-        }
-        return indexes.isEmpty() ? "" : "\n\n" + table;
+        return Block.of(starts + "\n\n" + table + "\n\n" + idle);
     }
 
     private static List<Double> rates(JsonNode point, String contender) {

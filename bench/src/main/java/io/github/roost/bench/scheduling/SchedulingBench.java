@@ -8,8 +8,6 @@ import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.options.JsonOutput;
 import io.github.roost.simulator.options.NumberOption;
 import io.github.roost.simulator.options.Options;
-import io.github.roost.simulator.options.RoundOptions;
-import io.github.roost.topology.TopologyReader;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -17,7 +15,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.HdrHistogram.Histogram;
@@ -37,18 +34,20 @@ public final class SchedulingBench implements Callable<Integer> {
     /** Many rounds, as they are short: their mean resolves one percent. */
     private static final int REPORTING_ROUNDS = 10;
 
+    /** Unmeasured time before, for the compiler. */
+    private static final int WARM_UP_SECONDS = 3;
+
     /** The measurements, in their order. */
     enum Section {
         START,
         THROUGHPUT,
-        REPORTING,
-        THREADS
+        REPORTING
     }
 
     @Option(
             names = "--only",
             split = ",",
-            paramLabel = "start,throughput,reporting,threads",
+            paramLabel = "start,throughput,reporting",
             description = "Sections to measure; default all.")
     private Set<Section> sections = EnumSet.allOf(Section.class);
 
@@ -66,33 +65,25 @@ public final class SchedulingBench implements Callable<Integer> {
             description = "Numbers of submitting threads; default 1,2,8.")
     private List<Integer> submitters = List.of(1, 2, 8);
 
-    private final @Mixin RoundOptions rounds = new RoundOptions(3, 500);
+    private final @Mixin NumberOption rounds = NumberOption.rounds(3, 10_000);
     private final @Mixin NumberOption seconds = NumberOption.seconds(1, 1, 3_600);
-
-    @Option(
-            names = "--warm-up-seconds",
-            paramLabel = "N",
-            description = "Unmeasured time before, for the compiler; default 3.")
-    private int warmUpSeconds = 3;
 
     @Option(names = "--idle-tasks", paramLabel = "N", description = "Tasks submitted to idle pools; default 2000.")
     private int idleTasks = 2_000;
 
-    private final @Mixin NumberOption rows = NumberOption.rows(20_000, 100, 10_000_000);
     private final @Mixin JsonOutput output = new JsonOutput();
 
     /** The results so far, by name. */
     private final Map<String, Object> figures = new LinkedHashMap<>();
 
     @Override
-    public Integer call() throws JsonProcessingException, InterruptedException {
+    public Integer call() throws JsonProcessingException {
         check();
         for (Section section : sections) {
             switch (section) {
                 case START -> idleStart();
                 case THROUGHPUT -> throughput();
                 case REPORTING -> reportingCost();
-                case THREADS -> callerThreads();
             }
         }
         output.print(figures);
@@ -102,9 +93,7 @@ public final class SchedulingBench implements Callable<Integer> {
     private void check() {
         taskMicros.forEach(micros -> Options.require("--task-micros", micros, 0, 100_000));
         submitters.forEach(threads -> Options.require("--submitters", threads, 1, 1_024));
-        rounds.check();
-        NumberOption.check(seconds, rows);
-        Options.require("--warm-up-seconds", warmUpSeconds, 1, 3_600);
+        NumberOption.check(rounds, seconds);
         Options.require("--idle-tasks", idleTasks, 1, 10_000_000);
     }
 
@@ -128,7 +117,7 @@ public final class SchedulingBench implements Callable<Integer> {
     private void throughput() {
         output.format(
                 "tasks per second, median of %d rounds; in brackets min and max of roost's ratio in the same round",
-                rounds.count());
+                rounds.value());
         output.format(
                 "%8s %10s  %12s %26s %26s  %s",
                 "task us", "submitters", "roost", "fork_join", "fixed", "bytes per task: roost, fork_join, fixed");
@@ -136,8 +125,8 @@ public final class SchedulingBench implements Callable<Integer> {
         figures.put("throughput", points);
         for (int micros : taskMicros) {
             for (int threads : submitters) {
-                List<Outcome> outcomes = new Throughput(warmUpSeconds, seconds.value())
-                        .run(List.of(Contender.values()), micros, threads, rounds.count());
+                List<Outcome> outcomes = new Throughput(WARM_UP_SECONDS, seconds.value())
+                        .run(List.of(Contender.values()), micros, threads, rounds.value());
                 points.add(point(micros, threads, outcomes));
                 Outcome roost = outcomes.get(Contender.ROOST.ordinal());
                 Outcome forkJoin = outcomes.get(Contender.FORK_JOIN.ordinal());
@@ -172,7 +161,7 @@ public final class SchedulingBench implements Callable<Integer> {
 
     private void reportingCost() {
         List<Double> ratios = new ReportingCost(REPORTING_TASK_MICROS, REPORTING_SUBMITTERS, REPORTING_SLICE)
-                .run(REPORTING_ROUNDS * rounds.count());
+                .run(REPORTING_ROUNDS * rounds.value());
         figures.put("monitorRatios", ratios);
         Interval mean = Interval.of(ratios);
         Samples spread = Samples.of(ratios);
@@ -183,45 +172,6 @@ public final class SchedulingBench implements Callable<Integer> {
                 "mean of %d rounds %.3f +- %.3f (95 %%); median %.3f, rounds %.3f to %.3f",
                 ratios.size(), mean.mean(), mean.halfWidth(), spread.median(), spread.least(), spread.most());
         output.line("");
-    }
-
-    private void callerThreads() throws InterruptedException {
-        output.format(
-                "searches of %d rows, from one virtual thread per search and from %d platform threads",
-                rows.value(), CallerThreads.IN_FLIGHT);
-        output.format(
-                "%-5s %-9s %34s %24s %12s %22s",
-                "", "threads", "searches/s (min to max)", "ratio to platform", "collections", "off-heap B per search");
-        Map<String, Map<String, CallerThreads.Outcome>> indexes = new LinkedHashMap<>();
-        figures.put("callerThreads", indexes);
-        try (CallerThreads bench = new CallerThreads(TopologyReader.live().read(), rows.value())) {
-            for (CallerThreads.Index index : CallerThreads.Index.values()) {
-                Map<CallerThreads.Kind, CallerThreads.Outcome> outcomes =
-                        bench.run(index, rounds.count(), rounds.slice());
-                CallerThreads.Outcome platform = outcomes.get(CallerThreads.Kind.PLATFORM);
-                Map<String, CallerThreads.Outcome> kinds = new LinkedHashMap<>();
-                indexes.put(Options.name(index), kinds);
-                outcomes.forEach((kind, outcome) -> {
-                    kinds.put(Options.name(kind), outcome);
-                    output.line(callerThreads(
-                            Options.name(index), Options.name(kind), outcome, Objects.requireNonNull(platform)));
-                });
-            }
-        }
-        output.line("");
-    }
-
-    private static String callerThreads(
-            String index, String kind, CallerThreads.Outcome outcome, CallerThreads.Outcome platform) {
-        return "%-5s %-9s %34s %24s %12s %22.0f"
-                .formatted(
-                        index,
-                        kind,
-                        Samples.of(outcome.perSecond()).spread("%.0f"),
-                        Samples.ratios(outcome.perSecond(), platform.perSecond())
-                                .spread("%.2f"),
-                        "%d, %.1f/M".formatted(outcome.collections(), outcome.collectionsPerMillion()),
-                        outcome.offHeapBytesPerSearch());
     }
 
     private static String against(Outcome roost, Outcome other) {

@@ -28,23 +28,7 @@ class BenchViewsTest {
     }
 
     @Test
-    void virtualThreadsStandBesidePlatformThreads() throws IOException {
-        JsonNode run = json("""
-                {"idleShareOfACore": 0, "monitorRatios": [1.0],
-                 "callerThreads": {"ivf": {
-                   "platform": {"perSecond": [1000, 2000], "searches": 2000, "collections": 1, "offHeapBytesPerSearch": 0},
-                   "virtual": {"perSecond": [500, 500], "searches": 1000, "collections": 2, "offHeapBytesPerSearch": 145454}}}}
-                """);
-
-        assertThat(BenchViews.scheduling(run).toString())
-                .contains("| ivf, virtual | 500 (500 to 500) | 0.38 (0.25 to 0.50) | 2,000 | 145,454 |");
-    }
-
-    @Test
-    void aRunWithoutThemHasNoEmptyTables() throws IOException {
+    void aRunWithoutThemHasNoEmptyTable() throws IOException {
         assertThat(BenchViews.gate(json("{\"gates\": []}")).toString()).doesNotContain("work-conserving");
-        assertThat(BenchViews.scheduling(json("{\"idleShareOfACore\": 0, \"monitorRatios\": [1.0]}"))
-                        .toString())
-                .doesNotContain("collections");
     }
 }
