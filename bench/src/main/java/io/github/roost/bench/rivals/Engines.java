@@ -55,19 +55,11 @@ final class Engines implements AutoCloseable {
         String engine();
     }
 
-    /**
-     * A graph whose rows are fixed.
-     *
-     * @param efConstruction null for that of all engines
-     */
-    record Graph(GraphLayout layout, @Nullable Integer efConstruction) implements Table {
-        Graph(GraphLayout layout) {
-            this(layout, null);
-        }
-
+    /** A graph whose rows are fixed. */
+    record Graph(GraphLayout layout) implements Table {
         @Override
         public String engine() {
-            return HnswEngine.name(layout, efConstruction);
+            return HnswEngine.name(layout);
         }
     }
 

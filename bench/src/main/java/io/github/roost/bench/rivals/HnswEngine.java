@@ -65,10 +65,7 @@ final class HnswEngine implements Engine {
                                 .metric(workload.metric())
                                 .layout(graph.layout())
                                 .m(settings.m())
-                                .efConstruction(
-                                        graph.efConstruction() == null
-                                                ? settings.efConstruction()
-                                                : graph.efConstruction())
+                                .efConstruction(settings.efConstruction())
                                 .build(orchestrator, workload.rows())));
     }
 
@@ -126,11 +123,10 @@ final class HnswEngine implements Engine {
         }
     }
 
-    static String name(GraphLayout layout, @Nullable Integer efConstruction) {
-        String name = layout == GraphLayout.FLOAT32
+    static String name(GraphLayout layout) {
+        return layout == GraphLayout.FLOAT32
                 ? "roost"
                 : "roost " + layout.name().toLowerCase(Locale.ROOT);
-        return efConstruction == null ? name : name + " ef " + efConstruction;
     }
 
     @Override

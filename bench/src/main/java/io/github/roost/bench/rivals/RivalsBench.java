@@ -3,7 +3,6 @@ package io.github.roost.bench.rivals;
 import io.github.jbellis.jvector.graph.GraphSearcher;
 import io.github.roost.bench.FirstCores;
 import io.github.roost.bench.Provenance;
-import io.github.roost.index.hnsw.GraphLayout;
 import io.github.roost.simulator.measure.Workload;
 import io.github.roost.simulator.options.CommandFailure;
 import io.github.roost.simulator.options.DataOption;
@@ -126,12 +125,6 @@ public final class RivalsBench implements Callable<Integer> {
             description = "ef, or nprobe for --index ivf, of the searches, ascending.")
     private @Nullable List<Integer> chosenWidths;
 
-    @Option(
-            names = "--quick-build",
-            paramLabel = "N",
-            description = "Also Roost's graphs with this efConstruction, for the times of builds at equal recall.")
-    private @Nullable Integer quickBuild;
-
     private final @Mixin RoundOptions rounds = new RoundOptions(3, 60);
 
     @Option(
@@ -195,12 +188,7 @@ public final class RivalsBench implements Callable<Integer> {
     private List<Engines.Table> tables() {
         List<Engines.Table> tables = new ArrayList<>();
         if (index == Index.hnsw) {
-            for (GraphLayout layout : options.layouts()) {
-                tables.add(new Engines.Graph(layout));
-                if (quickBuild != null) {
-                    tables.add(new Engines.Graph(layout, quickBuild));
-                }
-            }
+            options.layouts().forEach(layout -> tables.add(new Engines.Graph(layout)));
         } else {
             options.elements().forEach(element -> tables.add(lists(element)));
         }
@@ -254,9 +242,6 @@ public final class RivalsBench implements Callable<Integer> {
             throw new CommandFailure("--norm-spread must be between 0 and " + MAX_NORM_SPREAD + ", got " + normSpread);
         }
         NumberOption.check(threads, nlist);
-        if (quickBuild != null) {
-            Options.require("--quick-build", quickBuild, 1, 10_000);
-        }
         widths(1).forEach(width -> Options.require("--ef", width, 1, Vectors.MAX_EF));
         for (int k : options.ks()) {
             if (widths(k).size() < 2) {
