@@ -76,23 +76,6 @@ class BenchCommandTest {
     }
 
     @Test
-    void valuesThatAreNotAllInMemoryAreComparedWithRocksDb() throws IOException {
-        CommandRun run = CommandRun.of(
-                "bench", "batch", "--cold", "--rows", "3000", "--keys", "10,50", "--rounds", "1", "--json");
-        assertThat(run.status()).as(run.err()).isZero();
-        JsonNode figures = new ObjectMapper().readTree(run.out()).at("/cold");
-        assertThat(figures.at("/results")).hasSize(6);
-        figures.at("/results").forEach(result -> {
-            assertThat(result.at("/hitShare/median").asDouble())
-                    .as(result.toString())
-                    .isBetween(.001, .999);
-            assertThat(result.at("/bytesPerRow").asDouble())
-                    .as(result.toString())
-                    .isBetween(100.0, 200.0);
-        });
-    }
-
-    @Test
     void rowsAreAddedWhileSearchesGoOn() throws IOException {
         JsonNode result = figures("freshness", "--rounds", "2", "--adds-per-second", "200")
                 .at("/result");

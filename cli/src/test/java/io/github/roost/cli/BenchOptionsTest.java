@@ -77,7 +77,6 @@ class BenchOptionsTest {
         "bench lucene --clients 0, --clients must be between 1 and 4096",
         "bench lucene --workload x, --workload",
         "bench stores --texts 9, '--texts must be between 10 and 1000000, got 9'",
-        "bench batch --cold --rows 10, '--rows must be between 1000 and 10000000, got 10'",
         "bench table --bits 9, --bits must be between 10 and 26",
         "bench table --rounds 0, --rounds must be between 1 and 10000",
         "bench io --depth 0, '--depth must be between 1 and 128, got 0'",

@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 
 /**
  * Question: what does a batch of values cost? Values of 1 KB by random keys, fetched into off-heap memory by one thread. Compared with RocksDB with
@@ -28,32 +27,15 @@ public final class BatchBench implements Callable<Integer> {
 
     private static final int WARM_UP_ROUNDS = 2;
 
-    private static final int MIN_COLD_ROWS = 1_000;
-    private static final int COLD_KEYS = 50_000;
     static final String WITHOUT_REDIS = "Redis is not installed and left out (apt-get install redis-server)";
 
     private final @Mixin StoreOptions stores = new StoreOptions();
-
-    @Option(
-            names = "--cold",
-            description =
-                    "Instead: a tenth of the values fits into memory, keys by Zipf's law, compared with RocksDB with"
-                            + " the same memory.")
-    private boolean cold;
 
     private final @Mixin JsonOutput output = new JsonOutput();
 
     @Override
     public Integer call() throws Exception {
-        stores.check(cold ? MIN_COLD_ROWS : 1);
-        if (cold) {
-            printCold(ColdBench.measure(
-                    stores.rows.value(),
-                    stores.batches(),
-                    stores.rounds.value(),
-                    Math.min(stores.rows.value(), COLD_KEYS)));
-            return 0;
-        }
+        stores.check();
         Report report = measure(stores.rows.value(), stores.batches(), stores.rounds.value());
         output.format(
                 "%,d values of 1 KB, %,d MiB for each store, %,d MiB for Chronicle Map, one thread",
@@ -77,28 +59,6 @@ public final class BatchBench implements Callable<Integer> {
         }
         output.print(Map.of("batches", report));
         return 0;
-    }
-
-    private void printCold(ColdBench.Report report) throws Exception {
-        output.format(
-                "%,d values of 1 KB, memory for %,d MiB of them, keys by Zipf .99, one request at a time, %s",
-                report.rows(), report.valueMemory() >> 20, report.backend());
-        output.line("keys  store                     bytes per row   found in memory   blocks, reads per batch   us per"
-                + " batch: P50 (min to max)   P99 (min to max)   P50, ratio to Table.fetch");
-        for (ColdBench.Result result : report.results()) {
-            output.format(
-                    "%4d  %-25s %13.0f %15.1f %%   %6.1f %6.1f   %s   %s   %s",
-                    result.batch(),
-                    result.name(),
-                    result.bytesPerRow(),
-                    100 * result.hitShare().median(),
-                    result.blocksPerBatch(),
-                    result.readsPerBatch(),
-                    result.p50Micros().spread("%,.0f"),
-                    result.p99Micros().spread("%,.0f"),
-                    result.ratio().spread("%.2f"));
-        }
-        output.print(Map.of("cold", report));
     }
 
     /**

@@ -16,7 +16,6 @@ import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import org.rocksdb.BlockBasedTableConfig;
 import org.rocksdb.BloomFilter;
 import org.rocksdb.ByteBufferGetStatus;
@@ -27,8 +26,6 @@ import org.rocksdb.Options;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
-import org.rocksdb.Statistics;
-import org.rocksdb.StatsLevel;
 import org.rocksdb.Status;
 import org.rocksdb.WriteOptions;
 
@@ -162,34 +159,16 @@ interface BatchStore extends AutoCloseable {
 
         private final String name;
         private final LRUCache cache;
-        private final @Nullable Statistics statistics;
         private final Options options;
         private final RocksDB db;
         private final ReadOptions reading = new ReadOptions();
         private final List<ByteBuffer> keys = new ArrayList<>();
         private final List<ByteBuffer> values = new ArrayList<>();
 
+        /** Creates and fills the database. */
         OfRocks(String name, Path folder, long[] all, int valueBytes, int maxKeys, long cacheBytes) throws IOException {
-            this(name, folder, all, valueBytes, maxKeys, cacheBytes, null);
-        }
-
-        /**
-         * Creates and fills the database.
-         *
-         * @param statistics counts hits of the block cache, which then also holds index and filters; null to keep these outside of the cache
-         */
-        OfRocks(
-                String name,
-                Path folder,
-                long[] all,
-                int valueBytes,
-                int maxKeys,
-                long cacheBytes,
-                @Nullable Statistics statistics)
-                throws IOException {
             this.name = name;
             this.cache = new LRUCache(cacheBytes);
-            this.statistics = statistics;
             this.options = new Options()
                     .setCreateIfMissing(true)
                     .setCompressionType(CompressionType.NO_COMPRESSION)
@@ -197,13 +176,8 @@ interface BatchStore extends AutoCloseable {
                     .setUseDirectReads(true)
                     .setTableFormatConfig(new BlockBasedTableConfig()
                             .setBlockCache(cache)
-                            .setCacheIndexAndFilterBlocks(statistics != null)
                             .setFilterPolicy(new BloomFilter(BLOOM_BITS))
                             .setDataBlockIndexType(DataBlockIndexType.kDataBlockBinaryAndHash));
-            if (statistics != null) {
-                statistics.setStatsLevel(StatsLevel.EXCEPT_DETAILED_TIMERS);
-                options.setStatistics(statistics);
-            }
             try (WriteOptions writing = new WriteOptions().setDisableWAL(true)) {
                 this.db = RocksDB.open(options, folder.toString());
                 for (long key : all) {
@@ -264,9 +238,6 @@ interface BatchStore extends AutoCloseable {
             reading.close();
             db.close();
             options.close();
-            if (statistics != null) {
-                statistics.close();
-            }
             cache.close();
         }
     }

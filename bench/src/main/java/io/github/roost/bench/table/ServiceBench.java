@@ -37,7 +37,7 @@ public final class ServiceBench implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        stores.check(1);
+        stores.check();
         List<Result> results = measure(stores.rows.value(), stores.batches(), KEYS_PER_TURN, stores.rounds.value());
         output.format("%,d values of 1 KB, one connection, one thread that waits for each answer", stores.rows.value());
         if (!hasRedis()) {

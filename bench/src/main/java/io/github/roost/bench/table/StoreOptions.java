@@ -18,10 +18,9 @@ final class StoreOptions {
     final @Mixin NumberOption rounds = NumberOption.rounds(7, 10_000);
 
     /** Throws if a value is out of range. */
-    void check(int minRows) {
-        Options.require("--rows", rows.value(), minRows, 10_000_000);
+    void check() {
         keys.forEach(batch -> Options.require("--keys", batch, 1, MAX_BATCH));
-        NumberOption.check(rounds);
+        NumberOption.check(rows, rounds);
     }
 
     /** The keys per batch, ascending. */
