@@ -134,11 +134,7 @@ public final class FormatContenders implements AutoCloseable {
     public record Outcome(Contender contender, int effort, double recall, List<Double> perSecond) {
         /** Searches per second relative to another contender in the same round. */
         public Samples times(Outcome other) {
-            List<Double> ratios = new ArrayList<>();
-            for (int round = 0; round < perSecond.size(); round++) {
-                ratios.add(perSecond.get(round) / other.perSecond.get(round));
-            }
-            return Samples.of(ratios);
+            return Samples.ratios(perSecond, other.perSecond);
         }
     }
 

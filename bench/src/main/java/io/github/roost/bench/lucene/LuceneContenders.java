@@ -112,11 +112,7 @@ public final class LuceneContenders implements AutoCloseable {
 
         /** Searches per second relative to another contender in the same round. */
         public Samples times(Outcome other) {
-            List<Double> ratios = new ArrayList<>();
-            for (int round = 0; round < perSecond.size(); round++) {
-                ratios.add(perSecond.get(round) / other.perSecond.get(round));
-            }
-            return Samples.of(ratios);
+            return Samples.ratios(perSecond, other.perSecond);
         }
     }
 

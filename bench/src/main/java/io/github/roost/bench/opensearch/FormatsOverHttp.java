@@ -8,13 +8,10 @@ import io.github.roost.testkit.opensearch.LocalCluster;
 import io.github.roost.testkit.opensearch.SearchClient;
 import io.github.roost.vector.SearchResult;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -25,8 +22,7 @@ import java.util.stream.Stream;
 
 /**
  * Compares the throughput of one node over HTTP for a field in Roost's format and fields in Lucene's formats at the same recall. All fields
- * belong to the same documents in the same segment. A search that matches nothing is measured too, as OpenSearch's own cost per search, and so
- * are several request forms.
+ * belong to the same documents in the same segment. A search that matches nothing is measured too, as OpenSearch's own cost per search.
  */
 public final class FormatsOverHttp implements AutoCloseable {
     private static final int PER_BULK = 500;
@@ -35,9 +31,6 @@ public final class FormatsOverHttp implements AutoCloseable {
         10, 12, 14, 17, 20, 24, 28, 34, 40, 48, 57, 68, 80, 96, 113, 136, 160, 192, 226, 271, 320, 450, 640, 900, 1_280,
         2_560, 5_000, 10_000
     };
-
-    /** Vectors per request of the forms with several. */
-    private static final int SEVERAL = 16;
 
     private final LocalCluster cluster;
     private final List<Contender> contenders;
@@ -61,65 +54,12 @@ public final class FormatsOverHttp implements AutoCloseable {
             return name().toLowerCase(Locale.ROOT);
         }
 
-        private String search(String vector, int k, int effort) {
+        private String search(float[] vector, int k, int effort) {
             return this == NOTHING
                     ? "{\"_source\":false,\"query\":{\"match_none\":{}}}"
                     : """
-                    {"size":%d,"_source":false,"query":{"roost_knn":{"%s":{"vector":%s,"k":%d,"effort":%d}}}}""".formatted(k, field(), vector, k, effort);
+                    {"size":%d,"_source":false,"query":{"roost_knn":{"%s":{"vector":%s,"k":%d,"effort":%d}}}}""".formatted(k, field(), Arrays.toString(vector), k, effort);
         }
-
-        private String batch(String vectors, int k, int effort) {
-            return """
-                    {"query":{"roost_knn":{"%s":{"vectors":%s,"k":%d,"effort":%d}}}}""".formatted(field(), vectors, k, effort);
-        }
-    }
-
-    /** The form of a request. */
-    public enum Asking {
-        /** One search per request, its vector an array of numbers. */
-        SEARCH(1),
-        /** One search per request, its vector base64. */
-        ENCODED(1),
-        /** Sixteen searches per request, by OpenSearch's {@code _msearch}, their vectors base64. */
-        MSEARCH(SEVERAL),
-        /** Sixteen searches per request, by the plugin's batch, their vectors base64. */
-        BATCH(SEVERAL);
-
-        private final int searches;
-
-        Asking(int searches) {
-            this.searches = searches;
-        }
-
-        private String path() {
-            return switch (this) {
-                case SEARCH, ENCODED -> "/bench/_search";
-                case MSEARCH -> "/bench/_msearch";
-                case BATCH -> "/_plugins/_roost/search/bench";
-            };
-        }
-
-        private String body(Contender contender, List<float[]> queries, int k, int effort) {
-            return switch (this) {
-                case SEARCH -> contender.search(Arrays.toString(queries.getFirst()), k, effort);
-                case ENCODED -> contender.search(base64(queries.getFirst()), k, effort);
-                case MSEARCH ->
-                    queries.stream()
-                            .map(query -> "{}\n" + contender.search(base64(query), k, effort) + "\n")
-                            .collect(Collectors.joining());
-                case BATCH ->
-                    contender.batch(
-                            queries.stream().map(FormatsOverHttp::base64).collect(Collectors.joining(",", "[", "]")),
-                            k,
-                            effort);
-            };
-        }
-    }
-
-    private static String base64(float[] vector) {
-        ByteBuffer bytes = ByteBuffer.allocate(Float.BYTES * vector.length).order(ByteOrder.LITTLE_ENDIAN);
-        bytes.asFloatBuffer().put(vector);
-        return '"' + Base64.getEncoder().encodeToString(bytes.array()) + '"';
     }
 
     /**
@@ -129,22 +69,15 @@ public final class FormatsOverHttp implements AutoCloseable {
      * @param recall recall@k with it
      * @param runs one per round
      */
-    public record Outcome(Contender contender, Asking asking, int effort, double recall, List<ClosedLoop.Run> runs) {
+    public record Outcome(Contender contender, int effort, double recall, List<ClosedLoop.Run> runs) {
         /** Searches per second. */
         public Samples perSecond() {
-            return Samples.of(
-                    runs.stream().map(run -> run.perSecond() * asking.searches).toList());
+            return Samples.of(runs.stream().map(ClosedLoop.Run::perSecond).toList());
         }
 
         /** Searches per second relative to another contender in the same round. */
         public Samples times(Outcome other) {
-            List<Double> ratios = new ArrayList<>();
-            for (int round = 0; round < runs.size(); round++) {
-                ratios.add(runs.get(round).perSecond()
-                        * asking.searches
-                        / (other.runs.get(round).perSecond() * other.asking.searches));
-            }
-            return Samples.of(ratios);
+            return Samples.ratios(runs, other.runs, ClosedLoop.Run::perSecond);
         }
     }
 
@@ -228,24 +161,18 @@ public final class FormatsOverHttp implements AutoCloseable {
      *
      * @param k number of neighbors per search, at most the maximum given at the start
      * @param recall target, from 0 to 1; each contender uses the smallest effort that reaches it
-     * @param askings request forms; each contender is measured with each
      * @param threads number of concurrent clients, each waiting for its answer
      * @param rounds number of measured rounds
      * @param slice time per contender and round
      * @throws ExecutionException if a search fails
      */
-    public List<Outcome> measure(int k, double recall, List<Asking> askings, int threads, int rounds, Duration slice)
+    public List<Outcome> measure(int k, double recall, int threads, int rounds, Duration slice)
             throws InterruptedException, ExecutionException {
         List<Outcome> outcomes = new ArrayList<>();
         for (Contender contender : contenders) {
             Outcome reached = minEffort(contender, k, recall);
             if (reached.recall() >= recall) {
-                for (Asking asking : askings) {
-                    if (contender != Contender.NOTHING || asking != Asking.BATCH) {
-                        outcomes.add(
-                                new Outcome(contender, asking, reached.effort(), reached.recall(), new ArrayList<>()));
-                    }
-                }
+                outcomes.add(reached);
             }
         }
         ClientThreads clients = new ClientThreads(threads);
@@ -255,7 +182,7 @@ public final class FormatsOverHttp implements AutoCloseable {
                 ClosedLoop.Run run = clients.run(
                         slice,
                         number -> cluster.client()
-                                .post(outcome.asking().path(), bodies.get(number % bodies.size()))
+                                .post("/bench/_search", bodies.get(number % bodies.size()))
                                 .ok());
                 if (round >= 0) {
                     outcome.runs().add(run);
@@ -266,13 +193,9 @@ public final class FormatsOverHttp implements AutoCloseable {
     }
 
     private List<String> bodies(Outcome outcome, int k) {
-        List<String> bodies = new ArrayList<>();
-        int searches = outcome.asking().searches;
-        for (int from = 0; from + searches <= queries.length; from += searches) {
-            List<float[]> requested = Arrays.asList(queries).subList(from, from + searches);
-            bodies.add(outcome.asking().body(outcome.contender(), requested, k, outcome.effort()));
-        }
-        return bodies;
+        return Arrays.stream(queries)
+                .map(query -> outcome.contender().search(query, k, outcome.effort()))
+                .toList();
     }
 
     private Outcome minEffort(Contender contender, int k, double wanted) {
@@ -284,14 +207,14 @@ public final class FormatsOverHttp implements AutoCloseable {
                 recall = recall(contender, k, effort);
             }
         }
-        return new Outcome(contender, Asking.SEARCH, effort, recall, new ArrayList<>());
+        return new Outcome(contender, effort, recall, new ArrayList<>());
     }
 
     private double recall(Contender contender, int k, int effort) {
         long found = 0;
         for (int query = 0; query < queries.length; query++) {
             List<String> ids = cluster.client()
-                    .post("/bench/_search", contender.search(base64(queries[query]), k, effort))
+                    .post("/bench/_search", contender.search(queries[query], k, effort))
                     .ids();
             found += truth.get(query).stream().limit(k).filter(ids::contains).count();
         }

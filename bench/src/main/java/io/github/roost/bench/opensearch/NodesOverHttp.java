@@ -48,11 +48,7 @@ public final class NodesOverHttp implements AutoCloseable {
 
         /** Searches per second relative to another cluster in the same round. */
         public Samples times(Outcome other) {
-            List<Double> ratios = new ArrayList<>();
-            for (int round = 0; round < runs.size(); round++) {
-                ratios.add(runs.get(round).perSecond() / other.runs.get(round).perSecond());
-            }
-            return Samples.of(ratios);
+            return Samples.ratios(runs, other.runs, ClosedLoop.Run::perSecond);
         }
     }
 

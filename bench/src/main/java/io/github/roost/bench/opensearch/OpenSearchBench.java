@@ -50,16 +50,6 @@ public final class OpenSearchBench implements Callable<Integer> {
     @Option(names = "--recall", paramLabel = "R", split = ",", description = "Target recalls; default .95,.98.")
     private List<Double> recalls = List.of(.95, .98);
 
-    @Option(
-            names = "--ask",
-            paramLabel = "search|encoded|msearch|batch",
-            split = ",",
-            description = {
-                "Request forms; default search: one request per search, its vector an array of numbers.",
-                "encoded: its vector base64; msearch, batch: 16 per request, by OpenSearch or by the plugin."
-            })
-    private List<FormatsOverHttp.Asking> askings = List.of(FormatsOverHttp.Asking.SEARCH);
-
     @Option(names = "--k", paramLabel = "N", split = ",", description = "Neighbors per query; default 10.")
     private List<Integer> nearest = List.of(10);
 
@@ -126,24 +116,22 @@ public final class OpenSearchBench implements Callable<Integer> {
 
     private void formats(FormatsOverHttp bench, int k, double recall) throws InterruptedException, ExecutionException {
         List<FormatsOverHttp.Outcome> outcomes =
-                bench.measure(k, recall, askings, threads.value(), rounds.count(), rounds.slice());
+                bench.measure(k, recall, threads.value(), rounds.count(), rounds.slice());
         FormatsOverHttp.Outcome reference = outcomes.stream()
                 .filter(outcome -> outcome.contender() == FormatsOverHttp.Contender.LUCENE_HNSW)
                 .findAny()
                 .orElse(outcomes.getFirst());
         for (FormatsOverHttp.Outcome outcome : outcomes) {
             output.format(
-                    "formats %d at %s  %-13s %-8s %24s searches/s, effort %3d, recall %.3f, %s times %s %s",
+                    "formats %d at %s  %-13s %24s searches/s, effort %3d, recall %.3f, %s times %s",
                     k,
                     recall,
                     Options.name(outcome.contender()),
-                    Options.name(outcome.asking()),
                     outcome.perSecond().spread("%,.0f"),
                     outcome.effort(),
                     outcome.recall(),
                     outcome.times(reference).spread("%.2f"),
-                    Options.name(reference.contender()),
-                    Options.name(reference.asking()));
+                    Options.name(reference.contender()));
         }
     }
 

@@ -63,11 +63,7 @@ public final class TenantsOverHttp implements AutoCloseable {
 
         /** The seven tenants' 99th percentile relative to another pool in the same round. */
         public Samples p99Times(Outcome other) {
-            List<Double> ratios = new ArrayList<>();
-            for (int round = 0; round < seven.size(); round++) {
-                ratios.add(seven.get(round).p99us() / other.seven.get(round).p99us());
-            }
-            return Samples.of(ratios);
+            return Samples.ratios(seven, other.seven, Latencies::p99us);
         }
     }
 
