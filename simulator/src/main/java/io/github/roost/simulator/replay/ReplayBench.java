@@ -37,6 +37,9 @@ public final class ReplayBench implements Callable<Integer> {
 
     private final @Mixin WorkloadOptions workload = new WorkloadOptions("packages-hnsw", 64);
 
+    /** The policy whose throughput in a closed loop loads are shares of. */
+    private static final String CAPACITY_OF = "v1";
+
     @Option(
             names = "--policy",
             paramLabel = "P,P,..",
@@ -58,14 +61,8 @@ public final class ReplayBench implements Callable<Integer> {
             names = "--load",
             paramLabel = "X,X,..",
             split = ",",
-            description = "After the closed loop, open loops at these shares of the throughput of --load-of in it.")
+            description = "After the closed loop, open loops at these shares of the throughput of v1 in it.")
     private List<Double> loads = List.of();
-
-    @Option(
-            names = "--load-of",
-            paramLabel = "P",
-            description = "The policy whose throughput --load refers to; default v1.")
-    private String loadOf = "v1";
 
     @Option(names = "--one-table", description = "One table with the total size of all.")
     private boolean oneTable;
@@ -139,8 +136,8 @@ public final class ReplayBench implements Callable<Integer> {
                 throw new IllegalArgumentException("--load must be over 0 and at most 10, got " + load);
             }
         }
-        if (!loads.isEmpty() && !names.contains(loadOf)) {
-            throw new IllegalArgumentException("--load-of must be one of " + names + ", got " + loadOf);
+        if (!loads.isEmpty() && !names.contains(CAPACITY_OF)) {
+            throw new IllegalArgumentException("--load needs " + CAPACITY_OF + " among the policies, got " + names);
         }
         if (!loads.isEmpty() && workload.rate() > 0) {
             throw new IllegalArgumentException(
@@ -150,7 +147,7 @@ public final class ReplayBench implements Callable<Integer> {
 
     private double capacity(Measured closed) {
         return closed.outcomes.stream()
-                .filter(outcome -> outcome.name().equals(loadOf))
+                .filter(outcome -> outcome.name().equals(CAPACITY_OF))
                 .mapToDouble(outcome -> Interval.of(outcome.rates()).mean())
                 .findFirst()
                 .orElseThrow();
@@ -219,7 +216,7 @@ public final class ReplayBench implements Callable<Integer> {
     }
 
     private String openLoop(Measured measured) {
-        String share = measured.load > 0 ? "%.2f of the throughput of %s, ".formatted(measured.load, loadOf) : "";
+        String share = measured.load > 0 ? "%.2f of the throughput of %s, ".formatted(measured.load, CAPACITY_OF) : "";
         return "open loop, %s%.0f searches per second".formatted(share, measured.perSecond);
     }
 
