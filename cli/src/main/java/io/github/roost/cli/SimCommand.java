@@ -120,12 +120,6 @@ final class SimCommand implements Callable<Integer> {
             description = "Also halve and double each assumption, one at a time, for the first and the last policy.")
     private boolean sensitivity;
 
-    @Option(
-            names = "--timeline",
-            paramLabel = "N",
-            description = "Also print a line per N windows (figure 20); --json has each window.")
-    private int timeline;
-
     @Option(names = "--tables", description = "Also print P50 and P999 per table.")
     private boolean tables;
 
@@ -193,7 +187,6 @@ final class SimCommand implements Callable<Integer> {
         int measured = given(searches, 50_000, 6_000, 2_000);
         Options.require("--searches", measured, 100, 100_000_000);
         Options.require("--window", window, 1, 100_000_000);
-        Options.require("--timeline", timeline, 0, 1_000_000);
         if (!(windowSeconds >= 0 && windowSeconds < 1e6)) {
             throw new CommandFailure("--window-seconds must be between 0 and 1,000,000, got " + windowSeconds);
         }
@@ -229,9 +222,6 @@ final class SimCommand implements Callable<Integer> {
             SimReport report = new SimReport(spec, results, variants);
             streams.out().println(aboutWindows());
             report.print(streams.out()::println, tables);
-            if (timeline > 0) {
-                report.printTimeline(streams.out()::println, timeline);
-            }
             if (file != null) {
                 file.write(path -> Files.writeString(path, report.json(), StandardCharsets.UTF_8));
             }

@@ -3,7 +3,6 @@ package io.github.roost.simulator;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.github.roost.simulator.PaperFigures.Figure;
-import io.github.roost.simulator.measure.Samples;
 import io.github.roost.simulator.workload.WorkloadSpec;
 import java.util.List;
 import java.util.Locale;
@@ -94,53 +93,6 @@ public record SimReport(WorkloadSpec spec, List<SimResult> results, List<Variant
                 line.append("%12.0f %9.0f".formatted(latencies.p50us(), latencies.p999us()));
             }
             out.accept(line.toString());
-        }
-    }
-
-    /**
-     * Prints the course over time, at the max number of domains.
-     *
-     * @param windows windows per line, at least 1
-     */
-    public void printTimeline(Consumer<String> out, int windows) {
-        int max = results.stream().mapToInt(SimResult::domains).max().orElse(0);
-        results.stream()
-                .filter(result -> result.domains() == max)
-                .forEach(result -> printTimeline(out, result, windows));
-        out.accept("");
-        out.accept(
-                "The paper's figure 20 shows 1,000 windows of 10 s, remaps among them; imbalance is the largest load of a"
-                        + " domain over the mean.");
-    }
-
-    private static void printTimeline(Consumer<String> out, SimResult result, int every) {
-        out.accept("");
-        out.accept("%-20s %10s %10s %8s %7s"
-                .formatted(result.policy() + ", windows", "searches/s", "imbalance", "L3 miss", "remaps"));
-        List<SimResult.Window> all = result.windows();
-        long before = 0;
-        for (int from = 0; from < all.size(); from += every) {
-            List<SimResult.Window> row = all.subList(from, Math.min(all.size(), from + every));
-            long remaps = row.getLast().remaps();
-            out.accept("%5d-%-14d %10.0f %10.2f %7.1f%% %7d"
-                    .formatted(
-                            from + 1,
-                            from + row.size(),
-                            Samples.of(row.stream()
-                                            .map(SimResult.Window::perSecond)
-                                            .toList())
-                                    .median(),
-                            Samples.of(row.stream()
-                                            .map(SimResult.Window::imbalance)
-                                            .toList())
-                                    .median(),
-                            100
-                                    * Samples.of(row.stream()
-                                                    .map(SimResult.Window::l3MissRatio)
-                                                    .toList())
-                                            .median(),
-                            remaps - before));
-            before = remaps;
         }
     }
 

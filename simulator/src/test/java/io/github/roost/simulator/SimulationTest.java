@@ -281,15 +281,6 @@ class SimulationTest {
     }
 
     @Test
-    void theTimelineHasARowForEveryStretchOfWindows() throws IOException {
-        SimResult result = run(sweeps(4, 500), PARAMETERS.machine("genoa").withDomains(2), "v2");
-        List<String> lines = new ArrayList<>();
-        new SimReport(spec("hnsw", 4), List.of(result), List.of()).printTimeline(lines::add, 4);
-        assertThat(lines).anyMatch(line -> line.startsWith("    1-4 ")).anyMatch(line -> line.startsWith("    9-10 "));
-        assertThat(String.join("\n", lines)).contains("figure 20").contains("v2");
-    }
-
-    @Test
     void eachTablesLatenciesStandBesideThePapers() throws IOException {
         Traces traces = sweeps(3, 500);
         Parameters.Machine machine = PARAMETERS.machine("genoa").withDomains(2);
