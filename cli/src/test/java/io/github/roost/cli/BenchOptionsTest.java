@@ -66,7 +66,6 @@ class BenchOptionsTest {
         "bench scheduling --only x, --only",
         "bench ivf --nlist 4 --nprobe 5 --peer none, --nprobe must be between 1 and 4",
         "bench ivf --k 0 --peer none, --k must be between 1 and 10000",
-        "bench ivf --kernel x --peer none --data mixture --rows 1000 --nlist 4 --nprobe 1, roost.ivf.kernel must be one of",
         "bench fan-out --nprobe 257, --nprobe must be between 1 and 256",
         "bench freshness --adds-per-second 0, --adds-per-second must be between 1 and 1000000",
         "bench live --clients 0, --clients must be between 1 and 1000",

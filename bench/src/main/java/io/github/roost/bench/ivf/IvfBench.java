@@ -100,12 +100,6 @@ public final class IvfBench implements Callable<Integer> {
     @Option(names = "--peer", paramLabel = "faiss|none", description = "none leaves out FAISS, which needs Python.")
     private Peer peer = Peer.faiss;
 
-    @Option(
-            names = "--kernel",
-            paramLabel = "NAME",
-            description = "Kernel that scans Roost's lists: avx512, avx2, neon, portable or java; default the fastest.")
-    private @Nullable String kernel;
-
     private final @Mixin JsonOutput output = new JsonOutput();
 
     private final List<Engine> engines = new ArrayList<>();
@@ -118,24 +112,6 @@ public final class IvfBench implements Callable<Integer> {
         nprobe = nprobe.isEmpty() ? (data.mixture() ? List.of(8, 32) : List.of(16, 32)) : nprobe;
         ks = ks.isEmpty() ? (data.mixture() ? List.of(100) : List.of(10, 100)) : ks;
         check();
-        if (kernel == null) {
-            measure();
-            return 0;
-        }
-        String before = System.setProperty(IvfTable.KERNEL_PROPERTY, kernel);
-        try {
-            measure();
-        } finally {
-            if (before == null) {
-                System.clearProperty(IvfTable.KERNEL_PROPERTY);
-            } else {
-                System.setProperty(IvfTable.KERNEL_PROPERTY, before);
-            }
-        }
-        return 0;
-    }
-
-    private void measure() throws Exception {
         workload = data.workload();
         Path python = peer == Peer.none ? null : PeerPython.prepare(RoostHome.peer("faiss"), PeerPython.FAISS);
         List<Map<String, Object>> results = new ArrayList<>();
@@ -192,6 +168,7 @@ public final class IvfBench implements Callable<Integer> {
                     "points",
                     results));
         }
+        return 0;
     }
 
     private String otherBuilds() {
