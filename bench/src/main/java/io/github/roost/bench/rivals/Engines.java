@@ -63,14 +63,6 @@ final class Engines implements AutoCloseable {
         }
     }
 
-    /** A live table with 8-bit codes, to which the rows are added one at a time by two threads until all are in graphs. Never kept. */
-    record Live() implements Table {
-        @Override
-        public String engine() {
-            return HnswEngine.LIVE;
-        }
-    }
-
     /**
      * An IVF table.
      *
@@ -116,7 +108,6 @@ final class Engines implements AutoCloseable {
             engines.add(
                     switch (table) {
                         case Graph graph -> new HnswEngine(workload, topology, graph, settings, in);
-                        case Live _ -> HnswEngine.live(workload, topology, settings);
                         case Lists lists -> new IvfEngine(workload, topology, lists, settings, in);
                     });
         }

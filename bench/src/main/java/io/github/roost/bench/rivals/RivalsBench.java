@@ -94,15 +94,6 @@ public final class RivalsBench implements Callable<Integer> {
     private Index index = Index.hnsw;
 
     @Option(
-            names = "--live",
-            description = {
-                "Also a live table, to which two threads add the rows one at a time. Its build ends when all rows are"
-                        + " in graphs;",
-                "compare the build of hnswlib, which two threads of its own do with one call of add_items."
-            })
-    private boolean live;
-
-    @Option(
             names = "--rival",
             paramLabel = "NAME",
             split = ",",
@@ -192,9 +183,6 @@ public final class RivalsBench implements Callable<Integer> {
         } else {
             options.elements().forEach(element -> tables.add(lists(element)));
         }
-        if (live) {
-            tables.add(new Engines.Live());
-        }
         return tables;
     }
 
@@ -247,9 +235,6 @@ public final class RivalsBench implements Callable<Integer> {
             if (widths(k).size() < 2) {
                 throw new CommandFailure("--ef must have two widths of at least " + k + " for --k " + k);
             }
-        }
-        if (index == Index.ivf && live) {
-            throw new CommandFailure("--live must be without --index ivf, got both");
         }
         if (index == Index.ivf && threads.value() != Engine.THREADS) {
             throw new CommandFailure(

@@ -106,7 +106,8 @@ class HnswBenchTest {
     @EnumSource(GraphLayout.class)
     void aSearchAllocatesAtMostAKilobyteBeyondItsResult(GraphLayout element) throws Exception {
         Workload workload = Workload.mixture(3_000, 500, 128, 20, 2);
-        try (HnswEngine engine = new HnswEngine(workload, ONE_CORE, element, EngineSettings.graph(8, 40))) {
+        try (HnswEngine engine =
+                new HnswEngine(workload, ONE_CORE, new Engines.Graph(element), EngineSettings.graph(8, 40), null)) {
             int k = 10;
             long result = (long) k * (Long.BYTES + Float.BYTES) + 3 * 24;
             assertThat(engine.allocatedBytes(k, 100)).isLessThanOrEqualTo(result + 1_024);
