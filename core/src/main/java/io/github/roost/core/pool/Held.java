@@ -1,5 +1,6 @@
 package io.github.roost.core.pool;
 
+import io.github.roost.core.task.GroupTask;
 import io.github.roost.core.task.Task;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -33,8 +34,16 @@ public final class Held {
         }
     }
 
-    /** Runs each task elsewhere. */
+    /**
+     * Runs each task elsewhere. All groups are taken before: a query that the code of one submits, and waits for, must not count on a task that
+     * runs after that code.
+     */
     public void runEach(CallerRunner callers) {
+        for (Task task : tasks) {
+            if (task instanceof GroupTask group) {
+                group.takeGroup();
+            }
+        }
         tasks.forEach(callers::run);
     }
 

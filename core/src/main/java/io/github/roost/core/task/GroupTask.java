@@ -59,9 +59,7 @@ public final class GroupTask extends InnerTask {
     @Override
     public After run(TaskContext context) {
         if (members == null) {
-            if (!begun) {
-                take();
-            }
+            takeGroup();
             // Not when the slice began: that may be when the task before ended, and callbacks have run since.
             int left = leaveOut(System.nanoTime());
             if (left == 0) {
@@ -88,10 +86,12 @@ public final class GroupTask extends InnerTask {
         return after;
     }
 
-    /** A single assignment, so that no query is out of the queue and not in the chain. */
-    private void take() {
-        taken = queue().take(priority);
-        begun = true;
+    /** Takes the group, unless that was done; by the owner. A single assignment, so that no query is out of the queue and not in the chain. */
+    public void takeGroup() {
+        if (!begun) {
+            taken = queue().take(priority);
+            begun = true;
+        }
     }
 
     /** Ends the queries that are done or past their deadline; returns the number of the remaining ones. */
@@ -138,10 +138,8 @@ public final class GroupTask extends InnerTask {
 
     @Override
     public void fail(Throwable cause) {
-        if (!begun) {
-            // The queue counts on this task to take a group.
-            take();
-        }
+        // The queue counts on this task to take a group.
+        takeGroup();
         failRequest(cause);
     }
 
@@ -255,9 +253,7 @@ public final class GroupTask extends InnerTask {
 
     /** Takes the group, by the owner, in place of running it; whether no query in it is to be answered. Else it must still run. */
     public boolean takeUnneeded() {
-        if (!begun) {
-            take();
-        }
+        takeGroup();
         return leaveOut(System.nanoTime()) == 0;
     }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.core.DeadlineExceededException;
 import io.github.roost.core.MappingId;
 import io.github.roost.core.Orchestrator;
+import io.github.roost.core.OverloadPolicy;
 import io.github.roost.core.Part;
 import io.github.roost.core.RejectedSearchException;
 import io.github.roost.core.SubmitOptions;
@@ -103,6 +104,32 @@ class BatchQueueTest {
         // The worker is busy, and nobody knows yet how long a query takes: groups are of 4 at most.
         assertThat(groups).hasSize(13).allSatisfy(size -> assertThat(size).isBetween(3, 4));
         assertThat(queue.waiting()).isZero();
+    }
+
+    /** The caller runs the tasks of both queues one after the other; the first waits for a query of the second. */
+    @Test
+    void aSearchThatItsSubmitterRunsMayWaitForAQueryOfAnotherQueue() throws Exception {
+        restart(Machines.orchestrator(1, 1).ringCapacity(1).overloadPolicy(OverloadPolicy.callerRuns()));
+        occupy();
+        var _ = orchestrator.submit((query, context) -> query, 0, id);
+        Indexing.BatchQueue<Integer, Integer> second = doubling();
+        Indexing.BatchQueue<Integer, Integer> first = orchestrator.indexing().batchQueue(id, (group, context) -> {
+            CompletableFuture<Integer> inner = submit(second, group.query(0));
+            busyUntil.countDown();
+            group.answer(0, inner.join());
+            return Step.done(true);
+        });
+        Step.Fork<Integer, Integer, Integer, Integer> both = new Step.Fork<>(
+                List.of(),
+                List.of(first, second),
+                7,
+                (same, found, context) ->
+                        Step.done(found.stream().mapToInt(each -> each).sum()));
+        assertThat(orchestrator
+                        .indexing()
+                        .submitFork(both, 7, SubmitOptions.DEFAULT)
+                        .join())
+                .isEqualTo(28);
     }
 
     @Test
