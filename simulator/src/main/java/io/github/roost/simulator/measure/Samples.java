@@ -3,6 +3,7 @@ package io.github.roost.simulator.measure;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
 /**
@@ -32,8 +33,13 @@ public record Samples(double least, double median, double most) {
 
     /** The ratios of values to others of the same round: a temporary slowdown of the machine affects both. */
     public static Samples ratios(List<Double> values, List<Double> baseline) {
-        return of(IntStream.range(0, values.size())
-                .mapToObj(round -> values.get(round) / baseline.get(round))
+        return ratios(values, baseline, Double::doubleValue);
+    }
+
+    /** The ratios of a figure of each round to that of another measurement of the same round. */
+    public static <T> Samples ratios(List<T> rounds, List<T> baseline, ToDoubleFunction<T> figure) {
+        return of(IntStream.range(0, rounds.size())
+                .mapToObj(round -> figure.applyAsDouble(rounds.get(round)) / figure.applyAsDouble(baseline.get(round)))
                 .toList());
     }
 
