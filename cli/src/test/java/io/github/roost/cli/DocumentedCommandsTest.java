@@ -23,7 +23,7 @@ import picocli.CommandLine.Model.CommandSpec;
 class DocumentedCommandsTest {
     private static final Pattern COMMAND = Pattern.compile("(?:^|`)\\./roost((?: [^`\\n#]*)?)", Pattern.MULTILINE);
     private static final Pattern WORDS = Pattern.compile("[a-z][a-z|-]*");
-    private static final Pattern OPTION = Pattern.compile("--[a-z][a-z-]*");
+    private static final Pattern OPTION = Pattern.compile("--[a-z][a-z0-9-]*");
     /** The launcher's own, whose arguments the command line does not see. */
     private static final Set<String> LAUNCHER = Set.of("check", "dist", "install", "release", "soak", "test");
 
