@@ -142,7 +142,8 @@ public final class IvfTable extends AbstractVectorTable implements MutableVector
 
     /**
      * Returns a search function for {@link Orchestrator#submit}, which searches in one piece: the thread that runs it scans all of the query's
-     * lists, one after the other. {@link #search(float[], int, int)} scans each list at its home, under load together with other queries.
+     * lists, one after the other. {@link #search(float[], int, int)} divides a search that reads more than some 256 KiB, or from several homes: it
+     * scans each list at its home, under load together with other queries.
      *
      * @param k the maximum number of rows, from 1 to 10,000
      * @param effort nprobe, from 1 to {@link #nlist()}
