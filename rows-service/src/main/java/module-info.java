@@ -3,7 +3,9 @@ module io.github.roost.rows.service {
     requires transitive io.github.roost.rows;
     requires io.grpc;
     requires io.grpc.netty.shaded;
+    requires io.grpc.services;
     requires io.grpc.stub;
+    requires io.grpc.util;
     requires java.net.http;
     requires org.slf4j;
 

@@ -1,5 +1,6 @@
 package io.github.roost.cli;
 
+import io.github.roost.rows.service.Tokens;
 import io.github.roost.rows.service.etcd.EtcdRegistry;
 import io.github.roost.simulator.options.CommandFailure;
 import java.io.UncheckedIOException;
@@ -7,6 +8,7 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -35,6 +37,15 @@ final class RegistryOptions {
     @Option(names = "--registry-key", paramLabel = "FILE", description = "Private key (PEM) of the certificate.")
     private @Nullable Path key;
 
+    @Option(
+            names = "--registry-user",
+            paramLabel = "NAME",
+            description = "User of an etcd with authentication; its password is in ROOST_REGISTRY_PASSWORD.")
+    private @Nullable String user;
+
+    @Option(names = "--registry-prefix", paramLabel = "PREFIX", description = "Begins all keys in etcd; default none.")
+    private String prefix = "";
+
     @Option(names = "--table", paramLabel = "NAME", description = "Name of the table; default items.")
     private String table = "items";
 
@@ -46,21 +57,47 @@ final class RegistryOptions {
     EtcdRegistry connect() {
         try {
             return EtcdRegistry.connect(
-                    registry, EtcdRegistry.DEFAULT_LEASE, new EtcdRegistry.Tls(trusted, certificate, key));
+                    registry,
+                    EtcdRegistry.Options.DEFAULT
+                            .withTls(new EtcdRegistry.Tls(trusted, certificate, key))
+                            .withUser(user == null ? null : user(user))
+                            .withPrefix(prefix));
         } catch (UncheckedIOException | IllegalArgumentException e) {
             throw new CommandFailure(String.valueOf(e.getMessage()));
         }
     }
 
+    private static EtcdRegistry.User user(String name) {
+        String password = System.getenv("ROOST_REGISTRY_PASSWORD");
+        if (password == null) {
+            throw new CommandFailure("--registry-user needs the variable ROOST_REGISTRY_PASSWORD");
+        }
+        return new EtcdRegistry.User(name, password);
+    }
+
     @Nullable
-    String token() {
-        return System.getenv("ROOST_TABLE_TOKEN");
+    Tokens tokens() {
+        return tokens(System.getenv(), "ROOST_TABLE_TOKEN");
     }
 
     /** Of coordinators, which may do more than clients. */
     @Nullable
-    String ordersToken() {
-        return System.getenv("ROOST_TABLE_ORDERS_TOKEN");
+    Tokens ordersTokens() {
+        return tokens(System.getenv(), "ROOST_TABLE_ORDERS_TOKEN");
+    }
+
+    /** The token in a variable, or those in the file that a second variable names; null if there is neither. */
+    static @Nullable Tokens tokens(Map<String, String> variables, String name) {
+        String token = variables.get(name);
+        String file = variables.get(name + "_FILE");
+        if (token != null && file != null) {
+            throw new CommandFailure("only one of the variables " + name + " and " + name + "_FILE may be set");
+        }
+        try {
+            return token != null ? Tokens.of(token) : file != null ? Tokens.inFile(Path.of(file)) : null;
+        } catch (IllegalArgumentException e) {
+            throw new CommandFailure(name + ": " + e.getMessage());
+        }
     }
 
     /** Parses the address of an option, such as {@code 127.0.0.1:0} or {@code [::1]:0}. */

@@ -49,7 +49,7 @@ final class TableFetchCommand implements Callable<Integer> {
         Options.require("--deadline", deadline, 1, 3_600_000);
         long[] wanted = keys.stream().mapToLong(Long::longValue).toArray();
         try (Registry connected = registry.connect();
-                RowsClient client = new RowsClient(connected, trusted, registry.token())) {
+                RowsClient client = new RowsClient(connected, trusted, registry.tokens())) {
             Duration within = Duration.ofMillis(deadline);
             RowsClient.FetchedRows rows = any
                     ? client.fetchAny(registry.table(), wanted, within).join()

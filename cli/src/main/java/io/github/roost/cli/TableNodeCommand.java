@@ -22,7 +22,8 @@ import picocli.CommandLine.Option;
         description = {
             "Serves a table of generated rows to clients and coordinators of any process, until SIGTERM or Ctrl-C.",
             "Any address but a loopback one needs --certificate, --key and the environment variables"
-                    + " ROOST_TABLE_TOKEN, for clients, and ROOST_TABLE_ORDERS_TOKEN, for coordinators."
+                    + " ROOST_TABLE_TOKEN, for clients, and ROOST_TABLE_ORDERS_TOKEN, for coordinators; or the same"
+                    + " names with _FILE, of files with a token per line, which are read again when they change."
         })
 final class TableNodeCommand implements Callable<Integer> {
     private static final int MAX_ROWS = 10_000_000;
@@ -84,7 +85,7 @@ final class TableNodeCommand implements Callable<Integer> {
                 RegistryOptions.address("--listen", listen),
                 certificate,
                 key,
-                registry.token(),
+                registry.tokens(),
                 MAX_MESSAGE_BYTES,
                 MAX_REPLY_BYTES);
         ServiceNode.Settings settings = new ServiceNode.Settings(
@@ -93,7 +94,7 @@ final class TableNodeCommand implements Callable<Integer> {
                 new RowsServer.Seat(group, ordinal, of),
                 data,
                 options,
-                registry.ordersToken(),
+                registry.ordersTokens(),
                 advertise == null ? null : RegistryOptions.address("--advertise", advertise));
         CountDownLatch ended = new CountDownLatch(1);
         CountDownLatch closed = new CountDownLatch(1);

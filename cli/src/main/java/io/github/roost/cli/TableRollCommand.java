@@ -64,7 +64,7 @@ final class TableRollCommand implements Callable<Integer> {
                 Duration.ofSeconds(grace),
                 Duration.ofHours(1),
                 trusted,
-                registry.ordersToken(),
+                registry.ordersTokens(),
                 new Coordinator.Observer() {
                     @Override
                     public void told(String what) {

@@ -4,6 +4,7 @@ import io.github.roost.rows.service.Registry;
 import io.github.roost.rows.service.RowSource;
 import io.github.roost.rows.service.RowsNode;
 import io.github.roost.rows.service.RowsServer;
+import io.github.roost.rows.service.Tokens;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -33,7 +34,7 @@ public final class ServiceNode implements AutoCloseable {
      * @param seat the replica, and the part of it, that the server has
      * @param data folder of its data
      * @param options of the network server
-     * @param ordersToken the token of coordinators, or null for none
+     * @param ordersTokens those of coordinators, or null for none
      * @param advertised the address for clients, or null for the one it listens on
      */
     public record Settings(
@@ -42,7 +43,7 @@ public final class ServiceNode implements AutoCloseable {
             RowsServer.Seat seat,
             Path data,
             RowsServer.Options options,
-            @Nullable String ordersToken,
+            @Nullable Tokens ordersTokens,
             @Nullable InetSocketAddress advertised) {}
 
     /**
@@ -60,7 +61,7 @@ public final class ServiceNode implements AutoCloseable {
                     Map.of(settings.table, tables),
                     settings.options,
                     new RowsServer.Orders(
-                            registry, settings.seat, Map.of(settings.table, source), settings.ordersToken));
+                            registry, settings.seat, Map.of(settings.table, source), settings.ordersTokens));
             InetSocketAddress address = settings.advertised == null
                     ? server.address()
                     : new InetSocketAddress(

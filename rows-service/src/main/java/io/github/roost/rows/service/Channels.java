@@ -1,19 +1,27 @@
 package io.github.roost.rows.service;
 
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
 import io.grpc.Codec;
 import io.grpc.ConnectivityState;
 import io.grpc.DecompressorRegistry;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.GrpcSslContexts;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.shaded.io.netty.handler.ssl.SslContext;
 import io.grpc.stub.MetadataUtils;
+import io.grpc.util.AdvancedTlsX509TrustManager;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -41,7 +49,8 @@ final class Channels implements AutoCloseable {
     /** Null for no TLS. */
     private final @Nullable SslContext tls;
 
-    private final @Nullable String token;
+    private final @Nullable Tokens tokens;
+    private final ChangedFiles secrets;
     /** The encodings of answers that servers may use. */
     private final DecompressorRegistry encodings;
 
@@ -61,26 +70,42 @@ final class Channels implements AutoCloseable {
 
     /**
      * @param trusted PEM file of the trusted root certificates, or null for no TLS
-     * @param token the token that servers require, or null; without TLS it is sent to loopback addresses only
+     * @param tokens those that servers require, or null; without TLS they are sent to loopback addresses only
      * @param compressed whether servers compress their answers with gzip
      * @throws IllegalArgumentException if there are no certificates in the file
      */
-    Channels(@Nullable Path trusted, @Nullable String token, boolean compressed) {
-        this(trusted, token, compressed, System::nanoTime);
+    Channels(@Nullable Path trusted, @Nullable Tokens tokens, boolean compressed) {
+        this(trusted, tokens, compressed, System::nanoTime, new ChangedFiles());
     }
 
-    /** @param clock nanoseconds */
-    Channels(@Nullable Path trusted, @Nullable String token, boolean compressed, LongSupplier clock) {
+    /**
+     * @param clock nanoseconds
+     * @param secrets reads the certificates and tokens; closed with the connections
+     */
+    Channels(
+            @Nullable Path trusted,
+            @Nullable Tokens tokens,
+            boolean compressed,
+            LongSupplier clock,
+            ChangedFiles secrets) {
         this.clock = clock;
-        this.tls = trusted == null ? null : tls(trusted);
-        this.token = token;
+        this.secrets = secrets;
+        this.tokens = tokens;
         this.encodings = compressed ? PLAIN.with(new Codec.Gzip(), true) : PLAIN;
+        this.tls = trusted == null ? null : tls(trusted, secrets);
+        if (tokens != null) {
+            tokens.follow(secrets);
+        }
     }
 
-    private static SslContext tls(Path trusted) {
+    private static SslContext tls(Path trusted, ChangedFiles secrets) {
         try {
-            return GrpcSslContexts.forClient().trustManager(trusted.toFile()).build();
-        } catch (IOException | IllegalArgumentException e) {
+            AdvancedTlsX509TrustManager authorities =
+                    AdvancedTlsX509TrustManager.newBuilder().build();
+            secrets.follow(List.of(trusted), () -> authorities.updateTrustCredentials(trusted.toFile()));
+            return GrpcSslContexts.forClient().trustManager(authorities).build();
+        } catch (IOException | GeneralSecurityException | IllegalArgumentException e) {
+            secrets.close();
             throw new IllegalArgumentException("trusted must be a PEM file of certificates, got " + trusted, e);
         }
     }
@@ -121,7 +146,7 @@ final class Channels implements AutoCloseable {
         if (address.isUnresolved()) {
             throw unavailable("its address is not known: " + address);
         }
-        if (token != null && tls == null && !address.getAddress().isLoopbackAddress()) {
+        if (tokens != null && tls == null && !address.getAddress().isLoopbackAddress()) {
             throw unavailable("a token goes without TLS to loopback addresses only, not to " + address);
         }
         long now = clock.getAsLong();
@@ -148,17 +173,26 @@ final class Channels implements AutoCloseable {
         } else {
             builder.sslContext(tls);
         }
-        if (token != null) {
-            Metadata headers = new Metadata();
-            headers.put(RowsServer.TOKEN, token);
-            builder.intercept(MetadataUtils.newAttachHeadersInterceptor(headers));
+        if (tokens != null) {
+            builder.intercept(new TokenSender(tokens));
         }
         return builder.build();
+    }
+
+    /** Adds the token that is the first now to each request. */
+    private record TokenSender(Tokens tokens) implements ClientInterceptor {
+        @Override
+        public <Q, R> ClientCall<Q, R> interceptCall(MethodDescriptor<Q, R> method, CallOptions options, Channel next) {
+            Metadata headers = new Metadata();
+            headers.put(RowsServer.TOKEN, tokens.first());
+            return MetadataUtils.newAttachHeadersInterceptor(headers).interceptCall(method, options, next);
+        }
     }
 
     /** Closes all connections, and cancels calls in progress. */
     @Override
     public void close() {
+        secrets.close();
         connections.values().forEach(connection -> connection.channel.shutdownNow());
     }
 }

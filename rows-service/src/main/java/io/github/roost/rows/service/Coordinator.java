@@ -49,6 +49,7 @@ public final class Coordinator implements AutoCloseable {
     private static final int MAX_LOOKS = 20;
 
     private static final long PAUSE_AFTER_FAILURE_MILLIS = 500;
+    private static final long MAX_PAUSE_MILLIS = 30_000;
     /** The interval of looks at the servers while one of them does an order. */
     private static final long WATCH_MILLIS = 250;
 
@@ -63,6 +64,8 @@ public final class Coordinator implements AutoCloseable {
     private final Channels channels;
     /** The lines for the observer since a server last did something, so that each wait is reported once. */
     private final Set<String> told = new HashSet<>();
+    /** Orders that failed since the last one that succeeded. */
+    private int failures;
 
     /**
      * The options of a coordinator.
@@ -72,7 +75,7 @@ public final class Coordinator implements AutoCloseable {
      * @param grace for how long it must have been complete there; longer than the deadline of any client's batch
      * @param loadDeadline the deadline of a server's load of a version
      * @param trusted PEM file of the trusted root certificates, or null for no TLS
-     * @param token the token that servers require of orders, or null for none; without TLS it is sent to loopback addresses only
+     * @param tokens those that servers require of orders, or null for none; without TLS they are sent to loopback addresses only
      * @param observer receives the coordinator's observations and actions, on its thread
      */
     public record Options(
@@ -80,7 +83,7 @@ public final class Coordinator implements AutoCloseable {
             Duration grace,
             Duration loadDeadline,
             @Nullable Path trusted,
-            @Nullable String token,
+            @Nullable Tokens tokens,
             Observer observer) {
         /**
          * Options for servers on the same machine: two groups, a grace of ten seconds, a load deadline of an hour, no TLS, no token.
@@ -89,13 +92,6 @@ public final class Coordinator implements AutoCloseable {
          */
         public static Options onLoopback() {
             return new Options(2, Duration.ofSeconds(10), Duration.ofHours(1), null, null, new Observer() {});
-        }
-
-        /** Omits the token, which is a secret. */
-        @Override
-        public String toString() {
-            return "Options[minGroups=" + minGroups + ", grace=" + grace + ", loadDeadline=" + loadDeadline + ", tls="
-                    + (trusted != null) + ", token=" + (token != null) + "]";
         }
     }
 
@@ -128,7 +124,7 @@ public final class Coordinator implements AutoCloseable {
         this.registry = registry;
         this.table = table;
         this.options = options;
-        this.channels = new Channels(options.trusted, options.token, false);
+        this.channels = new Channels(options.trusted, options.tokens, false);
     }
 
     /**
@@ -446,6 +442,7 @@ public final class Coordinator implements AutoCloseable {
     private void order(String server, Order order, Duration deadline, String done) throws InterruptedException {
         try {
             awaitWatching(ask(server, order, deadline), order.term());
+            failures = 0;
             told.clear();
             tell("server " + server + " " + done);
         } catch (ExecutionException e) {
@@ -453,9 +450,20 @@ public final class Coordinator implements AutoCloseable {
             if (isFinal(status)) {
                 throw refused(server, status);
             }
-            tell("server " + server + " could not: " + status.getCode() + ", " + status.getDescription());
-            Thread.sleep(PAUSE_AFTER_FAILURE_MILLIS);
+            long pause = pauseMillis(failures++);
+            tell("server " + server + " could not: " + status.getCode() + ", " + status.getDescription()
+                    + "; next try in " + pause + " ms");
+            Thread.sleep(pause);
         }
+    }
+
+    /**
+     * The pause after a failed order: doubled each time, since a load may read the whole source before it fails.
+     *
+     * @param failures the orders that failed before it, since the last one that succeeded
+     */
+    static long pauseMillis(int failures) {
+        return Math.min(MAX_PAUSE_MILLIS, PAUSE_AFTER_FAILURE_MILLIS << Math.min(failures, 16));
     }
 
     /** Waits for an order, and meanwhile reports the memory that it takes at the servers. */

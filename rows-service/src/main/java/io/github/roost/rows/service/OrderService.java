@@ -48,8 +48,8 @@ final class OrderService implements AutoCloseable {
     }
 
     @Nullable
-    String token() {
-        return options.token();
+    Tokens tokens() {
+        return options.tokens();
     }
 
     ServerServiceDefinition definition() {

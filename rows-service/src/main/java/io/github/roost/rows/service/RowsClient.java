@@ -45,28 +45,28 @@ public final class RowsClient implements AutoCloseable {
      * Creates a client.
      *
      * @param registry lists the servers
-     * @param trusted PEM file of the trusted root certificates, or null for no TLS
-     * @param token the token that servers require, or null for none; without TLS it is sent to loopback addresses only, and
+     * @param trusted PEM file of the trusted root certificates, which is read again within seconds after it has changed; null for no TLS
+     * @param tokens those that servers require, or null for none; without TLS they are sent to loopback addresses only, and
      *     servers at other addresses are not used
      * @throws IllegalArgumentException if there are no certificates in the file
      */
-    public RowsClient(Registry registry, @Nullable Path trusted, @Nullable String token) {
-        this(registry, trusted, token, false);
+    public RowsClient(Registry registry, @Nullable Path trusted, @Nullable Tokens tokens) {
+        this(registry, trusted, tokens, false);
     }
 
     /**
      * Creates a client whose servers may compress their answers.
      *
      * @param registry lists the servers
-     * @param trusted PEM file of the trusted root certificates, or null for no TLS
-     * @param token the token that servers require, or null for none; without TLS it is sent to loopback addresses only, and
+     * @param trusted PEM file of the trusted root certificates, which is read again within seconds after it has changed; null for no TLS
+     * @param tokens those that servers require, or null for none; without TLS they are sent to loopback addresses only, and
      *     servers at other addresses are not used
      * @param compressed whether servers compress their answers with gzip, which takes CPU time of both sides and pays off where the network is the
      *     bottleneck and rows compress well. Requests are never compressed, and limits apply to the size before compression
      * @throws IllegalArgumentException if there are no certificates in the file
      */
-    public RowsClient(Registry registry, @Nullable Path trusted, @Nullable String token, boolean compressed) {
-        this.channels = new Channels(trusted, token, compressed);
+    public RowsClient(Registry registry, @Nullable Path trusted, @Nullable Tokens tokens, boolean compressed) {
+        this.channels = new Channels(trusted, tokens, compressed);
         this.resources =
                 new Fetch.Resources(channels, retries, new HedgePolicy(), counters, ConcurrentHashMap.newKeySet());
         this.watch = registry.watch(this::setServers);

@@ -19,6 +19,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -30,6 +31,7 @@ import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.BiFunction;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -70,6 +72,8 @@ public final class RowsNode implements AutoCloseable {
     private long term;
     /** Written under {@link #showing}. */
     private volatile ServerView view;
+    /** Guarded by {@link #showing}. */
+    private final List<Consumer<ServerView>> watchers = new ArrayList<>();
 
     /** The version that is being loaded; null for none. Written under the lock of this. */
     private volatile @Nullable Loading loading;
@@ -222,6 +226,21 @@ public final class RowsNode implements AutoCloseable {
     private void show(Map<Long, Served> versions) {
         synchronized (showing) {
             view = new ServerView(server, view.sequence() + 1, versions);
+            watchers.forEach(watcher -> watcher.accept(view));
+        }
+    }
+
+    /** Tells a watcher, which must not block, the view now and whenever it has changed. */
+    void watch(Consumer<ServerView> watcher) {
+        synchronized (showing) {
+            watchers.add(watcher);
+            watcher.accept(view);
+        }
+    }
+
+    void unwatch(Consumer<ServerView> watcher) {
+        synchronized (showing) {
+            watchers.remove(watcher);
         }
     }
 

@@ -9,20 +9,27 @@ import io.grpc.ServerInterceptor;
 import io.grpc.ServerInterceptors;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
+import io.grpc.netty.shaded.io.grpc.netty.GrpcSslContexts;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.netty.shaded.io.netty.handler.ssl.SslContext;
+import io.grpc.netty.shaded.io.netty.handler.ssl.SslContextBuilder;
+import io.grpc.util.AdvancedTlsX509KeyManager;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.security.MessageDigest;
+import java.security.GeneralSecurityException;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Serves tables by gRPC: one method fetches rows of one shard of one version, without an object per row; another, which is optional, takes a
- * coordinator's orders. No gRPC reflection, no other service. Thread-safe.
+ * coordinator's orders. gRPC's health service answers without a token: {@code SERVING} for the empty name, and for a table's name once a version of it
+ * is loaded. No reflection, no other service. A certificate and its key are read again within seconds after both have changed. Thread-safe.
  */
 public final class RowsServer implements AutoCloseable {
     static final Metadata.Key<String> TOKEN = Metadata.Key.of("roost-token", Metadata.ASCII_STRING_MARSHALLER);
@@ -34,20 +41,29 @@ public final class RowsServer implements AutoCloseable {
     /** The minimum interval between a client's keep-alive pings. */
     private static final long KEEP_ALIVE_SECONDS = 5;
 
-    private static final int MIN_TOKEN = 16;
-
     private final FetchService fetches;
     private final @Nullable OrderService orders;
+    private final ServerHealth health;
+    private final ChangedFiles secrets;
     private final Server server;
 
-    private RowsServer(FetchService fetches, NettyServerBuilder builder, Options options, @Nullable OrderService orders)
+    private RowsServer(
+            FetchService fetches,
+            ServerHealth health,
+            ChangedFiles secrets,
+            NettyServerBuilder builder,
+            Options options,
+            @Nullable OrderService orders)
             throws IOException {
         this.fetches = fetches;
+        this.health = health;
+        this.secrets = secrets;
         this.orders = orders;
         if (orders != null) {
-            builder.addService(guarded(orders.definition(), orders.token()));
+            builder.addService(guarded(orders.definition(), orders.tokens(), options.tokens()));
         }
-        this.server = builder.addService(guarded(fetches.definition(), options.token()))
+        this.server = builder.addService(guarded(fetches.definition(), options.tokens(), null))
+                .addService(health.service())
                 .addTransportFilter(fetches.connections())
                 .addStreamTracerFactory(fetches.deadlines())
                 .directExecutor()
@@ -78,11 +94,11 @@ public final class RowsServer implements AutoCloseable {
      * @throws IllegalArgumentException if only one of fetches and orders needs a token, or both need the same: who may read may not give orders
      */
     public static RowsServer start(Map<String, RowsNode> tables, Options options, Orders orders) throws IOException {
-        boolean isOpen = options.token() == null && orders.token() == null;
+        boolean isOpen = options.tokens() == null && orders.tokens() == null;
         if (!isOpen
-                && (options.token() == null
-                        || orders.token() == null
-                        || options.token().equals(orders.token()))) {
+                && (options.tokens() == null
+                        || orders.tokens() == null
+                        || options.tokens().sharesOneWith(orders.tokens()))) {
             throw new IllegalArgumentException(
                     "fetches and orders must have a token each, and not the same, or neither");
         }
@@ -97,47 +113,57 @@ public final class RowsServer implements AutoCloseable {
                 .decompressorRegistry(Channels.PLAIN)
                 .maxConcurrentCallsPerConnection(MAX_CALLS)
                 .permitKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS);
-        if (options.certificate() != null && options.key() != null) {
-            builder.useTransportSecurity(
-                    options.certificate().toFile(), options.key().toFile());
+        ChangedFiles secrets = new ChangedFiles();
+        ServerHealth health = new ServerHealth(tables);
+        RowsServer started = null;
+        try {
+            if (options.certificate() != null && options.key() != null) {
+                builder.sslContext(tls(options.certificate(), options.key(), secrets));
+            }
+            Stream.of(options.tokens(), orders == null ? null : orders.tokens())
+                    .filter(Objects::nonNull)
+                    .forEach(tokens -> tokens.follow(secrets));
+            FetchService fetches = new FetchService(tables, options.maxReplyBytes());
+            started = new RowsServer(fetches, health, secrets, builder, options, orders);
+            return started;
+        } finally {
+            if (started == null) {
+                health.close();
+                secrets.close();
+            }
         }
-        return new RowsServer(new FetchService(tables, options.maxReplyBytes()), builder, options, orders);
     }
 
-    private static ServerServiceDefinition guarded(ServerServiceDefinition service, @Nullable String token) {
-        return token == null ? service : ServerInterceptors.intercept(service, new TokenCheck(token));
+    private static SslContext tls(Path certificate, Path key, ChangedFiles secrets) throws IOException {
+        AdvancedTlsX509KeyManager identity = new AdvancedTlsX509KeyManager();
+        try {
+            secrets.follow(
+                    List.of(certificate, key),
+                    () -> identity.updateIdentityCredentials(certificate.toFile(), key.toFile()));
+        } catch (GeneralSecurityException | IllegalArgumentException e) {
+            throw new IOException(
+                    "PEM files of a certificate and its key are needed, got " + certificate + " and " + key, e);
+        }
+        return GrpcSslContexts.configure(SslContextBuilder.forServer(identity)).build();
+    }
+
+    /** @param lesser tokens of a lesser right, which do not give this one, even if a file names one for both; null for none */
+    private static ServerServiceDefinition guarded(
+            ServerServiceDefinition service, @Nullable Tokens tokens, @Nullable Tokens lesser) {
+        return tokens == null ? service : ServerInterceptors.intercept(service, new TokenCheck(tokens, lesser));
     }
 
     /** Rejects requests without the right token. */
-    private record TokenCheck(byte[] token) implements ServerInterceptor {
-        TokenCheck(String token) {
-            this(token.getBytes(StandardCharsets.US_ASCII));
-        }
-
+    private record TokenCheck(Tokens tokens, @Nullable Tokens lesser) implements ServerInterceptor {
         @Override
         public <Q, R> ServerCall.Listener<Q> interceptCall(
                 ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
             String brought = headers.get(TOKEN);
-            // A constant-time comparison, so that its duration does not reveal a matching prefix.
-            if (brought != null && MessageDigest.isEqual(token, brought.getBytes(StandardCharsets.US_ASCII))) {
+            if (brought != null && tokens.accept(brought) && !(lesser != null && lesser.accept(brought))) {
                 return next.startCall(call, headers);
             }
             call.close(Status.UNAUTHENTICATED.withDescription("the token is missing or wrong"), new Metadata());
             return new ServerCall.Listener<>() {};
-        }
-    }
-
-    private static void requireToken(@Nullable String token) {
-        if (token == null) {
-            return;
-        }
-        if (token.length() < MIN_TOKEN) {
-            throw new IllegalArgumentException(
-                    "token must have " + MIN_TOKEN + " characters or more, got " + token.length());
-        }
-        // gRPC sends others as question marks, so that different tokens would be the same.
-        if (token.chars().anyMatch(character -> character < ' ' || character > '~')) {
-            throw new IllegalArgumentException("token must be of printable ASCII characters, got another");
         }
     }
 
@@ -156,6 +182,8 @@ public final class RowsServer implements AutoCloseable {
      */
     @Override
     public void close() {
+        health.close();
+        secrets.close();
         server.shutdown();
         if (orders != null) {
             orders.close();
@@ -178,7 +206,7 @@ public final class RowsServer implements AutoCloseable {
      * @param address the address to listen on; port 0 for any free port. An address other than loopback requires TLS and a token
      * @param certificate PEM file of the server's certificate chain, or null for no TLS
      * @param key PEM file of its private key, or null for no TLS
-     * @param token the token that requests must carry, 16 characters or more, or null for none
+     * @param tokens those that requests must carry one of, or null for none
      * @param maxMessageBytes the maximum size of a request, from 1,024 to 2^30
      * @param maxReplyBytes the maximum size of the rows of an answer, from 1,024 to 2^28, the maximum that clients accept; a quarter of the heap's
      *     maximum size if that is less, which is the most that all answers in flight take together
@@ -187,7 +215,7 @@ public final class RowsServer implements AutoCloseable {
             InetSocketAddress address,
             @Nullable Path certificate,
             @Nullable Path key,
-            @Nullable String token,
+            @Nullable Tokens tokens,
             int maxMessageBytes,
             int maxReplyBytes) {
         /** The default maximum size of the rows of an answer, and the maximum that clients accept. */
@@ -198,7 +226,7 @@ public final class RowsServer implements AutoCloseable {
          * Checks the arguments.
          *
          * @throws IllegalArgumentException if the address is not loopback and TLS or the token is missing, or the address is unresolved; if only one of
-         *     certificate and key is given; if the token is too short; or if a limit is out of range
+         *     certificate and key is given; or if a limit is out of range
          */
         public Options {
             Vectors.requireRange("maxMessageBytes", maxMessageBytes, 1_024, 1 << 30);
@@ -206,11 +234,10 @@ public final class RowsServer implements AutoCloseable {
             if ((certificate == null) != (key == null)) {
                 throw new IllegalArgumentException("certificate and key must be given together, got one of them");
             }
-            requireToken(token);
             if (address.getAddress() == null) {
                 throw new IllegalArgumentException("address must be known, got " + address);
             }
-            if (!address.getAddress().isLoopbackAddress() && (certificate == null || token == null)) {
+            if (!address.getAddress().isLoopbackAddress() && (certificate == null || tokens == null)) {
                 throw new IllegalArgumentException(
                         "address must be a loopback address without a certificate and a token, got " + address);
             }
@@ -231,13 +258,6 @@ public final class RowsServer implements AutoCloseable {
                     USUAL_MESSAGE_BYTES,
                     USUAL_REPLY_BYTES);
         }
-
-        /** Omits the token, which is a secret. */
-        @Override
-        public String toString() {
-            return "Options[address=" + address + ", tls=" + (certificate != null) + ", token=" + (token != null)
-                    + ", maxMessageBytes=" + maxMessageBytes + ", maxReplyBytes=" + maxReplyBytes + "]";
-        }
     }
 
     /**
@@ -246,27 +266,16 @@ public final class RowsServer implements AutoCloseable {
      * @param registry is asked before each load or unload whether the order's coordinator is in charge; the caller closes it after the server
      * @param seat the replica, and the part of it, that the server holds
      * @param sources the sources of rows, by table name; each is used by one thread at a time
-     * @param token the token that orders must carry, 16 characters or more, or null for none
+     * @param tokens those that orders must carry one of, or null for none; one that requests may carry, too, gives no right to order
      */
     public record Orders(
             Registry registry,
             Seat seat,
             Map<String, RowSource> sources,
-            @Nullable String token) {
-        /**
-         * Copies the map.
-         *
-         * @throws IllegalArgumentException if the token is too short
-         */
+            @Nullable Tokens tokens) {
+        /** Copies the map. */
         public Orders {
             sources = Map.copyOf(sources);
-            requireToken(token);
-        }
-
-        /** Omits the token, which is a secret. */
-        @Override
-        public String toString() {
-            return "Orders[seat=" + seat + ", sources=" + sources.keySet() + ", token=" + (token != null) + "]";
         }
     }
 

@@ -22,7 +22,7 @@ class ChannelsTest {
         AtomicLong clock = new AtomicLong();
         AtomicInteger tries = new AtomicInteger();
         try (ServerSocket closing = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-                Channels channels = new Channels(null, null, false, clock::get)) {
+                Channels channels = new Channels(null, null, false, clock::get, new ChangedFiles())) {
             Thread.startVirtualThread(() -> {
                 try {
                     while (true) {

@@ -24,6 +24,7 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -124,7 +125,7 @@ class CoordinatorTest {
         return coordinator(ITEMS, null);
     }
 
-    private Coordinator coordinator(String table, @Nullable String token) {
+    private Coordinator coordinator(String table, @Nullable Tokens token) {
         return new Coordinator(
                 registry,
                 table,
@@ -366,13 +367,21 @@ class CoordinatorTest {
             }
         });
         assertThat(log.poll(30, TimeUnit.SECONDS))
-                .isEqualTo("server a could not: ABORTED, java.lang.NoClassDefFoundError: example/Rows");
+                .isEqualTo(
+                        "server a could not: ABORTED, java.lang.NoClassDefFoundError: example/Rows; next try in 500 ms");
         member.rows.failure = new IOException("no such rows");
         member.rows.error = null;
-        assertThat(log.take()).isEqualTo("server a could not: ABORTED, no such rows");
+        assertThat(log.take()).isEqualTo("server a could not: ABORTED, no such rows; next try in 1000 ms");
         member.rows.failure = null;
         roll.join();
         assertHas(member, 1, all(3));
+    }
+
+    @Test
+    void loadsThatFailAreTriedLessAndLessOften() {
+        assertThat(LongStream.range(0, 8).map(failures -> Coordinator.pauseMillis((int) failures)))
+                .containsExactly(500L, 1_000L, 2_000L, 4_000L, 8_000L, 16_000L, 30_000L, 30_000L);
+        assertThat(Coordinator.pauseMillis(Integer.MAX_VALUE)).isEqualTo(30_000);
     }
 
     @Test
@@ -474,7 +483,7 @@ class CoordinatorTest {
         second.server.close();
         InetSocketAddress anywhere = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         RowsServer.Options ofStrangers =
-                new RowsServer.Options(anywhere, null, null, "another token of 16", 1 << 20, 1 << 20);
+                new RowsServer.Options(anywhere, null, null, Tokens.of("another token of 16"), 1 << 20, 1 << 20);
         try (RowsServer refusing = RowsServer.start(Map.of(ITEMS, second.node), ofStrangers);
                 Registry.Registration _ = registry.register("b", refusing.address());
                 RowsClient client = new RowsClient(registry)) {
@@ -547,7 +556,7 @@ class CoordinatorTest {
         Member member = new Member("a", RowsServer.Seat.whole(0));
         registry.register("misspelt", InetSocketAddress.createUnresolved("no-such-host.invalid", 7));
         registry.register("other", new InetSocketAddress(InetAddress.getByAddress(new byte[] {10, 1, 2, 3}), 7));
-        try (Coordinator coordinator = coordinator(ITEMS, "0123456789abcdef")) {
+        try (Coordinator coordinator = coordinator(ITEMS, Tokens.of("0123456789abcdef"))) {
             coordinator.roll(1, 3);
         }
         assertHas(member, 1, all(3));

@@ -7,14 +7,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.roost.rows.Column;
 import io.github.roost.rows.RowWriter;
 import io.github.roost.rows.Schema;
+import io.github.roost.testkit.Await;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.grpc.health.v1.HealthCheckRequest;
+import io.grpc.health.v1.HealthGrpc;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -33,8 +38,9 @@ import org.junit.jupiter.api.io.TempDir;
 @SuppressWarnings("NullAway.Init")
 class TlsTest {
     private static final String ITEMS = "items";
-    private static final String TOKEN = "0123456789abcdef";
-    private static final String ORDERS_TOKEN = "orders-0123456789";
+    private static final Tokens TOKEN = Tokens.of("0123456789abcdef");
+    private static final Tokens ORDERS_TOKEN = Tokens.of("orders-0123456789");
+    private static final Tokens WRONG = Tokens.of("0123456789abcdeg");
     private static final Duration LONG = Duration.ofSeconds(30);
     private static final Duration SHORT = Duration.ofSeconds(3);
 
@@ -83,14 +89,14 @@ class TlsTest {
         registry.close();
     }
 
-    private Coordinator coordinator(@Nullable Path trusted, @Nullable String token) {
+    private Coordinator coordinator(@Nullable Path trusted, @Nullable Tokens token) {
         return new Coordinator(
                 registry,
                 ITEMS,
                 new Coordinator.Options(1, Duration.ZERO, LONG, trusted, token, new Coordinator.Observer() {}));
     }
 
-    private RowsClient.FetchedRows fetch(@Nullable Path trusted, @Nullable String token, Duration deadline) {
+    private RowsClient.FetchedRows fetch(@Nullable Path trusted, @Nullable Tokens token, Duration deadline) {
         try (RowsClient client = new RowsClient(registry, trusted, token)) {
             return client.fetch(ITEMS, new long[] {1}, deadline).join();
         }
@@ -108,7 +114,7 @@ class TlsTest {
 
     @Test
     void aWrongTokenIsRefusedAndNamedAsSuch() {
-        for (String token : new String[] {"0123456789abcdeg", null, ORDERS_TOKEN}) {
+        for (Tokens token : new Tokens[] {WRONG, null, ORDERS_TOKEN}) {
             assertThatThrownBy(() -> fetch(own.certificate(), token, LONG))
                     .cause()
                     .isInstanceOfSatisfying(StatusRuntimeException.class, e -> {
@@ -116,7 +122,7 @@ class TlsTest {
                         assertThat(e.getStatus().getDescription()).isEqualTo("the token is missing or wrong");
                     });
         }
-        for (String token : new String[] {"0123456789abcdeg", null, TOKEN}) {
+        for (Tokens token : new Tokens[] {WRONG, null, TOKEN}) {
             try (Coordinator coordinator = coordinator(own.certificate(), token)) {
                 assertThatThrownBy(() -> coordinator.roll(1, 1))
                         .isInstanceOf(IllegalArgumentException.class)
@@ -128,7 +134,7 @@ class TlsTest {
 
     @Test
     void aReadersTokenIsNoCoordinators() {
-        for (String ofOrders : new String[] {null, TOKEN}) {
+        for (Tokens ofOrders : new Tokens[] {null, TOKEN}) {
             assertThatThrownBy(() -> RowsServer.start(
                             Map.of(ITEMS, node),
                             new RowsServer.Options(
@@ -137,11 +143,56 @@ class TlsTest {
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessage("fetches and orders must have a token each, and not the same, or neither");
         }
-        assertThatThrownBy(() -> new RowsServer.Orders(registry, RowsServer.Seat.whole(0), Map.of(), "short"))
-                .hasMessage("token must have 16 characters or more, got 5");
-        assertThatThrownBy(() ->
-                        new RowsServer.Orders(registry, RowsServer.Seat.whole(0), Map.of(), "пароль-координатора"))
+        assertThatThrownBy(() -> Tokens.of("short")).hasMessage("token must have 16 characters or more, got 5");
+        assertThatThrownBy(() -> Tokens.of("пароль-координатора"))
                 .hasMessage("token must be of printable ASCII characters, got another");
+    }
+
+    @Test
+    void aRenewedCertificateIsServedWithoutARestart() throws Exception {
+        Path before = Files.copy(own.certificate(), folder.resolve("before.pem"));
+        assertThat(isAnswered(before)).isTrue();
+        Pem next = Pem.of(folder, "next");
+        // The key first: until the certificate is there, too, both old ones are served.
+        Files.copy(next.key(), own.key(), StandardCopyOption.REPLACE_EXISTING);
+        Files.copy(next.certificate(), own.certificate(), StandardCopyOption.REPLACE_EXISTING);
+        Await.until(() -> isAnswered(next.certificate()));
+        assertThat(isAnswered(before)).isFalse();
+    }
+
+    @Test
+    void anAuthorityThatIsAddedIsTrustedWithoutARestart() throws Exception {
+        Path trusted = folder.resolve("trusted.pem");
+        Files.copy(Pem.of(folder, "other").certificate(), trusted);
+        try (ChangedFiles secrets = new ChangedFiles(20);
+                Channels channels = new Channels(trusted, TOKEN, false, System::nanoTime, secrets)) {
+            assertThat(isAnswered(channels)).isFalse();
+            Files.writeString(trusted, "no certificate");
+            Files.copy(own.certificate(), trusted, StandardCopyOption.REPLACE_EXISTING);
+            Await.until(() -> isAnswered(channels));
+        }
+    }
+
+    /** Whether a client that connects for the first time is answered. */
+    private boolean isAnswered(Path trusted) {
+        try (Channels channels = new Channels(trusted, TOKEN, false)) {
+            return isAnswered(channels);
+        }
+    }
+
+    /** Whether a new connection is answered. */
+    private boolean isAnswered(Channels channels) {
+        channels.setServers(Map.of());
+        channels.setServers(Map.of("a", server.address()));
+        try {
+            HealthGrpc.newBlockingStub(channels.to("a"))
+                    .withDeadlineAfter(20, TimeUnit.SECONDS)
+                    .check(HealthCheckRequest.getDefaultInstance());
+            return true;
+        } catch (StatusRuntimeException e) {
+            assertThat(e.getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+            return false;
+        }
     }
 
     @Test

@@ -79,8 +79,8 @@ public final class EtcdRegistry implements Registry {
 
     private final List<URI> endpoints;
     private final Duration lease;
-    /** Null for connections without TLS. */
-    private final @Nullable Tls tls;
+    private final boolean isEncrypted;
+    private final Options options;
     /** Distinguishes entries of this process from entries of other processes. */
     private final String owner = UUID.randomUUID().toString();
 
@@ -103,23 +103,24 @@ public final class EtcdRegistry implements Registry {
     private volatile Map<String, InetSocketAddress> told = Map.of();
     private volatile boolean isClosed;
 
-    private EtcdRegistry(List<URI> endpoints, Duration lease, @Nullable Tls tls) {
+    private EtcdRegistry(List<URI> endpoints, boolean isEncrypted, Options options) {
         this.endpoints = endpoints;
-        this.lease = lease;
-        this.tls = tls;
+        this.lease = options.lease;
+        this.isEncrypted = isEncrypted;
+        this.options = options;
         this.client = newClient();
     }
 
     /**
-     * Connects to etcd, with the {@linkplain #DEFAULT_LEASE default lease}; to {@code https} endpoints with {@link Tls#DEFAULT}.
+     * Connects to etcd with {@link Options#DEFAULT}.
      *
      * @param endpoints for example {@code http://127.0.0.1:2379}
      * @return the registry; the caller closes it
-     * @throws IllegalArgumentException as {@link #connect(List, Duration, Tls)}
+     * @throws IllegalArgumentException as {@link #connect(List, Options)}
      * @throws UncheckedIOException if etcd does not answer
      */
     public static EtcdRegistry connect(List<URI> endpoints) {
-        return connect(endpoints, DEFAULT_LEASE, Tls.DEFAULT);
+        return connect(endpoints, Options.DEFAULT);
     }
 
     /**
@@ -127,16 +128,14 @@ public final class EtcdRegistry implements Registry {
      *
      * @param endpoints 1 to 16 URIs, all {@code http} or all {@code https}, for example {@code http://127.0.0.1:2379}; the certificate of an
      *     {@code https} endpoint must be of its host
-     * @param lease how long a server stays registered after its process has ended, from 2 s to 1 h
-     * @param tls of connections to {@code https} endpoints; {@code http} endpoints need {@link Tls#DEFAULT}
+     * @param options lease, TLS, user and prefix of keys
      * @return the registry; the caller closes it
      * @throws IllegalArgumentException if there is no endpoint, one is not such a URI with a port, files are given for {@code http} endpoints, a
-     *     file of {@code tls} has no certificate or key, or the lease is out of range
-     * @throws UncheckedIOException if etcd does not answer, or is not trusted, or does not trust this process's certificate
+     *     file has no certificate or key, or a password would be sent without TLS to a host other than loopback
+     * @throws UncheckedIOException if etcd does not answer, or is not trusted, or does not trust this process's certificate, or refuses the user
      */
-    public static EtcdRegistry connect(List<URI> endpoints, Duration lease, Tls tls) {
+    public static EtcdRegistry connect(List<URI> endpoints, Options options) {
         Vectors.requireRange("endpoints", endpoints.size(), 1, 16);
-        Vectors.requireRange("lease seconds", lease.toSeconds(), 2, 3_600);
         String scheme = endpoints.getFirst().getScheme();
         for (URI endpoint : endpoints) {
             if (!("http".equals(endpoint.getScheme()) || "https".equals(endpoint.getScheme()))
@@ -150,10 +149,13 @@ public final class EtcdRegistry implements Registry {
             }
         }
         boolean encrypted = "https".equals(scheme);
-        if (!encrypted && !tls.equals(Tls.DEFAULT)) {
+        if (!encrypted && !options.tls.equals(Tls.DEFAULT)) {
             throw new IllegalArgumentException("endpoints must be https for TLS, got " + endpoints);
         }
-        EtcdRegistry registry = new EtcdRegistry(List.copyOf(endpoints), lease, encrypted ? tls : null);
+        if (!encrypted && options.user != null) {
+            requireLoopback(endpoints);
+        }
+        EtcdRegistry registry = new EtcdRegistry(List.copyOf(endpoints), encrypted, options);
         boolean done = false;
         try {
             registry.told = registry.servers(CONNECT_MILLIS);
@@ -165,6 +167,16 @@ public final class EtcdRegistry implements Registry {
         }
         registry.startKeeper();
         return registry;
+    }
+
+    private static void requireLoopback(List<URI> endpoints) {
+        for (URI endpoint : endpoints) {
+            InetSocketAddress address = new InetSocketAddress(endpoint.getHost(), endpoint.getPort());
+            if (address.isUnresolved() || !address.getAddress().isLoopbackAddress()) {
+                throw new IllegalArgumentException(
+                        "endpoint must be https or of a loopback address for a password, got " + endpoint);
+            }
+        }
     }
 
     private void startKeeper() {
@@ -182,8 +194,14 @@ public final class EtcdRegistry implements Registry {
                 .connectTimeout(Duration.ofMillis(CALL_MILLIS))
                 .keepaliveTime(Duration.ofSeconds(10))
                 .keepaliveTimeout(Duration.ofMillis(CALL_MILLIS));
-        if (tls != null) {
-            secure(builder, tls);
+        if (isEncrypted) {
+            secure(builder, options.tls);
+        }
+        if (options.user != null) {
+            builder.user(bytes(options.user.name)).password(bytes(options.user.password));
+        }
+        if (!options.prefix.isEmpty()) {
+            builder.namespace(bytes(options.prefix));
         }
         return builder.build();
     }
@@ -673,6 +691,96 @@ public final class EtcdRegistry implements Registry {
             LOG.debug("the lease ends by itself", e);
         } finally {
             client.close();
+        }
+    }
+
+    /**
+     * How a process uses etcd. Immutable.
+     *
+     * @param lease how long a server stays registered after its process has ended, from 2 s to 1 h
+     * @param tls of connections to {@code https} endpoints; {@code http} endpoints need {@link Tls#DEFAULT}
+     * @param user with rights to read and write the keys with the prefix, for an etcd with authentication; null for none. A password is sent only
+     *     over TLS or to loopback
+     * @param prefix begins all keys, for example {@code /team-a}, up to 1,000 characters; empty for none. Processes with different prefixes do not see
+     *     each other
+     */
+    public record Options(Duration lease, Tls tls, @Nullable User user, String prefix) {
+        /** {@link #DEFAULT_LEASE}, {@link Tls#DEFAULT}, no user, no prefix. */
+        public static final Options DEFAULT = new Options(DEFAULT_LEASE, Tls.DEFAULT, null, "");
+
+        /**
+         * Checks the arguments.
+         *
+         * @throws IllegalArgumentException if the lease or the prefix's length is out of range
+         */
+        public Options {
+            Vectors.requireRange("lease seconds", lease.toSeconds(), 2, 3_600);
+            Vectors.requireRange("characters of prefix", prefix.length(), 0, 1_000);
+        }
+
+        /**
+         * These options with another lease.
+         *
+         * @param now the lease
+         * @return the options
+         */
+        public Options withLease(Duration now) {
+            return new Options(now, tls, user, prefix);
+        }
+
+        /**
+         * These options with other files for TLS.
+         *
+         * @param now the files
+         * @return the options
+         */
+        public Options withTls(Tls now) {
+            return new Options(lease, now, user, prefix);
+        }
+
+        /**
+         * These options with another user.
+         *
+         * @param now the user, or null for none
+         * @return the options
+         */
+        public Options withUser(@Nullable User now) {
+            return new Options(lease, tls, now, prefix);
+        }
+
+        /**
+         * These options with another prefix of keys.
+         *
+         * @param now the prefix
+         * @return the options
+         */
+        public Options withPrefix(String now) {
+            return new Options(lease, tls, user, now);
+        }
+    }
+
+    /**
+     * A user of an etcd with authentication.
+     *
+     * @param name not empty
+     * @param password not empty
+     */
+    public record User(String name, String password) {
+        /**
+         * Checks the arguments.
+         *
+         * @throws IllegalArgumentException if one is empty
+         */
+        public User {
+            if (name.isEmpty() || password.isEmpty()) {
+                throw new IllegalArgumentException("user must have a name and a password, one is empty");
+            }
+        }
+
+        /** Omits the password, which is a secret. */
+        @Override
+        public String toString() {
+            return "User[" + name + "]";
         }
     }
 

@@ -49,8 +49,8 @@ class EtcdRegistryTest extends RegistryContract {
     @BeforeEach
     void start() throws Exception {
         etcd = LocalEtcd.start(folder.resolve("etcd"));
-        one = EtcdRegistry.connect(List.of(etcd.endpoint()), LEASE, EtcdRegistry.Tls.DEFAULT);
-        other = EtcdRegistry.connect(List.of(etcd.endpoint()), LEASE, EtcdRegistry.Tls.DEFAULT);
+        one = EtcdRegistry.connect(List.of(etcd.endpoint()), EtcdRegistry.Options.DEFAULT.withLease(LEASE));
+        other = EtcdRegistry.connect(List.of(etcd.endpoint()), EtcdRegistry.Options.DEFAULT.withLease(LEASE));
     }
 
     @AfterEach
@@ -82,7 +82,8 @@ class EtcdRegistryTest extends RegistryContract {
     void aServerWhoseProcessHasEndedIsForgottenWhenItsLeaseEnds() throws Exception {
         LinkedBlockingQueue<Map<String, InetSocketAddress>> told = new LinkedBlockingQueue<>();
         try (Registration watch = one.watch(told::add)) {
-            EtcdRegistry third = EtcdRegistry.connect(List.of(etcd.endpoint()), LEASE, EtcdRegistry.Tls.DEFAULT);
+            EtcdRegistry third =
+                    EtcdRegistry.connect(List.of(etcd.endpoint()), EtcdRegistry.Options.DEFAULT.withLease(LEASE));
             third.register("server 0", HERE);
             await(told, Map.of("server 0", HERE));
             third.abandon();
@@ -92,7 +93,8 @@ class EtcdRegistryTest extends RegistryContract {
 
     @Test
     void theSuccessorOfAServerThatWasKilledHasItsNameWhenTheLeaseHasEnded() {
-        EtcdRegistry third = EtcdRegistry.connect(List.of(etcd.endpoint()), LEASE, EtcdRegistry.Tls.DEFAULT);
+        EtcdRegistry third =
+                EtcdRegistry.connect(List.of(etcd.endpoint()), EtcdRegistry.Options.DEFAULT.withLease(LEASE));
         third.register("server 0", HERE);
         third.abandon();
         InetSocketAddress elsewhere = new InetSocketAddress(InetAddress.getLoopbackAddress(), 4_713);
@@ -164,8 +166,7 @@ class EtcdRegistryTest extends RegistryContract {
                     .hasMessageContaining("got " + wrong);
         }
         assertThatThrownBy(() -> EtcdRegistry.connect(List.of())).isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> EtcdRegistry.connect(
-                        List.of(etcd.endpoint()), Duration.ofMillis(1_999), EtcdRegistry.Tls.DEFAULT))
+        assertThatThrownBy(() -> EtcdRegistry.Options.DEFAULT.withLease(Duration.ofMillis(1_999)))
                 .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> EtcdRegistry.connect(List.of(URI.create("http://127.0.0.1:1"))))
                 .isInstanceOf(UncheckedIOException.class);

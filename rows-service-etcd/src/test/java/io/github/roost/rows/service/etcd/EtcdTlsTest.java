@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @SuppressWarnings("NullAway.Init")
 class EtcdTlsTest {
-    private static final Duration LEASE = Duration.ofSeconds(2);
+    private static final EtcdRegistry.Options DEFAULT = EtcdRegistry.Options.DEFAULT.withLease(Duration.ofSeconds(2));
 
     @TempDir
     private Path folder;
@@ -91,7 +91,7 @@ class EtcdTlsTest {
         List<EtcdRegistry> made = new ArrayList<>();
         Await.until(() -> {
             try {
-                return made.add(EtcdRegistry.connect(List.of(endpoint), LEASE, tls));
+                return made.add(EtcdRegistry.connect(List.of(endpoint), DEFAULT.withTls(tls)));
             } catch (UncheckedIOException e) {
                 assertThat(etcd.isAlive()).as(() -> e + ", etcd says: " + log()).isTrue();
                 return false;
@@ -115,8 +115,7 @@ class EtcdTlsTest {
             try (Registry.Registration there = registry.register("a", address);
                     EtcdRegistry reader = EtcdRegistry.connect(
                             List.of(endpoint),
-                            LEASE,
-                            new EtcdRegistry.Tls(own.certificate(), own.certificate(), own.key()))) {
+                            DEFAULT.withTls(new EtcdRegistry.Tls(own.certificate(), own.certificate(), own.key())))) {
                 assertThat(there).isNotNull();
                 assertThat(reader.servers()).containsExactly(Map.entry("a", address));
             }
@@ -128,7 +127,7 @@ class EtcdTlsTest {
                     new EtcdRegistry.Tls(other.certificate(), own.certificate(), own.key()));
             assertThat(strangers)
                     .allSatisfy(stranger -> assertThatThrownBy(
-                                    () -> EtcdRegistry.connect(List.of(endpoint), LEASE, stranger))
+                                    () -> EtcdRegistry.connect(List.of(endpoint), DEFAULT.withTls(stranger)))
                             .isInstanceOf(UncheckedIOException.class)
                             .hasMessageContaining(endpoint.toString()));
             assertThatThrownBy(
@@ -142,7 +141,7 @@ class EtcdTlsTest {
         try (EtcdRegistry registry = connectOnceStarted()) {
             assertThat(registry.servers()).isEmpty();
             EtcdRegistry.Tls tls = new EtcdRegistry.Tls(own.certificate(), own.certificate(), own.key());
-            assertThatThrownBy(() -> EtcdRegistry.connect(List.of(unnamed), LEASE, tls))
+            assertThatThrownBy(() -> EtcdRegistry.connect(List.of(unnamed), DEFAULT.withTls(tls)))
                     .isInstanceOf(UncheckedIOException.class)
                     .hasStackTraceContaining("127.0.0.2 found");
         }
@@ -158,13 +157,12 @@ class EtcdTlsTest {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("certificate and key must be given together");
         assertThatThrownBy(() -> EtcdRegistry.connect(
-                        List.of(endpoint), LEASE, new EtcdRegistry.Tls(null, own.key(), own.certificate())))
+                        List.of(endpoint), DEFAULT.withTls(new EtcdRegistry.Tls(null, own.key(), own.certificate()))))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining(own.key().toString());
         assertThatThrownBy(() -> EtcdRegistry.connect(
                         List.of(URI.create("http://127.0.0.1:1")),
-                        LEASE,
-                        new EtcdRegistry.Tls(own.certificate(), null, null)))
+                        DEFAULT.withTls(new EtcdRegistry.Tls(own.certificate(), null, null))))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("must be https for TLS");
         assertThatThrownBy(() -> EtcdRegistry.connect(List.of(endpoint, URI.create("http://127.0.0.1:1"))))

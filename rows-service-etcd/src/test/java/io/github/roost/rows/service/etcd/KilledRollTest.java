@@ -106,8 +106,8 @@ class KilledRollTest {
 
         public static void main(String[] arguments) throws Exception {
             String name = arguments[0];
-            try (EtcdRegistry registry =
-                            EtcdRegistry.connect(List.of(URI.create(arguments[3])), LEASE, EtcdRegistry.Tls.DEFAULT);
+            try (EtcdRegistry registry = EtcdRegistry.connect(
+                            List.of(URI.create(arguments[3])), EtcdRegistry.Options.DEFAULT.withLease(LEASE));
                     RowsNode node = RowsNode.open(name, Path.of(arguments[2]));
                     RowsServer server = RowsServer.start(
                             Map.of(ITEMS, node),
@@ -129,8 +129,8 @@ class KilledRollTest {
         private CoordinatorProcess() {}
 
         public static void main(String[] arguments) throws Exception {
-            try (EtcdRegistry registry =
-                            EtcdRegistry.connect(List.of(URI.create(arguments[0])), LEASE, EtcdRegistry.Tls.DEFAULT);
+            try (EtcdRegistry registry = EtcdRegistry.connect(
+                            List.of(URI.create(arguments[0])), EtcdRegistry.Options.DEFAULT.withLease(LEASE));
                     Coordinator coordinator = coordinator(registry, Duration.parse(arguments[2]), teller())) {
                 coordinator.roll(Long.parseLong(arguments[1]), shards(Long.parseLong(arguments[1])));
             }
@@ -304,7 +304,7 @@ class KilledRollTest {
     void start() throws Exception {
         assumeTrue(LocalEtcd.program().isPresent(), "needs etcd: apt-get install etcd-server");
         etcd = LocalEtcd.start(folder.resolve("etcd"));
-        registry = EtcdRegistry.connect(List.of(etcd.endpoint()), LEASE, EtcdRegistry.Tls.DEFAULT);
+        registry = EtcdRegistry.connect(List.of(etcd.endpoint()), EtcdRegistry.Options.DEFAULT.withLease(LEASE));
         for (int i = 0; i < SERVERS; i++) {
             servers.add(server(i));
         }
