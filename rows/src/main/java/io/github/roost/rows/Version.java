@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.function.LongPredicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -111,8 +112,8 @@ final class Version implements AutoCloseable {
         }
     }
 
-    /** Adds the rows of the current version whose keys are absent here; returns how many. */
-    long addOthersOf(Version current, Supplier<VersionedRows.Reader> readers) {
+    /** Adds the rows of the current version whose keys are wanted and absent here; returns how many. */
+    long addOthersOf(Version current, LongPredicate wanted, Supplier<VersionedRows.Reader> readers) {
         if (!current.schema().equals(schema())) {
             throw new IllegalArgumentException("the schema of version " + number + " must be that of the current one, "
                     + current.schema() + ", is " + schema());
@@ -120,11 +121,11 @@ final class Version implements AutoCloseable {
         long before = index().size();
         if (current.cold() != null) {
             try (VersionedRows.Reader reader = readers.get()) {
-                addRead(current, reader);
+                addRead(current, wanted, reader);
             }
         } else {
             current.index().forEach((key, place) -> {
-                if (isAbsent(key)) {
+                if (isAbsent(key) && wanted.test(key)) {
                     put(key, current.row(place));
                 }
             });
@@ -137,12 +138,12 @@ final class Version implements AutoCloseable {
     }
 
     /** Adds absent rows of a current version some of whose rows must be read from its file. */
-    private void addRead(Version current, VersionedRows.Reader reader) {
+    private void addRead(Version current, LongPredicate wanted, VersionedRows.Reader reader) {
         RowBatch rows = RowBatch.onHeap();
         long[] keys = new long[READ_AT_ONCE];
         int[] count = {0};
         current.index().forEach((key, place) -> {
-            if (isAbsent(key)) {
+            if (isAbsent(key) && wanted.test(key)) {
                 keys[count[0]++] = key;
             }
             if (count[0] == keys.length) {

@@ -4,6 +4,7 @@ import io.github.roost.neighborhash.NeighborHashMap;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -102,8 +103,21 @@ public final class VersionBuilder implements AutoCloseable {
      * @throws RowBatch.ColdReadException if a row cannot be read from the current version's file; some rows are added, and another call continues
      */
     public long putOthersOfCurrent() {
+        return putOthersOfCurrent(key -> true);
+    }
+
+    /**
+     * Adds the wanted rows of the table's current version, including upserts, whose keys were not added yet. Upserts wait meanwhile.
+     *
+     * @param wanted whether the row of a key is wanted
+     * @return the number of rows added
+     * @throws IllegalArgumentException as {@link #putOthersOfCurrent()}
+     * @throws IllegalStateException as {@link #putOthersOfCurrent()}
+     * @throws RowBatch.ColdReadException as {@link #putOthersOfCurrent()}
+     */
+    public long putOthersOfCurrent(LongPredicate wanted) {
         requireOpen();
-        return table.addTo(version);
+        return table.addTo(version, wanted);
     }
 
     /**

@@ -18,6 +18,7 @@ import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.LongPredicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -294,8 +295,8 @@ public final class VersionedRows implements AutoCloseable {
     }
 
     /** Adds the current version's rows whose keys are absent in the target; returns how many. */
-    synchronized long addTo(Version target) {
-        return target.addOthersOf(requireCurrent(), this::reader);
+    synchronized long addTo(Version target, LongPredicate wanted) {
+        return target.addOthersOf(requireCurrent(), wanted, this::reader);
     }
 
     /**

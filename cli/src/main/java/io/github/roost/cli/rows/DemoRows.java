@@ -9,7 +9,8 @@ import io.github.roost.rows.service.RowsClient;
 import io.github.roost.rows.service.Served;
 
 /**
- * Rows of 1 KB that contain their own key and version, so that a client can check a batch. Stateless.
+ * Rows of 1 KB that contain their own key and the version of their last change, so that a client can check a batch. A version changes a tenth of
+ * the rows. Stateless.
  *
  * @param rows of each version; keys are from 0 to {@code rows} - 1
  */
@@ -17,6 +18,8 @@ public record DemoRows(int rows) implements RowSource {
     private static final Schema SCHEMA =
             Schema.of(Column.ofLong("version"), Column.ofLong("key"), Column.ofBytes("value"));
     private static final int VALUE_BYTES = 1_024;
+    /** A version changes one row of so many. */
+    private static final int ROWS_PER_CHANGE = 10;
 
     /** The rows follow from their number and the version. */
     @Override
@@ -34,8 +37,26 @@ public record DemoRows(int rows) implements RowSource {
         RowWriter row = to.writer();
         byte[] value = new byte[VALUE_BYTES];
         for (long key = 0; key < rows; key++) {
-            to.put(key, row.setLong(0, version).setLong(1, key).setBytes(2, value));
+            to.put(key, row.setLong(0, lastChange(key, version)).setLong(1, key).setBytes(2, value));
         }
+    }
+
+    @Override
+    public boolean loadChanges(long from, long version, Served shards, Changes to) {
+        RowWriter row = to.writer();
+        byte[] value = new byte[VALUE_BYTES];
+        for (long key = 0; key < rows; key++) {
+            long changed = lastChange(key, version);
+            if (changed > from) {
+                to.put(key, row.setLong(0, changed).setLong(1, key).setBytes(2, value));
+            }
+        }
+        return true;
+    }
+
+    /** The last version, up to one, that changed a row; the first has all rows. */
+    private static long lastChange(long key, long version) {
+        return Math.max(1, version - Math.floorMod(version - key, ROWS_PER_CHANGE));
     }
 
     /** Whether these are the rows of these keys, in the version that the batch says. */
@@ -46,7 +67,7 @@ public record DemoRows(int rows) implements RowSource {
             }
             RowBatch batch = found.batch(i);
             int row = found.row(i);
-            if (batch.getLong(row, 0) != found.version() || batch.getLong(row, 1) != keys[i]) {
+            if (batch.getLong(row, 0) != lastChange(keys[i], found.version()) || batch.getLong(row, 1) != keys[i]) {
                 return false;
             }
         }

@@ -43,6 +43,41 @@ public interface RowSource {
      */
     void load(long version, Served shards, Sink to) throws IOException;
 
+    /**
+     * Puts what differs between two versions, so that a server that has the earlier one need not load all rows of the later one. A server asks only if
+     * both versions have a {@link #snapshot}, and it has the requested shards of the earlier one's.
+     *
+     * @param from the number of the earlier version
+     * @param version the number of the later version, of the same schema
+     * @param shards the requested shards of the later version
+     * @param to receives the rows that are new or differ, and the keys that are gone; other shards' are ignored. Where a key is both put and removed, the
+     *     row that was put counts
+     * @return whether the difference is known; if not, nothing may have been put, and the server calls {@link #load}
+     * @throws IOException if the difference cannot be read; then the version is not loaded
+     */
+    default boolean loadChanges(long from, long version, Served shards, Changes to) throws IOException {
+        return false;
+    }
+
+    /** Receives what differs between two versions. */
+    interface Changes extends Sink {
+        /**
+         * Removes a row of the earlier version, if it has one.
+         *
+         * @param key its key
+         */
+        void remove(long key);
+
+        /**
+         * Removes the row of a text of the earlier version, if it has one.
+         *
+         * @param keys the kind of key
+         * @param text the text
+         * @throws IllegalArgumentException if the row under its key is of another text
+         */
+        void remove(TextKeys keys, String text);
+    }
+
     /** Receives rows. */
     interface Sink {
         /**

@@ -6,9 +6,7 @@ import io.github.roost.core.SubmitOptions;
 import io.github.roost.io.BlockIo;
 import io.github.roost.neighborhash.NeighborHashMap;
 import io.github.roost.rows.RowBatch;
-import io.github.roost.rows.RowWriter;
 import io.github.roost.rows.Schema;
-import io.github.roost.rows.TextKeys;
 import io.github.roost.rows.VersionBuilder;
 import io.github.roost.rows.VersionedRows;
 import io.github.roost.vector.FileFormatException;
@@ -331,63 +329,83 @@ public final class RowsNode implements AutoCloseable {
 
     private Served seal(long version, Served served, RowSource source) throws IOException {
         deleteUnserved();
+        Served changed = sealChanges(version, served, source);
+        if (changed != null) {
+            return changed;
+        }
         String snapshot = source.snapshot(version);
         Schema schema = source.schema(version);
-        Content content = new Content();
+        Content content = snapshot == null ? new Content() : null;
         try (VersionBuilder building = table.begin(version, schema)) {
-            source.load(version, snapshot == null ? all(served) : served, new RowSource.Sink() {
-                private long rows;
-
-                @Override
-                public RowWriter writer() {
-                    return building.writer();
-                }
-
-                @Override
-                public void put(long key, RowWriter row) {
-                    if (snapshot == null) {
-                        content.add(key, row.row());
-                    }
-                    if (isHere(key)) {
-                        building.put(key, row);
-                        count();
-                    }
-                }
-
-                @Override
-                public void put(TextKeys keys, String text, RowWriter row) {
-                    long key = keys.set(row, text);
-                    if (snapshot == null) {
-                        content.add(key, row.row());
-                    }
-                    if (isHere(key)) {
-                        keys.put(building, text, row);
-                        count();
-                    }
-                }
-
-                private boolean isHere(long key) {
-                    return served.here().contains(NeighborHashMap.shard(key, served.shards()));
-                }
-
-                private void count() {
-                    if (++rows % ROWS_PER_COUNT == 0) {
-                        loading = new Loading(version, building.memoryBytes());
-                    }
-                }
-            });
-            loading = new Loading(version, building.memoryBytes());
-            String now = source.snapshot(version);
-            if (!Objects.equals(snapshot, now)) {
-                throw new IOException("the source must stay at snapshot " + snapshot + " of version " + version
-                        + " while it is read, is at " + now);
-            }
-            Served sealed = served.of(snapshot == null ? content.of(schema) : Content.of(snapshot));
-            requireContent(version, served.content(), sealed.content(), "the source of server " + server);
-            writeNote(version, sealed);
-            building.seal();
-            return sealed;
+            source.load(
+                    version,
+                    snapshot == null ? all(served) : served,
+                    new SourceRows(building, served, content, null, () -> count(building)));
+            return seal(building, served, content == null ? declared(snapshot) : content.of(schema), snapshot, source);
         }
+    }
+
+    /**
+     * Makes a version of the current one and of what its source says has changed since. Returns null if the source does not know that, or its current
+     * version is not the one here.
+     */
+    private @Nullable Served sealChanges(long version, Served served, RowSource source) throws IOException {
+        String snapshot = source.snapshot(version);
+        long from = table.current();
+        if (snapshot == null
+                || !hasRowsFor(served, from, source)
+                || !source.schema(version).equals(table.schema())) {
+            return null;
+        }
+        try (VersionBuilder building = table.begin(version, table.schema());
+                VersionedRows.Reader before = table.reader()) {
+            SourceRows changes = new SourceRows(building, served, null, before, () -> count(building));
+            if (!source.loadChanges(from, version, served, changes)) {
+                if (!changes.isEmpty()) {
+                    throw new IllegalStateException("the source must put no changes from version " + from + " to "
+                            + version + " that it does not know, put " + changes.puts());
+                }
+                return null;
+            }
+            long kept = building.putOthersOfCurrent(changes::stays);
+            LOG.info("version {}: {} rows from the source, {} of version {}", version, changes.puts(), kept, from);
+            return seal(building, served, declared(snapshot), snapshot, source);
+        } catch (RowBatch.ColdReadException damaged) {
+            LOG.warn("version {} cannot be read, so that version {} is loaded whole", from, version, damaged);
+            return null;
+        }
+    }
+
+    /** Whether a version here has the rows of the shards, from the source's snapshot. */
+    private boolean hasRowsFor(Served served, long from, RowSource source) throws IOException {
+        Served has = view.versions().get(from);
+        if (has == null || has.content() != declared(source.snapshot(from))) {
+            return false;
+        }
+        boolean isWhole = has.here().size() == has.shards();
+        boolean hasSame = has.shards() == served.shards() && has.here().containsAll(served.here());
+        return isWhole || hasSame;
+    }
+
+    private void count(VersionBuilder building) {
+        loading = new Loading(building.version(), building.memoryBytes());
+    }
+
+    private Served seal(
+            VersionBuilder building, Served served, long content, @Nullable String snapshot, RowSource source)
+            throws IOException {
+        long version = building.version();
+        count(building);
+        String now = source.snapshot(version);
+        if (!Objects.equals(snapshot, now)) {
+            throw new IOException("the source must stay at snapshot " + snapshot + " of version " + version
+                    + " while it is read, is at " + now);
+        }
+        requireContent(version, served.content(), content, "the source of server " + server);
+        Served sealed = served.of(content);
+        writeNote(version, sealed);
+        building.seal();
+        return sealed;
     }
 
     private static Served all(Served served) {
