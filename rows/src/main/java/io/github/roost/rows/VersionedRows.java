@@ -8,10 +8,13 @@ import io.github.roost.neighborhash.NeighborHashMap;
 import io.github.roost.neighborhash.spi.Readers;
 import io.github.roost.vector.FileFormatException;
 import io.github.roost.vector.Vectors;
+import io.github.roost.vector.file.WholeFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
@@ -275,15 +278,44 @@ public final class VersionedRows implements AutoCloseable {
      * @throws IOException if the folder cannot be read
      */
     public synchronized VersionBuilder begin(long version, Schema schema, long expectedRows) throws IOException {
-        live();
-        requireVersion(version);
+        requireNew(version);
         Vectors.requireRange("expectedRows", expectedRows, 0, MAX_EXPECTED);
-        if (begun.contains(version) || folder.sealed().contains(version)) {
-            throw new IllegalArgumentException("version must be new, got " + version + ", which is there already");
-        }
         Version empty = Version.empty(version, schema, expectedRows);
         begun.add(version);
         return new VersionBuilder(this, empty, folder.file(version));
+    }
+
+    /**
+     * Copies the file of a version that was sealed in another folder, perhaps on another machine. From then on it is durable; {@link #load} or {@link
+     * #publish} checks it and makes it readable.
+     *
+     * @param version its number there; not the number of a version that is sealed or begun here
+     * @param sealed its file, {@code version-N.roost}; must not change meanwhile
+     * @throws IllegalArgumentException if the number is out of range or taken
+     * @throws IOException if the file cannot be read or written; nothing has changed
+     */
+    public synchronized void copySealed(long version, Path sealed) throws IOException {
+        requireNew(version);
+        try (FileChannel from = FileChannel.open(sealed, StandardOpenOption.READ)) {
+            WholeFile.replace(folder.file(version), to -> {
+                long size = from.size();
+                for (long at = 0; at < size; ) {
+                    long copied = from.transferTo(at, size - at, to);
+                    if (copied <= 0) {
+                        throw new IOException(sealed + " must not change while it is copied");
+                    }
+                    at += copied;
+                }
+            });
+        }
+    }
+
+    private void requireNew(long version) throws IOException {
+        live();
+        requireVersion(version);
+        if (begun.contains(version) || folder.sealed().contains(version)) {
+            throw new IllegalArgumentException("version must be new, got " + version + ", which is there already");
+        }
     }
 
     private static void requireVersion(long version) {

@@ -4,6 +4,7 @@ import io.github.roost.rows.RowWriter;
 import io.github.roost.rows.Schema;
 import io.github.roost.rows.TextKeys;
 import java.io.IOException;
+import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,6 +43,20 @@ public interface RowSource {
      * @throws IOException if the rows cannot be read; then the version is not loaded
      */
     void load(long version, Served shards, Sink to) throws IOException;
+
+    /**
+     * A file with the rows of a version's requested shards, which was built once and is copied by each server that has them: the file
+     * {@code version-N.roost} of a version that was {@linkplain io.github.roost.rows.VersionBuilder#seal sealed} under the same number. A server asks
+     * only if the version has a {@link #snapshot}, and checks the file's checksums, but not its keys.
+     *
+     * @param version the version's number
+     * @param shards the requested shards
+     * @return the file, which must not change while it is copied; null if there is none
+     * @throws IOException if it cannot be had; then the version is not loaded
+     */
+    default @Nullable Path sealedFile(long version, Served shards) throws IOException {
+        return null;
+    }
 
     /**
      * Puts what differs between two versions, so that a server that has the earlier one need not load all rows of the later one. A server asks only if

@@ -319,16 +319,26 @@ public final class RowsNode implements AutoCloseable {
             }
             sealed = seal(version, served, source);
         }
-        if (table.current() == 0) {
-            table.publish(version);
-        } else {
-            table.load(version);
+        try {
+            if (table.current() == 0) {
+                table.publish(version);
+            } else {
+                table.load(version);
+            }
+        } catch (FileFormatException damaged) {
+            // Without the note, the next load reads the version from its source.
+            Files.deleteIfExists(noteFile(version));
+            throw damaged;
         }
         return sealed;
     }
 
     private Served seal(long version, Served served, RowSource source) throws IOException {
         deleteUnserved();
+        Served copied = copySealed(version, served, source);
+        if (copied != null) {
+            return copied;
+        }
         Served changed = sealChanges(version, served, source);
         if (changed != null) {
             return changed;
@@ -343,6 +353,20 @@ public final class RowsNode implements AutoCloseable {
                     new SourceRows(building, served, content, null, () -> count(building)));
             return seal(building, served, content == null ? declared(snapshot) : content.of(schema), snapshot, source);
         }
+    }
+
+    /** Copies a version's file, if its source has one. */
+    private @Nullable Served copySealed(long version, Served served, RowSource source) throws IOException {
+        long content = declared(source.snapshot(version));
+        Path file = content == 0 ? null : source.sealedFile(version, served);
+        if (file == null) {
+            return null;
+        }
+        requireContent(version, served.content(), content, "the source of server " + server);
+        Served sealed = served.of(content);
+        writeNote(version, sealed);
+        table.copySealed(version, file);
+        return sealed;
     }
 
     /**
