@@ -49,9 +49,6 @@ public final class RowsNode implements AutoCloseable {
     /** The maximum memory of a pooled fetcher: more is rarely needed, and there may be one fetcher per server thread. */
     private static final long MAX_KEPT_BYTES = 4 << 20;
 
-    /** Rows put between two updates of the memory of a version that is being built. */
-    private static final int ROWS_PER_COUNT = 4_096;
-
     private static final int MAX_NOTE_BYTES = 1 << 16;
     private static final String SEQUENCE = "sequence";
     private static final String CONTENT = "content ";
