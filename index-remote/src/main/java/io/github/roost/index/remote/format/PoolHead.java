@@ -61,6 +61,9 @@ public record PoolHead(
     public static final int LOST_AT = 560;
 
     public static final int MAX_LOST = 32;
+    /** A number that two mirrored pools have in common, 0 for a pool that is not mirrored. */
+    public static final int MIRROR_AT = LOST_AT + MAX_LOST * Long.BYTES;
+
     /** Two words per reader: its hold on an epoch. */
     public static final int READERS_AT = 1_024;
 

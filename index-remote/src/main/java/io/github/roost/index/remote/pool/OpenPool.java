@@ -241,6 +241,14 @@ public final class OpenPool implements AutoCloseable {
         return next.applyAsLong(expected);
     }
 
+    /**
+     * Reads a word that the caller is going to change. In a mirrored pool a process may have died after it changed one node's word: this gives
+     * both nodes the same word first. Blocks.
+     */
+    public long settled(long at) throws RemoteMemoryException {
+        return replace(at, word -> word);
+    }
+
     private MemorySegment wordBuffer() {
         MemorySegment pooled = wordBuffers.poll();
         return pooled != null ? pooled : arena.allocate(WORDS * (long) Long.BYTES, 8);
@@ -371,6 +379,11 @@ public final class OpenPool implements AutoCloseable {
 
     public RemoteMemory.Region region() {
         return region;
+    }
+
+    /** The timeout of transfers. */
+    public long timeoutNanos() {
+        return timeoutNanos;
     }
 
     public PoolHead head() {

@@ -126,12 +126,16 @@ public final class ReaderHold implements Runnable, AutoCloseable {
                     enrol();
                 }
             }
+        } catch (RemoteMemoryException unreachable) {
+            LOG.debug("a hold was not renewed", unreachable);
+        }
+        try {
             // Otherwise a beat that is older than the node's end would pass for a new one at the next search.
             pool.watch().look(pool.word(PoolHead.HEARTBEAT_AT), System.nanoTime());
             // Keeps a table without searches at the current epoch, so that older space becomes free.
             pool.refresh();
         } catch (RemoteMemoryException unreachable) {
-            LOG.debug("a hold was not renewed", unreachable);
+            LOG.debug("a pool was not looked at", unreachable);
         }
     }
 

@@ -97,12 +97,12 @@ final class PairPublication {
         }
         SpaceReservation filling = new SpaceReservation(found.at(), bytes);
         long root = pool.word(PoolHead.ROOT_AT);
-        long words = pool.word(PoolHead.tailsAt(built.pair(), next.generation()));
-        long slots = pool.word(PoolHead.slotsAt(built.pair(), next.generation()));
+        long words = pool.settled(PoolHead.tailsAt(built.pair(), next.generation()));
+        long slots = pool.settled(PoolHead.slotsAt(built.pair(), next.generation()));
         boolean abandoned = LogSlots.of(pool.word(PoolHead.slotsAt(built.pair(), tails.generation())))
                 .abandoned();
         // Not 0 if a writer was fenced off before it wrote to its space.
-        long left = pool.word(PoolHead.RESERVATION_AT);
+        long left = pool.settled(PoolHead.RESERVATION_AT);
         if (left != 0 && lost.size() == PoolHead.MAX_LOST) {
             return new Published.Refused("has lost space to writers in " + PoolHead.MAX_LOST
                     + " places, so it takes no more rebuilds: save a table of it to another file, and serve that");

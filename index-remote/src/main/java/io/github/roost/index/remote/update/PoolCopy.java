@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Copies a pool while it is searched and changed: first the words of one moment, then the blocks that they name, which do not change while their
- * epoch is held. Without a hold they may change once an epoch has begun: then copying fails. The copy has no node, readers or writers.
+ * epoch is held. Without a hold they may change once an epoch has begun: then copying fails. The copy has no node, readers or writers, and
+ * is not mirrored.
  */
 public final class PoolCopy {
     private static final int PIECE = 1 << 20;
@@ -83,7 +84,7 @@ public final class PoolCopy {
     }
 
     private void forCopy(MemorySegment words) {
-        for (int at : new int[] {PoolHead.TERM_AT, PoolHead.LEASE_AT, PoolHead.RESERVATION_AT}) {
+        for (int at : new int[] {PoolHead.TERM_AT, PoolHead.LEASE_AT, PoolHead.RESERVATION_AT, PoolHead.MIRROR_AT}) {
             words.set(LONG, at, 0);
         }
         words.asSlice(PoolHead.LOST_AT, PoolHead.MAX_LOST * (long) Long.BYTES).fill((byte) 0);

@@ -135,6 +135,12 @@ public final class PoolWriter implements AutoCloseable {
             WriterLease.Grant grant = lease.acquire();
             boolean ended = false;
             try {
+                if (grant != WriterLease.Grant.AGAIN) {
+                    // If this refuses, nothing was written: only the lease of a lost writer must be left to expire.
+                    ended = grant == WriterLease.Grant.FROM_OTHERS;
+                    requireNotMirrored();
+                    ended = false;
+                }
                 KnownPool now = upToDate(grant);
                 T answer;
                 try {
@@ -158,6 +164,16 @@ public final class PoolWriter implements AutoCloseable {
             }
         } finally {
             turn.unlock();
+        }
+    }
+
+    /** A mirrored region shows no mark, so this refuses a writer that has opened one node of two. */
+    private void requireNotMirrored() throws RemoteMemoryException {
+        if (pool.word(PoolHead.MIRROR_AT) != 0) {
+            throw new RemoteMemoryException(
+                    pool.region().name(),
+                    "is mirrored: it is changed together with its other node, or, if that is lost, by"
+                            + " MirroredMemory.alone");
         }
     }
 

@@ -97,6 +97,17 @@ final class WriterLease {
         mine = free;
     }
 
+    /** Raises the token of the lease, which is held, to another one if it is lower. */
+    void raiseTo(long token) throws RemoteMemoryException {
+        long next = token << 1 | HELD;
+        if (next > mine) {
+            if (pool.compareAndSet(PoolHead.LEASE_AT, mine, next) != mine) {
+                throw fenced();
+            }
+            mine = next;
+        }
+    }
+
     /** The exception for a writer that has lost the lease. */
     RemoteMemoryException.WriterFencedException fenced() {
         return new RemoteMemoryException.WriterFencedException(pool.region().name(), token());

@@ -60,7 +60,7 @@ final class WriterTakeover {
 
     /** Marks the space that a lost writer was filling as never to be used again, unless its epoch has begun. */
     void abandonReservation() throws RemoteMemoryException {
-        long word = pool.word(PoolHead.RESERVATION_AT);
+        long word = pool.settled(PoolHead.RESERVATION_AT);
         if (word == 0) {
             return;
         }
@@ -82,7 +82,7 @@ final class WriterTakeover {
     /** Whether the space is part of lost space now that it overlaps or continues: a writer lost again and again takes one word, not one each time. */
     private boolean joins(SpaceReservation filling) throws RemoteMemoryException {
         for (int i = 0; i < PoolHead.MAX_LOST; i++) {
-            long lost = pool.word(lostAt(i));
+            long lost = pool.settled(lostAt(i));
             if (lost != 0 && SpaceReservation.of(lost).touches(filling)) {
                 long joined = SpaceReservation.of(lost).joined(filling).word();
                 if (joined == lost || pool.compareAndSet(lostAt(i), lost, joined) == lost) {

@@ -198,7 +198,8 @@ class LostWritersTest {
     private static LongConsumer stopsAtFilling(CountDownLatch stopped, CountDownLatch release) {
         AtomicInteger times = new AtomicInteger();
         return offset -> {
-            if (offset == PoolHead.RESERVATION_AT && times.getAndIncrement() == 0) {
+            // The first is that of reading the word.
+            if (offset == PoolHead.RESERVATION_AT && times.getAndIncrement() == 1) {
                 stopped.countDown();
                 await(release);
             }

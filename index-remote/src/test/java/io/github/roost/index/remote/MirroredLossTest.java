@@ -1,0 +1,233 @@
+package io.github.roost.index.remote;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.roost.core.Orchestrator;
+import io.github.roost.testkit.ExactSearch;
+import io.github.roost.vector.Metric;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Random programs of changes, rebuilds and searches of a mirrored pool, in which a node, the writer or both are lost at one of the writes. Then
+ * each node that is left is opened alone and compared with a model.
+ */
+@Timeout(value = 10, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class MirroredLossTest {
+    private static final int ROWS = 80;
+    private static final int PARTITIONS = 4;
+    private static final int IDS = 2 * ROWS + 40;
+    private static final int K = 6;
+    /** Programs at once: most of their time they wait for leases. */
+    private static final int AT_ONCE = 8;
+
+    @TempDir
+    private static Path folder;
+
+    private static Orchestrator orchestrator;
+    private static float[][] rows;
+    private static float[][] others;
+
+    @BeforeAll
+    static void build() throws IOException {
+        orchestrator = Pools.orchestrator();
+        rows = Pools.rows(ROWS, 1);
+        others = Pools.rows(300, 2);
+        Pools.build(
+                orchestrator,
+                PartitionedIndex.builder()
+                        .partitions(PARTITIONS)
+                        .boundary(.2)
+                        .gap(1)
+                        .spare(6)
+                        .lease(Duration.ofMillis(50)),
+                rows,
+                folder.resolve("first"));
+        Files.copy(folder.resolve("first"), folder.resolve("second"));
+        RemoteMemory memory = RemoteMemory.mapped(folder);
+        new MirroredMemory(memory, memory, "second").open("first").close();
+    }
+
+    @AfterAll
+    static void close() {
+        orchestrator.close();
+    }
+
+    @Test
+    void whatIsAcknowledgedSurvivesTheLossOfANodeAtAnyWrite() throws Exception {
+        runPrograms(1, 120);
+    }
+
+    @Tag("stress")
+    @Test
+    void whatIsAcknowledgedSurvivesTheLossOfANodeInThousandsOfPrograms() throws Exception {
+        runPrograms(100_000, 3_000);
+    }
+
+    private static void runPrograms(long seed, int count) {
+        try (ExecutorService threads = Executors.newFixedThreadPool(AT_ONCE)) {
+            List<CompletableFuture<Void>> programs = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                long number = seed + i;
+                programs.add(CompletableFuture.runAsync(
+                        () -> {
+                            try {
+                                new Program(number).run();
+                            } catch (Throwable failed) {
+                                throw new AssertionError("program of seed " + number, failed);
+                            }
+                        },
+                        threads));
+            }
+            programs.forEach(CompletableFuture::join);
+        }
+    }
+
+    /** One program; its seed says everything but how fast it runs. */
+    private static final class Program {
+        private final Random random;
+        private final String first;
+        private final String second;
+        private final TwoNodes nodes = new TwoNodes(RemoteMemory.mapped(folder), RemoteMemory.mapped(folder));
+        private final RemoteMemory plain = RemoteMemory.mapped(folder);
+        private Map<Long, float[]> model = new TreeMap<>();
+        /** With the change whose outcome nobody knows; otherwise the same. */
+        private Map<Long, float[]> maybe = model;
+
+        Program(long seed) {
+            this.random = new Random(seed);
+            this.first = "first-" + seed;
+            this.second = "second-" + seed;
+            for (int i = 0; i < ROWS; i++) {
+                model.put(2L * i, rows[i]);
+            }
+        }
+
+        void run() throws IOException {
+            Files.copy(folder.resolve("first"), folder.resolve(first));
+            Files.copy(folder.resolve("second"), folder.resolve(second));
+            int lost = random.nextInt(3) - 1;
+            try (MutableRemoteTable table = open(new MirroredMemory(nodes.first(), nodes.second(), second), first)) {
+                nodes.lose(new TwoNodes.Loss(
+                        random.nextInt(1, 100), lost, lost < 0 || random.nextBoolean(), random.nextBoolean()));
+                boolean goesOn = true;
+                for (int i = 0; i < 9 && goesOn; i++) {
+                    goesOn = step(table);
+                }
+            }
+            if (lost < 0) {
+                takeOver();
+            }
+            // Either may be the one that is left, if both are there; each alone has everything.
+            for (String left : lost == 0 ? List.of(second) : lost == 1 ? List.of(first) : List.of(first, second)) {
+                compareAlone(left);
+            }
+            Files.delete(folder.resolve(first));
+            Files.delete(folder.resolve(second));
+        }
+
+        private MutableRemoteTable open(RemoteMemory memory, String region) throws IOException {
+            return RemoteTable.builder().ef(200).rebuildsFullLogs(false).open(orchestrator, region, memory, region);
+        }
+
+        /** Another writer opens both nodes, after the first one has died or has ended. */
+        private void takeOver() throws IOException {
+            try (MutableRemoteTable next = open(new MirroredMemory(plain, plain, second), first)) {
+                next.put(IDS, others[0]);
+                boolean made = isSame(next, maybe);
+                assertThat(made || isSame(next, model)).isTrue();
+                model = made ? maybe : model;
+                model.put((long) IDS, others[0]);
+                maybe = model;
+                for (int i = 0; i < 4; i++) {
+                    assertThat(step(next)).isTrue();
+                }
+            }
+        }
+
+        private void compareAlone(String left) throws IOException {
+            try (MutableRemoteTable alone = open(MirroredMemory.alone(plain), left)) {
+                // The first writer repairs what a lost one has left.
+                alone.put(IDS, others[0]);
+                assertThat(isSame(alone, maybe) || isSame(alone, model))
+                        .as("%s alone", left)
+                        .isTrue();
+                alone.verify();
+                int partition = random.nextInt(PARTITIONS);
+                assertThat(alone.rebuild(partition)).isTrue();
+                assertThat(isSame(alone, maybe) || isSame(alone, model))
+                        .as("%s alone, rebuilt", left)
+                        .isTrue();
+            }
+        }
+
+        /** Returns whether there was no loss. */
+        private boolean step(MutableRemoteTable table) {
+            long id = random.nextInt(IDS);
+            int kind = random.nextInt(10);
+            Map<Long, float[]> after = new TreeMap<>(model);
+            try {
+                if (kind < 5) {
+                    float[] vector = others[random.nextInt(others.length)].clone();
+                    vector[0] += random.nextFloat();
+                    after.put(id, vector);
+                    assertThat(table.put(id, vector)).isEqualTo(!model.containsKey(id));
+                } else if (kind < 7) {
+                    after.remove(id);
+                    assertThat(table.remove(id)).isEqualTo(model.containsKey(id));
+                } else if (kind < 9) {
+                    assertThat(table.rebuild(random.nextInt(PARTITIONS))).isTrue();
+                } else {
+                    float[] query = others[random.nextInt(others.length)];
+                    assertThat(table.search(query, K, PARTITIONS).join().ids()).isEqualTo(exact(model, query));
+                }
+                model = after;
+                maybe = after;
+                return true;
+            } catch (UncheckedIOException lost) {
+                maybe = after;
+                return false;
+            }
+        }
+    }
+
+    private static long[] exact(Map<Long, float[]> rows, float[] query) {
+        return ExactSearch.exact(rows, query, K, Metric.SQUARED_L2).ids();
+    }
+
+    /** Whether the table has these rows, and the one that the comparison has put. */
+    private static boolean isSame(MutableRemoteTable table, Map<Long, float[]> model) {
+        Map<Long, float[]> expected = new TreeMap<>(model);
+        expected.put((long) IDS, others[0]);
+        boolean same = table.size() == expected.size();
+        for (long id = 0; id <= IDS && same; id++) {
+            float @Nullable [] there = table.vector(id);
+            same = Arrays.equals(there, expected.get(id));
+        }
+        for (int i = 0; i < 6 && same; i++) {
+            float[] query = others[10 + i];
+            same = Arrays.equals(table.search(query, K, PARTITIONS).join().ids(), exact(expected, query));
+        }
+        return same;
+    }
+}
