@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -75,16 +76,31 @@ class MirroredLossTest {
 
     @Test
     void whatIsAcknowledgedSurvivesTheLossOfANodeAtAnyWrite() throws Exception {
-        runPrograms(1, 120);
+        runPrograms(1, 120, Program::lose);
     }
 
     @Tag("stress")
     @Test
     void whatIsAcknowledgedSurvivesTheLossOfANodeInThousandsOfPrograms() throws Exception {
-        runPrograms(100_000, 3_000);
+        runPrograms(100_000, 3_000, Program::lose);
     }
 
-    private static void runPrograms(long seed, int count) {
+    @Test
+    void aWriterThatIsStoppedBeforeAnyWriteAndGoesOnLaterHarmsNeitherNode() throws Exception {
+        runPrograms(1, 80, Program::stop);
+    }
+
+    @Tag("stress")
+    @Test
+    void aWriterThatIsStoppedHarmsNeitherNodeInManyPrograms() throws Exception {
+        runPrograms(200_000, 1_000, Program::stop);
+    }
+
+    private interface Run {
+        void of(Program program) throws Exception;
+    }
+
+    private static void runPrograms(long seed, int count, Run run) {
         try (ExecutorService threads = Executors.newFixedThreadPool(AT_ONCE)) {
             List<CompletableFuture<Void>> programs = new ArrayList<>();
             for (int i = 0; i < count; i++) {
@@ -92,7 +108,7 @@ class MirroredLossTest {
                 programs.add(CompletableFuture.runAsync(
                         () -> {
                             try {
-                                new Program(number).run();
+                                run.of(new Program(number));
                             } catch (Throwable failed) {
                                 throw new AssertionError("program of seed " + number, failed);
                             }
@@ -123,9 +139,19 @@ class MirroredLossTest {
             }
         }
 
-        void run() throws IOException {
+        private void copy() throws IOException {
             Files.copy(folder.resolve("first"), folder.resolve(first));
             Files.copy(folder.resolve("second"), folder.resolve(second));
+        }
+
+        private void delete() throws IOException {
+            Files.delete(folder.resolve(first));
+            Files.delete(folder.resolve(second));
+        }
+
+        /** A node, the writer or both are lost. */
+        void lose() throws IOException {
+            copy();
             int lost = random.nextInt(3) - 1;
             try (MutableRemoteTable table = open(new MirroredMemory(nodes.first(), nodes.second(), second), first)) {
                 nodes.lose(new TwoNodes.Loss(
@@ -142,8 +168,60 @@ class MirroredLossTest {
             for (String left : lost == 0 ? List.of(second) : lost == 1 ? List.of(first) : List.of(first, second)) {
                 compareAlone(left);
             }
-            Files.delete(folder.resolve(first));
-            Files.delete(folder.resolve(second));
+            delete();
+        }
+
+        /** The writer is stopped while another one takes over, and then goes on. */
+        void stop() throws Exception {
+            copy();
+            CountDownLatch stopped = new CountDownLatch(1);
+            CountDownLatch release = new CountDownLatch(1);
+            try (MutableRemoteTable table = open(new MirroredMemory(nodes.first(), nodes.second(), second), first)) {
+                for (int i = 0; i < random.nextInt(4); i++) {
+                    assertThat(step(table)).isTrue();
+                }
+                nodes.stopBefore(random.nextInt(1, 25), () -> {
+                    stopped.countDown();
+                    await(release);
+                });
+                Change change = change();
+                CompletableFuture<Boolean> changed = CompletableFuture.supplyAsync(() -> {
+                    try {
+                        change.make(table);
+                        return true;
+                    } catch (UncheckedIOException fenced) {
+                        assertThat(fenced).hasCauseInstanceOf(RemoteMemoryException.WriterFencedException.class);
+                        return false;
+                    } finally {
+                        stopped.countDown();
+                    }
+                });
+                await(stopped);
+                maybe = change.in(model);
+                try {
+                    takeOver();
+                } finally {
+                    release.countDown();
+                }
+                if (changed.join()) {
+                    // If it had the lease before, its change was there before those of the other.
+                    model = change.in(model);
+                    maybe = model;
+                }
+                takeOver();
+            }
+            for (String each : List.of(first, second)) {
+                compareAlone(each);
+            }
+            delete();
+        }
+
+        private static void await(CountDownLatch latch) {
+            try {
+                assertThat(latch.await(5, TimeUnit.MINUTES)).isTrue();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
         }
 
         private MutableRemoteTable open(RemoteMemory memory, String region) throws IOException {
@@ -181,26 +259,27 @@ class MirroredLossTest {
             }
         }
 
-        /** Returns whether there was no loss. */
+        private Change change() {
+            int kind = random.nextInt(9);
+            if (kind >= 7) {
+                return new Change(-1, null, random.nextInt(PARTITIONS));
+            }
+            float[] vector = others[random.nextInt(others.length)].clone();
+            vector[0] += random.nextFloat();
+            return new Change(random.nextInt(IDS), kind < 5 ? vector : null, -1);
+        }
+
+        /** A search, or a change; returns whether there was no loss. */
         private boolean step(MutableRemoteTable table) {
-            long id = random.nextInt(IDS);
-            int kind = random.nextInt(10);
-            Map<Long, float[]> after = new TreeMap<>(model);
+            if (random.nextInt(10) == 0) {
+                float[] query = others[random.nextInt(others.length)];
+                assertThat(table.search(query, K, PARTITIONS).join().ids()).isEqualTo(exact(model, query));
+                return true;
+            }
+            Change change = change();
+            Map<Long, float[]> after = change.in(model);
             try {
-                if (kind < 5) {
-                    float[] vector = others[random.nextInt(others.length)].clone();
-                    vector[0] += random.nextFloat();
-                    after.put(id, vector);
-                    assertThat(table.put(id, vector)).isEqualTo(!model.containsKey(id));
-                } else if (kind < 7) {
-                    after.remove(id);
-                    assertThat(table.remove(id)).isEqualTo(model.containsKey(id));
-                } else if (kind < 9) {
-                    assertThat(table.rebuild(random.nextInt(PARTITIONS))).isTrue();
-                } else {
-                    float[] query = others[random.nextInt(others.length)];
-                    assertThat(table.search(query, K, PARTITIONS).join().ids()).isEqualTo(exact(model, query));
-                }
+                assertThat(change.make(table)).isEqualTo(change.isNewsIn(model));
                 model = after;
                 maybe = after;
                 return true;
@@ -208,6 +287,30 @@ class MirroredLossTest {
                 maybe = after;
                 return false;
             }
+        }
+    }
+
+    /** A row is put; without a vector it is removed; with a partition that is rebuilt. */
+    private record Change(long id, float @Nullable [] vector, int partition) {
+        boolean make(MutableRemoteTable table) {
+            if (partition >= 0) {
+                return table.rebuild(partition);
+            }
+            return vector == null ? table.remove(id) : table.put(id, vector);
+        }
+
+        boolean isNewsIn(Map<Long, float[]> model) {
+            return partition >= 0 || (vector == null) == model.containsKey(id);
+        }
+
+        Map<Long, float[]> in(Map<Long, float[]> model) {
+            Map<Long, float[]> after = new TreeMap<>(model);
+            if (vector != null) {
+                after.put(id, vector);
+            } else if (partition < 0) {
+                after.remove(id);
+            }
+            return after;
         }
     }
 

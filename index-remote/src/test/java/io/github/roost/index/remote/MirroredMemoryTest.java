@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -268,6 +269,78 @@ class MirroredMemoryTest {
     }
 
     @Test
+    void whatAReaderHasSeenDoesNotGoAwayWithTheFirstNode() throws Exception {
+        int seen = 0;
+        for (int step = 1; step <= 14; step++) {
+            fresh();
+            CountDownLatch stopped = new CountDownLatch(1);
+            CountDownLatch release = new CountDownLatch(1);
+            try (MutableRemoteTable writer = openBoth()) {
+                writer.put(ID, others[0]);
+                nodes.stopBefore(step, () -> {
+                    stopped.countDown();
+                    await(release);
+                });
+                CompletableFuture<Void> put = CompletableFuture.runAsync(
+                        () -> {
+                            writer.put(ID + 1, others[1]);
+                            stopped.countDown();
+                        },
+                        Thread::startVirtualThread);
+                await(stopped);
+                // The first is read before, as tables read it.
+                boolean isSeen = isIn(FIRST);
+                seen += isSeen ? 1 : 0;
+                if (isSeen) {
+                    assertThat(isIn(SECOND)).as("before write %d", step).isTrue();
+                }
+                release.countDown();
+                put.join();
+            }
+        }
+        assertThat(seen).isBetween(1, 13);
+    }
+
+    private boolean isIn(String region) throws IOException {
+        try (RemoteTable alone = RemoteTable.builder().openReadOnly(orchestrator, region, plain, region)) {
+            return nearest(alone, others[1]) == ID + 1;
+        }
+    }
+
+    @Test
+    void aWordThatLagsIsBroughtAlongByTheNextCompareAndSet() throws Exception {
+        try (RemoteMemory.Region both = both().open(FIRST);
+                RemoteMemory.Region first = plain.open(FIRST);
+                RemoteMemory.Region second = plain.open(SECOND)) {
+            long at = PoolHead.LOST_AT;
+            // Processes have died before the first had 1 and 2.
+            second.compareAndSet(at, 0, 2).join();
+            assertThat(both.compareAndSet(at, 2, 3).join()).isEqualTo(2);
+            assertThat(List.of(word(first, at), word(second, at))).containsExactly(3L, 3L);
+            second.compareAndSet(at, 3, 4).join();
+            assertThat(both.compareAndSet(at, 3, 5).join()).isEqualTo(4);
+            assertThat(List.of(word(first, at), word(second, at))).containsExactly(4L, 4L);
+            second.compareAndSet(at, 4, 6).join();
+            assertThat(both.compareAndSet(at, 5, 7).join()).isEqualTo(6);
+            assertThat(List.of(word(first, at), word(second, at))).containsExactly(6L, 6L);
+        }
+    }
+
+    private static long word(RemoteMemory.Region region, long at) {
+        MemorySegment word = Arena.ofAuto().allocate(8, 8);
+        region.get(List.of(new RemoteMemory.Region.Transfer(at, word))).join();
+        return word.get(ValueLayout.JAVA_LONG, 0);
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(1, TimeUnit.MINUTES)).isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
     @SuppressWarnings("try") // closed early on purpose
     void theHeartbeatsOfBothNodesCount() throws Exception {
         Duration term = Duration.ofMillis(200);
@@ -370,10 +443,7 @@ class MirroredMemoryTest {
         regions.forEach(RemoteMemory.Region::close);
         for (String name : List.of(FIRST, SECOND)) {
             try (RemoteMemory.Region region = plain.open(name)) {
-                MemorySegment word = Arena.ofAuto().allocate(8, 8);
-                region.get(List.of(new RemoteMemory.Region.Transfer(PoolHead.LOST_AT, word)))
-                        .join();
-                assertThat(word.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(1_200);
+                assertThat(word(region, PoolHead.LOST_AT)).isEqualTo(1_200);
             }
         }
     }

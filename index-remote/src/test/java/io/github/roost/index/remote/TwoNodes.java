@@ -14,6 +14,7 @@ final class TwoNodes {
     private final Node[] nodes;
     private int step;
     private Loss loss = new Loss(Integer.MAX_VALUE, 0, false, false);
+    private Runnable stop = () -> {};
 
     /**
      * What happens at a write.
@@ -41,6 +42,12 @@ final class TwoNodes {
     synchronized void lose(Loss what) {
         step = 0;
         loss = what;
+    }
+
+    /** Counts from 1 from now on, and runs this before one of the writes, in the writer's thread. */
+    synchronized void stopBefore(int number, Runnable action) {
+        lose(new Loss(number, -1, false, false));
+        stop = action;
     }
 
     /** Loses a node at once. */
@@ -77,6 +84,7 @@ final class TwoNodes {
 
             private <T> CompletableFuture<T> write(Supplier<CompletableFuture<T>> whole, Runnable part) {
                 if (isMet()) {
+                    stop.run();
                     if (loss.arrives()) {
                         part.run();
                     }

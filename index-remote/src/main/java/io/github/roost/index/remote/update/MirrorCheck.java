@@ -4,15 +4,18 @@ import static io.github.roost.index.remote.format.Bytes.LONG;
 
 import io.github.roost.index.remote.RemoteMemory;
 import io.github.roost.index.remote.RemoteMemoryException;
+import io.github.roost.index.remote.format.Directory;
 import io.github.roost.index.remote.format.PoolHead;
 import io.github.roost.index.remote.pool.OpenPool;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 
 /**
- * Whether two pools with one mark are still the same: not if the file of one was replaced by an older one. Compares the words that changes
- * replace; a change of a row replaces at least two of them. Stateless.
+ * Whether two pools with one mark are still the same: not if the file of one was replaced by an older one. Compares the words that every
+ * change replaces, of a row at least two of them; others may lag until a writer needs them. Stateless.
  */
 public final class MirrorCheck {
     private MirrorCheck() {}
@@ -31,12 +34,9 @@ public final class MirrorCheck {
         WriterLease lease = new WriterLease(both, both.timeoutNanos());
         boolean lost = lease.acquire() == WriterLease.Grant.FROM_LOST;
         try {
-            int differ = differing(words(both, first), words(both, second), both.head());
+            int differ = differing(both, words(both, first), words(both, second));
             if (differ > (lost ? 1 : 0)) {
-                throw different(
-                        first,
-                        second,
-                        differ + " words of " + PoolHead.pairsEnd(both.head().partitions()) / 8);
+                throw different(first, second, differ + " of the words that change");
             }
         } finally {
             if (!lost) {
@@ -53,20 +53,16 @@ public final class MirrorCheck {
         return words;
     }
 
-    private static int differing(MemorySegment one, MemorySegment other, PoolHead head) {
-        int differ = 0;
-        for (long at = 0; at < PoolHead.pairsEnd(head.partitions()); at += Long.BYTES) {
-            if (isShared(at) && one.get(LONG, at) != other.get(LONG, at)) {
-                differ++;
-            }
-        }
-        return differ;
-    }
-
-    /** Whether a word of the head is the same in both: not heartbeats and terms, nor holds and the lease, which others may replace meanwhile. */
-    static boolean isShared(long at) {
-        boolean isHold = at >= PoolHead.READERS_AT && at < PoolHead.PAIRS_AT;
-        return !isHold && at != PoolHead.HEARTBEAT_AT && at != PoolHead.TERM_AT && at != PoolHead.LEASE_AT;
+    private static int differing(OpenPool both, MemorySegment one, MemorySegment other) throws RemoteMemoryException {
+        Directory directory = both.refresh();
+        LongStream tails = IntStream.range(0, both.head().pairs())
+                .mapToLong(pair -> PoolHead.tailsAt(
+                        pair, directory.partitions().get(2 * pair).generation()));
+        return (int) LongStream.concat(
+                        LongStream.of(PoolHead.ROOT_AT, PoolHead.ROWS_AT),
+                        tails.flatMap(at -> LongStream.of(at, at + Long.BYTES)))
+                .filter(at -> one.get(LONG, at) != other.get(LONG, at))
+                .count();
     }
 
     static RemoteMemoryException different(RemoteMemory.Region first, RemoteMemory.Region second, String what) {

@@ -151,11 +151,19 @@ public final class MirrorStart {
         MemorySegment words = MirrorCheck.words(from, from.region());
         List<RemoteMemory.Region.Transfer> transfers = new ArrayList<>();
         for (long at = PoolHead.ROOT_AT; at < words.byteSize(); at += Long.BYTES) {
-            if (MirrorCheck.isShared(at) && at != PoolHead.MIRROR_AT) {
+            if (isShared(at)) {
                 transfers.add(new RemoteMemory.Region.Transfer(at, words.asSlice(at, Long.BYTES)));
             }
         }
         to.await(to.region().put(transfers));
+    }
+
+    /** Not heartbeat and term, nor what this writes by itself, nor the holds. */
+    private static boolean isShared(long at) {
+        return switch ((int) Math.min(at, PoolHead.PAIRS_AT)) {
+            case PoolHead.HEARTBEAT_AT, PoolHead.TERM_AT, PoolHead.LEASE_AT, PoolHead.MIRROR_AT -> false;
+            default -> at < PoolHead.READERS_AT || at >= PoolHead.PAIRS_AT;
+        };
     }
 
     private RemoteMemoryException different(String what) {
