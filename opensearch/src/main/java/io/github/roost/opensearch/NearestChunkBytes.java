@@ -23,7 +23,11 @@ final class NearestChunkBytes extends DiversifyingChildrenByteKnnVectorQuery {
             LeafReaderContext context, AcceptDocs acceptDocs, int visitedLimit, KnnCollectorManager collectors)
             throws IOException {
         return shard.search(
-                context, visitedLimit, () -> super.approximateSearch(context, acceptDocs, visitedLimit, collectors));
+                context,
+                visitedLimit,
+                () -> shard.exact()
+                        ? exactSearch(context, acceptDocs.iterator(), ShardSearch.timeout(collectors))
+                        : super.approximateSearch(context, acceptDocs, visitedLimit, collectors));
     }
 
     @Override
@@ -33,11 +37,11 @@ final class NearestChunkBytes extends DiversifyingChildrenByteKnnVectorQuery {
 
     @Override
     public boolean equals(Object other) {
-        return super.equals(other) && shard.hits().equals(((NearestChunkBytes) other).shard.hits());
+        return super.equals(other) && shard.equals(((NearestChunkBytes) other).shard);
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(super.hashCode(), shard.hits());
+        return Objects.hash(super.hashCode(), shard);
     }
 }

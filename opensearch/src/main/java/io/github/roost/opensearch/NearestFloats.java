@@ -22,7 +22,11 @@ final class NearestFloats extends KnnFloatVectorQuery {
             LeafReaderContext context, AcceptDocs acceptDocs, int visitedLimit, KnnCollectorManager collectors)
             throws IOException {
         return shard.search(
-                context, visitedLimit, () -> super.approximateSearch(context, acceptDocs, visitedLimit, collectors));
+                context,
+                visitedLimit,
+                () -> shard.exact()
+                        ? exactSearch(context, acceptDocs.iterator(), ShardSearch.timeout(collectors))
+                        : super.approximateSearch(context, acceptDocs, visitedLimit, collectors));
     }
 
     @Override
@@ -32,11 +36,11 @@ final class NearestFloats extends KnnFloatVectorQuery {
 
     @Override
     public boolean equals(Object other) {
-        return super.equals(other) && shard.hits().equals(((NearestFloats) other).shard.hits());
+        return super.equals(other) && shard.equals(((NearestFloats) other).shard);
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(super.hashCode(), shard.hits());
+        return Objects.hash(super.hashCode(), shard);
     }
 }

@@ -129,7 +129,10 @@ final class RoostBatch {
                             "a batch must name indexes of its own cluster, got [" + index + "]", null);
                 }
             }
-            return null;
+            return query.wantsAllNear()
+                    ? ValidateActions.addValidationError(
+                            "a batch must have k: it cannot return all documents near enough", null)
+                    : null;
         }
 
         /** A task that can be canceled, as OpenSearch's own searches have. */

@@ -1,6 +1,5 @@
 package io.github.roost.opensearch;
 
-import io.github.roost.lucene.SearchEffort;
 import io.github.roost.lucene.filter.SharedFilter;
 import io.github.roost.vector.Vectors;
 import java.io.IOException;
@@ -25,6 +24,7 @@ import org.opensearch.core.xcontent.XContentParser.Token;
 import org.opensearch.index.mapper.MappedFieldType;
 import org.opensearch.index.query.AbstractQueryBuilder;
 import org.opensearch.index.query.BoolQueryBuilder;
+import org.opensearch.index.query.MatchAllQueryBuilder;
 import org.opensearch.index.query.QueryBuilder;
 import org.opensearch.index.query.QueryBuilderVisitor;
 import org.opensearch.index.query.QueryRewriteContext;
@@ -33,14 +33,10 @@ import org.opensearch.index.query.QueryShardContext;
 /**
  * The query {@code {"roost_knn": {"FIELD": {"vector": [...], "k": 10, "effort": 64, "filter": {...}, "min_score": .5}}}}: per
  * shard, the k documents with the nearest vectors among the documents that match the filter. With several {@code vectors}, the k
- * nearest documents to each vector. Of a field in nested objects, a document's nearest vector counts ({@link NestedField}).
+ * nearest documents to each vector. With {@code min_score} or {@code max_distance} and without k, all documents near enough. Of a field in nested objects, a document's nearest vector counts ({@link NestedField}).
  */
 final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuilder> {
     static final String NAME = "roost_knn";
-    static final int MAX_K = Vectors.MAX_NEIGHBORS;
-    static final int MAX_EFFORT = SearchEffort.MAX_WIDTH;
-
-    private static final int DEFAULT_K = 10;
     /** Max vectors per query. */
     static final int MAX_QUERY_VECTORS = 1_024;
     /** Max hits per shard of all vectors together: number of vectors times k. */
@@ -52,13 +48,19 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
     private static final ParseField EFFORT = new ParseField("effort");
     private static final ParseField FILTER = new ParseField("filter");
     private static final ParseField MIN_SCORE = new ParseField("min_score");
+    private static final ParseField MAX_DISTANCE = new ParseField("max_distance");
+    private static final ParseField EXACT = new ParseField("exact");
     private static final ParseField IGNORE_UNMAPPED = new ParseField("ignore_unmapped");
 
     /**
      * Version of the message between nodes. A query with an option that was added later is written with a higher version, any other query
-     * with this one, so that nodes whose plugins differ understand each other as far as they can.
+     * with the first one, so that nodes whose plugins differ understand each other as far as they can.
      */
-    private static final int WIRE_VERSION = 1;
+    private static final int WIRE_VERSION = 2;
+
+    private static final int FIRST_WIRE_VERSION = 1;
+    /** In a message, instead of the number of nearest documents. */
+    private static final int ALL_NEAR_ENOUGH = 0;
 
     private static final ObjectParser<Body, Void> BODY = new ObjectParser<>(NAME, Body::new);
 
@@ -77,6 +79,8 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
         BODY.declareInt((body, effort) -> body.effort = effort, EFFORT);
         BODY.declareObject((body, filter) -> body.filter = filter, (p, none) -> parseInnerQueryBuilder(p), FILTER);
         BODY.declareFloat((body, minScore) -> body.minScore = minScore, MIN_SCORE);
+        BODY.declareFloat((body, maxDistance) -> body.maxDistance = maxDistance, MAX_DISTANCE);
+        BODY.declareBoolean((body, exact) -> body.exact = exact, EXACT);
         BODY.declareBoolean((body, ignore) -> body.ignoreUnmapped = ignore, IGNORE_UNMAPPED);
         BODY.declareFloat((body, boost) -> body.boost = boost, BOOST_FIELD);
         BODY.declareString((body, name) -> body.name = name, NAME_FIELD);
@@ -87,9 +91,7 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
     /** At least one. */
     private final List<float[]> vectors;
 
-    private final int k;
-    private final @Nullable Integer effort;
-    private final @Nullable Float minScore;
+    private final Wanted wanted;
     private final @Nullable QueryBuilder filter;
     private final boolean ignoreUnmapped;
 
@@ -97,10 +99,12 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
     private static final class Body {
         private float @Nullable [] vector;
         private @Nullable List<float[]> vectors;
-        private int k = DEFAULT_K;
+        private @Nullable Integer k;
         private @Nullable Integer effort;
         private @Nullable QueryBuilder filter;
         private @Nullable Float minScore;
+        private @Nullable Float maxDistance;
+        private boolean exact;
         private boolean ignoreUnmapped;
         private float boost = DEFAULT_BOOST;
         private @Nullable String name;
@@ -110,25 +114,16 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
             RoostNode node,
             String field,
             List<float[]> vectors,
-            int k,
-            @Nullable Integer effort,
-            @Nullable Float minScore,
+            Wanted wanted,
             @Nullable QueryBuilder filter,
             boolean ignoreUnmapped) {
-        Vectors.requireRange("k", k, 1, MAX_K);
-        Vectors.requireRange("vectors times k", (long) vectors.size() * k, 1, MAX_HITS);
-        if (effort != null) {
-            Vectors.requireRange("effort", effort, 1, MAX_EFFORT);
-        }
-        if (minScore != null && !Float.isFinite(minScore)) {
-            throw new IllegalArgumentException("min_score must be finite, got " + minScore);
+        if (wanted.k() != null) {
+            Vectors.requireRange("vectors times k", (long) vectors.size() * wanted.k(), 1, MAX_HITS);
         }
         this.node = node;
         this.field = field;
         this.vectors = vectors;
-        this.k = k;
-        this.effort = effort;
-        this.minScore = minScore;
+        this.wanted = wanted;
         this.filter = filter;
         this.ignoreUnmapped = ignoreUnmapped;
     }
@@ -148,23 +143,31 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
         this.node = node;
         this.field = in.readString();
         this.vectors = in.readList(StreamInput::readFloatArray);
-        this.k = in.readVInt();
-        this.effort = in.readOptionalVInt();
-        this.minScore = in.readOptionalFloat();
+        int k = in.readVInt();
+        Integer effort = in.readOptionalVInt();
+        Float minScore = in.readOptionalFloat();
         this.filter = in.readOptionalNamedWriteable(QueryBuilder.class);
         this.ignoreUnmapped = in.readBoolean();
+        this.wanted = version == FIRST_WIRE_VERSION
+                ? new Wanted(k, minScore, null, effort, false)
+                : new Wanted(
+                        k == ALL_NEAR_ENOUGH ? null : k, minScore, in.readOptionalFloat(), effort, in.readBoolean());
     }
 
     @Override
     protected void doWriteTo(StreamOutput out) throws IOException {
-        out.writeVInt(WIRE_VERSION);
+        out.writeVInt(wanted.isOfFirstVersion() ? FIRST_WIRE_VERSION : WIRE_VERSION);
         out.writeString(field);
         out.writeCollection(vectors, StreamOutput::writeFloatArray);
-        out.writeVInt(k);
-        out.writeOptionalVInt(effort);
-        out.writeOptionalFloat(minScore);
+        out.writeVInt(Objects.requireNonNullElse(wanted.k(), ALL_NEAR_ENOUGH));
+        out.writeOptionalVInt(wanted.effort());
+        out.writeOptionalFloat(wanted.minScore());
         out.writeOptionalNamedWriteable(filter);
         out.writeBoolean(ignoreUnmapped);
+        if (!wanted.isOfFirstVersion()) {
+            out.writeOptionalFloat(wanted.maxDistance());
+            out.writeBoolean(wanted.exact());
+        }
     }
 
     static RoostKnnQueryBuilder parse(RoostNode node, XContentParser parser) throws IOException {
@@ -188,8 +191,9 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
                     "[roost_knn] must have a vector for field [" + field + "], or vectors, one of the two");
         }
         List<float[]> vectors = body.vectors != null ? body.vectors : List.of(body.vector);
-        RoostKnnQueryBuilder query = new RoostKnnQueryBuilder(
-                node, field, vectors, body.k, body.effort, body.minScore, body.filter, body.ignoreUnmapped);
+        Wanted wanted = new Wanted(body.k, body.minScore, body.maxDistance, body.effort, body.exact);
+        RoostKnnQueryBuilder query =
+                new RoostKnnQueryBuilder(node, field, vectors, wanted, body.filter, body.ignoreUnmapped);
         query.boost(body.boost);
         query.queryName(body.name);
         return query;
@@ -203,16 +207,14 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
         } else {
             builder.field(VECTORS.getPreferredName(), vectors);
         }
-        builder.field(K.getPreferredName(), k);
-        if (effort != null) {
-            builder.field(EFFORT.getPreferredName(), effort);
-        }
+        writeIfPresent(builder, K, wanted.k());
+        writeIfPresent(builder, EFFORT, wanted.effort());
         if (filter != null) {
             builder.field(FILTER.getPreferredName(), filter);
         }
-        if (minScore != null) {
-            builder.field(MIN_SCORE.getPreferredName(), minScore);
-        }
+        writeIfPresent(builder, MIN_SCORE, wanted.minScore());
+        writeIfPresent(builder, MAX_DISTANCE, wanted.maxDistance());
+        writeIfPresent(builder, EXACT, wanted.exact() ? true : null);
         if (ignoreUnmapped) {
             builder.field(IGNORE_UNMAPPED.getPreferredName(), true);
         }
@@ -220,39 +222,60 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
         builder.endObject().endObject();
     }
 
+    private static void writeIfPresent(XContentBuilder builder, ParseField option, @Nullable Object value)
+            throws IOException {
+        if (value != null) {
+            builder.field(option.getPreferredName(), value);
+        }
+    }
+
     /** With several vectors, a document's score is its best score over the vectors. */
     @Override
     protected Query doToQuery(QueryShardContext context) throws IOException {
-        List<Query> each = eachQuery(context, null);
-        return each.size() == 1 ? each.getFirst() : new DisjunctionMaxQuery(each, 0);
+        List<Query> queries = queries(context, null);
+        return queries.size() == 1 ? queries.getFirst() : new DisjunctionMaxQuery(queries, 0);
     }
 
     /**
-     * One query per vector. They share one evaluation of the filter.
+     * One query per vector, or one for all vectors if all documents near enough are wanted. They share one evaluation of the filter.
      *
      * @param together evaluates the filter of several vectors before their searches begin; null to evaluate it in the first search that
      *     needs it
-     * @throws IllegalArgumentException if the shard's index has no such vector field, or a vector does not have the field's shape
+     * @throws IllegalArgumentException if the shard's index has no such vector field, or it cannot be searched so
      */
-    List<Query> eachQuery(QueryShardContext context, @Nullable TaskExecutor together) throws IOException {
+    List<Query> queries(QueryShardContext context, @Nullable TaskExecutor together) throws IOException {
         RoostVectorType type = typeIn(context);
         if (type == null) {
             return Collections.nCopies(vectors.size(), new MatchNoDocsQuery("there is no field " + field));
         }
         NestedField nested = NestedField.of(context, field);
-        ShardSearch shard = new ShardSearch(
+        ShardSearch shard = shardSearch(context, type, nested, together);
+        List<Query> queries = wantsAllNear()
+                ? List.of(type.near(vectors, shard))
+                : vectors.stream().map(vector -> type.nearest(vector, shard)).toList();
+        return nested == null || nested.isJoined()
+                ? queries
+                : queries.stream().map(nested::joined).toList();
+    }
+
+    private ShardSearch shardSearch(
+            QueryShardContext context,
+            RoostVectorType type,
+            @Nullable NestedField nested,
+            @Nullable TaskExecutor together)
+            throws IOException {
+        int k = wanted.k() == null ? NearestHits.ALL : wanted.k();
+        int effort = effortIn(context);
+        return new ShardSearch(
                 node,
                 context.index().getName(),
                 type.format(),
                 type.vectorBytes(),
-                Math.max(k, effortIn(context)),
-                new NearestHits(k, minScore == null ? Float.NEGATIVE_INFINITY : minScore),
+                wantsAllNear() ? effort : Math.max(k, effort),
+                new NearestHits(k, type.minScore(wanted)),
+                wanted.exact(),
                 filterIn(context, nested, together),
                 nested == null ? null : nested.documents());
-        return vectors.stream()
-                .map(vector -> type.nearest(vector, shard))
-                .map(query -> nested == null || nested.isJoined() ? query : nested.joined(query))
-                .toList();
     }
 
     private @Nullable RoostVectorType typeIn(QueryShardContext context) {
@@ -272,8 +295,8 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
     }
 
     private int effortIn(QueryShardContext context) {
-        if (effort != null) {
-            return effort;
+        if (wanted.effort() != null) {
+            return wanted.effort();
         }
         int ofIndex = context.getIndexSettings().getScopedSettings().get(RoostSettings.INDEX_EFFORT);
         return ofIndex == 0 ? node.effort() : ofIndex;
@@ -282,12 +305,15 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
     private @Nullable Query filterIn(
             QueryShardContext context, @Nullable NestedField nested, @Nullable TaskExecutor together)
             throws IOException {
-        Query admitted = filter == null ? null : NestedField.outside(context, filter);
+        // Lucene's exact search of chunks takes only what a filter admits for documents with vectors.
+        boolean chunksOnly = wanted.exact() && nested != null;
+        QueryBuilder admitting = filter == null && chunksOnly ? new MatchAllQueryBuilder() : filter;
+        Query admitted = admitting == null ? null : NestedField.outside(context, admitting);
         if (admitted == null) {
             return null;
         }
         Query filtering = nested == null ? admitted : nested.admitted(admitted);
-        if (vectors.size() == 1) {
+        if (vectors.size() == 1 || wantsAllNear()) {
             return filtering;
         }
         SharedFilter shared = new SharedFilter(filtering);
@@ -299,7 +325,8 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
 
     /** This query in a list of tasks. */
     String describe(String indexes) {
-        return "indices[" + indexes + "], field[" + field + "], vectors[" + vectors.size() + "], k[" + k + "]";
+        return "indices[" + indexes + "], field[" + field + "], vectors[" + vectors.size() + "], "
+                + (wantsAllNear() ? "all near enough" : "k[" + wanted.k() + "]");
     }
 
     /** The number of vectors. */
@@ -307,9 +334,14 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
         return vectors.size();
     }
 
-    /** Number of nearest documents per vector. */
+    /** Whether it finds all documents near enough, however many. */
+    boolean wantsAllNear() {
+        return wanted.k() == null;
+    }
+
+    /** Number of nearest documents per vector; not for a query that {@linkplain #wantsAllNear wants all}. */
     int k() {
-        return k;
+        return Objects.requireNonNull(wanted.k());
     }
 
     @Override
@@ -330,8 +362,7 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
     }
 
     private RoostKnnQueryBuilder withFilter(@Nullable QueryBuilder other) {
-        RoostKnnQueryBuilder query =
-                new RoostKnnQueryBuilder(node, field, vectors, k, effort, minScore, other, ignoreUnmapped);
+        RoostKnnQueryBuilder query = new RoostKnnQueryBuilder(node, field, vectors, wanted, other, ignoreUnmapped);
         query.boost(boost());
         query.queryName(queryName());
         return query;
@@ -349,16 +380,14 @@ final class RoostKnnQueryBuilder extends AbstractQueryBuilder<RoostKnnQueryBuild
     protected boolean doEquals(RoostKnnQueryBuilder other) {
         return field.equals(other.field)
                 && Arrays.deepEquals(vectors.toArray(), other.vectors.toArray())
-                && k == other.k
-                && Objects.equals(effort, other.effort)
-                && Objects.equals(minScore, other.minScore)
+                && wanted.equals(other.wanted)
                 && Objects.equals(filter, other.filter)
                 && ignoreUnmapped == other.ignoreUnmapped;
     }
 
     @Override
     protected int doHashCode() {
-        return Objects.hash(field, Arrays.deepHashCode(vectors.toArray()), k, effort, minScore, filter, ignoreUnmapped);
+        return Objects.hash(field, Arrays.deepHashCode(vectors.toArray()), wanted, filter, ignoreUnmapped);
     }
 
     @Override

@@ -37,12 +37,12 @@ final class RoostSettings {
             ofConstants("roost.homes", Homes.AUTO, Homes.class, Property.Dynamic, Property.NodeScope);
 
     /** The default effort of searches; raised to a search's k if k is larger. */
-    static final Setting<Integer> EFFORT = Setting.intSetting(
-            "roost.effort", 100, 1, RoostKnnQueryBuilder.MAX_EFFORT, Property.NodeScope, Property.Dynamic);
+    static final Setting<Integer> EFFORT =
+            Setting.intSetting("roost.effort", 100, 1, Wanted.MAX_EFFORT, Property.NodeScope, Property.Dynamic);
 
     /** The default effort of searches in an index; 0 for that of the cluster. */
-    static final Setting<Integer> INDEX_EFFORT = Setting.intSetting(
-            "index.roost.effort", 0, 0, RoostKnnQueryBuilder.MAX_EFFORT, Property.IndexScope, Property.Dynamic);
+    static final Setting<Integer> INDEX_EFFORT =
+            Setting.intSetting("index.roost.effort", 0, 0, Wanted.MAX_EFFORT, Property.IndexScope, Property.Dynamic);
 
     /** The level of the machine whose objects are the cache domains; chosen automatically if empty. */
     static final Setting<String> DOMAINS =

@@ -1,6 +1,7 @@
 package io.github.roost.opensearch;
 
 import io.github.roost.opensearch.VectorShape.Elements;
+import java.util.List;
 import java.util.Map;
 import org.apache.lucene.codecs.KnnVectorsFormat;
 import org.apache.lucene.search.FieldExistsQuery;
@@ -62,7 +63,7 @@ final class RoostVectorType extends MappedFieldType {
      * @throws IllegalArgumentException if the vector does not have this field's shape
      */
     Query nearest(float[] vector, ShardSearch shard) {
-        shape.require("the query's vector for field [" + name() + "]", vector);
+        require(vector);
         if (format.isQuantized()) {
             return rescored(vector, shard);
         }
@@ -83,13 +84,53 @@ final class RoostVectorType extends MappedFieldType {
 
     /** The query for a quantized format: collects as many hits as the search is wide, and rescores them by their vectors. */
     private Query rescored(float[] vector, ShardSearch shard) {
-        NearestHits hits = shard.hits();
-        if (hits.minScore() != Float.NEGATIVE_INFINITY) {
-            throw new IllegalArgumentException("min_score is not for field [" + name() + "] of format "
-                    + RoostSettings.name(format) + ", got " + hits.minScore());
-        }
         NearestHits all = new NearestHits(shard.collected(), Float.NEGATIVE_INFINITY);
-        return new Rescored(floats(vector, shard.with(all)), vector, name(), hits.k());
+        return new Rescored(
+                floats(vector, shard.with(all)), vector, name(), shard.hits().k());
+    }
+
+    /**
+     * Creates the query for all documents, or chunks of documents, with a vector near enough to one of the query's vectors.
+     *
+     * @throws IllegalArgumentException if a vector does not have this field's shape
+     */
+    Query near(List<float[]> vectors, ShardSearch shard) {
+        return new NearQuery(name(), vectors.stream().map(this::queryVector).toList(), shard);
+    }
+
+    private QueryVector queryVector(float[] vector) {
+        require(vector);
+        return shape.elements() == Elements.FLOAT
+                ? new QueryVector.Floats(vector)
+                : new QueryVector.Bytes(VectorShape.bytes(vector));
+    }
+
+    private void require(float[] vector) {
+        shape.require("the query's vector for field [" + name() + "]", vector);
+    }
+
+    /**
+     * The score that a document must have at least; negative infinity for any.
+     *
+     * @throws IllegalArgumentException if this field cannot be searched as it is wanted
+     */
+    float minScore(Wanted wanted) {
+        if (format.isQuantized()) {
+            requireAbsent("min_score", wanted.minScore());
+            requireAbsent("max_distance", wanted.maxDistance());
+            requireAbsent("exact", wanted.exact() ? true : null);
+        }
+        if (wanted.maxDistance() != null) {
+            return shape.score(wanted.maxDistance());
+        }
+        return wanted.minScore() == null ? Float.NEGATIVE_INFINITY : wanted.minScore();
+    }
+
+    private void requireAbsent(String option, @Nullable Object value) {
+        if (value != null) {
+            throw new IllegalArgumentException(option + " is not for field [" + name() + "] of format "
+                    + RoostSettings.name(format) + ", got " + value);
+        }
     }
 
     @Override

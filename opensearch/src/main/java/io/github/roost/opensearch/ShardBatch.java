@@ -82,7 +82,7 @@ final class ShardBatch {
     /** Says as OpenSearch's searches do that a query cannot be. */
     private List<Query> queries(RoostKnnQueryBuilder query) throws IOException {
         try {
-            return query.eachQuery(context.getQueryShardContext(), node.together());
+            return query.queries(context.getQueryShardContext(), node.together());
         } catch (AlreadyClosedException closed) {
             throw closed;
         } catch (IllegalStateException | IndexSearcher.TooManyClauses refused) {

@@ -3,6 +3,7 @@ package io.github.roost.opensearch;
 import io.github.roost.vector.Metric;
 import io.github.roost.vector.Vectors;
 import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.util.VectorUtil;
 
 /**
  * The shape of a field's vectors. Vectors of documents and of queries are checked here.
@@ -60,6 +61,41 @@ record VectorShape(int dimension, Elements elements, VectorSimilarityFunction si
             throw new IllegalArgumentException(
                     what + " must have a length of 1 for dot_product, got " + Math.sqrt(squared));
         }
+    }
+
+    /**
+     * The score of vectors at a distance.
+     *
+     * @param distance under euclidean the squared distance, under cosine 1 - cosine, under the others the negative inner product
+     * @throws IllegalArgumentException if no vectors of this shape can be at this distance
+     */
+    float score(float distance) {
+        return switch (similarity) {
+            case EUCLIDEAN -> 1 / (1 + required(distance, 0, Float.MAX_VALUE));
+            case COSINE -> VectorUtil.normalizeToUnitInterval(1 - required(distance, 0, 2));
+            case DOT_PRODUCT ->
+                elements == Elements.FLOAT
+                        ? VectorUtil.normalizeToUnitInterval(-required(distance, -1, 1))
+                        : bytesScore(required(distance, -maxInnerProduct(), maxInnerProduct()));
+            case MAXIMUM_INNER_PRODUCT -> VectorUtil.scaleMaxInnerProductScore(-distance);
+        };
+    }
+
+    private float bytesScore(float distance) {
+        return .5f - distance / (dimension * (float) (1 << 15));
+    }
+
+    /** Of two vectors of bytes. */
+    private float maxInnerProduct() {
+        return dimension * (float) (1 << 14);
+    }
+
+    private float required(float distance, float min, float max) {
+        if (distance >= min && distance <= max) {
+            return distance;
+        }
+        throw new IllegalArgumentException("max_distance must be between " + min + " and " + max + " for "
+                + RoostSettings.name(similarity) + ", got " + distance);
     }
 
     /** Converts a checked vector to bytes. */

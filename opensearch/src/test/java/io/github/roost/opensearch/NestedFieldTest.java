@@ -1,6 +1,7 @@
 package io.github.roost.opensearch;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.offset;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.github.roost.testkit.opensearch.LocalCluster;
@@ -11,6 +12,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -25,6 +27,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Vectors in nested objects on a real node: the nearest documents are those with the nearest chunks, however many near chunks a document
@@ -252,6 +255,83 @@ class NestedFieldTest {
             String several =
                     "{\"query\":" + knn.replace("\"vector\":", "\"vectors\":[").replace(",\"k\"", "],\"k\"") + "}";
             assertThat(client.batch("texts", several).path(0).path("hits")).hasSize(expected.size());
+        }
+    }
+
+    /** The documents whose nearest admitted chunk is at most this far away, with their scores. */
+    private Map<String, Double> within(double distance, List<float[]> queries, Predicate<Chunk> admitted) {
+        Map<String, Double> within = new HashMap<>();
+        for (float[] query : queries) {
+            for (Chunk chunk : chunks) {
+                double its = Corpus.squaredDistance(query, chunk.vector);
+                if (its <= distance && admitted.test(chunk)) {
+                    within.merge(Integer.toString(chunk.document), 1 / (1 + its), Math::max);
+                }
+            }
+        }
+        return within;
+    }
+
+    private Map<String, Double> all(String query) {
+        Reply found = client.post("/texts/_search", "{\"size\":1000,\"_source\":false,\"query\":" + query + "}");
+        assertThat(found.ids()).doesNotHaveDuplicates();
+        Map<String, Double> all = new HashMap<>();
+        for (int i = 0; i < found.ids().size(); i++) {
+            all.put(found.ids().get(i), found.scores().get(i));
+        }
+        return all;
+    }
+
+    private static void assertSame(Map<String, Double> found, Map<String, Double> expected) {
+        assertThat(found.keySet()).isEqualTo(expected.keySet());
+        found.forEach((id, score) -> assertThat(score).isCloseTo(expected.get(id), offset(1e-6)));
+    }
+
+    /** Half a unit beyond a whole number: all distances are whole. */
+    @ParameterizedTest
+    @ValueSource(doubles = {.5, 40.5, 8_000.5, 12_000.5, 1e6})
+    void aDocumentIsNearEnoughIfItsNearestChunkIs(double distance) {
+        List<Filter> filters = filters().toList();
+        for (Filter filter : List.of(filters.get(3), filters.get(1), filters.get(4), filters.getLast())) {
+            String options = "\"max_distance\":" + distance + ",\"filter\":" + filter;
+            Map<String, Double> one = within(distance, List.of(query(0)), filter.admits);
+            Map<String, Double> two = within(distance, List.of(query(0), query(8)), filter.admits);
+            for (String how : List.of(",\"effort\":5000", ",\"exact\":true")) {
+                for (String field : List.of("parts.v", "parts.b")) {
+                    String near = near(field, "\"vector\":" + Arrays.toString(query(0)), options + how);
+                    assertSame(all(near), one);
+                    assertSame(all(nested(near)), one);
+                    String nearBoth = near(
+                            field,
+                            "\"vectors\":[" + Arrays.toString(query(0)) + "," + Arrays.toString(query(8)) + "]",
+                            options + how);
+                    assertSame(all(nearBoth), two);
+                    assertSame(all(nested(nearBoth)), two);
+                }
+            }
+        }
+    }
+
+    private static String near(String field, String vectors, String options) {
+        return "{\"roost_knn\":{\"" + field + "\":{" + vectors + "," + options + "}}}";
+    }
+
+    /** The sum of the scores of the hits within a document. */
+    private static String nested(String query) {
+        return "{\"nested\":{\"path\":\"parts\",\"score_mode\":\"sum\",\"query\":" + query + "}}";
+    }
+
+    @Test
+    void anExactSearchFindsTheDocumentsWithTheNearestChunks() {
+        for (String field : List.of("parts.v", "parts.b", "chapters.parts.v")) {
+            float[] vector = query(11);
+            String exact = knn(field, vector, ",\"exact\":true");
+            List<String> expected = nearest(vector, chunk -> true);
+            assertThat(search(exact).ids()).isEqualTo(expected);
+            assertThat(search(in(field.substring(0, field.lastIndexOf('.')), exact, ""))
+                            .ids())
+                    .isEqualTo(expected);
+            assertThat(batch(exact)).isEqualTo(expected);
         }
     }
 

@@ -68,6 +68,7 @@ class OneNodeTest {
             + "\"b\":{\"type\":\"roost_vector\",\"dimension\":16,\"similarity\":\"euclidean\",\"element_type\":\"byte\"},"
             + "\"l\":{\"type\":\"roost_vector\",\"dimension\":16,\"similarity\":\"euclidean\",\"format\":\"lucene_hnsw\"},"
             + "\"c\":{\"type\":\"roost_vector\",\"dimension\":16},"
+            + "\"q\":{\"type\":\"roost_vector\",\"dimension\":16,\"format\":\"lucene_int8\"},"
             + "\"word\":{\"type\":\"text\"},\"number\":{\"type\":\"integer\"}}}";
 
     private static final String NEAREST_GOODS =
@@ -374,6 +375,21 @@ class OneNodeTest {
                 "{'roost_knn':{'v':{'vector':VECTOR,'k':3000000000}}}|Numeric value (3000000000) out of range",
                 "{'roost_knn':{'v':{'vector':VECTOR,'effort':100001}}}|effort must be between 1 and 100,000, got 100,001",
                 "{'roost_knn':{'v':{'vector':VECTOR,'min_score':'NaN'}}}|min_score must be finite, got NaN",
+                "{'roost_knn':{'v':{'vector':VECTOR,'min_score':.1,'max_distance':2}}}|min_score or max_distance must be given, one of the two, got 0.1 and 2.0",
+                "{'roost_knn':{'v':{'vector':VECTOR,'k':3,'max_distance':2}}}|max_distance must be given without k, got 2.0 with a k of 3",
+                "{'roost_knn':{'v':{'vector':VECTOR,'k':0,'min_score':.1}}}|k must be between 1 and 10,000, got 0",
+                "{'roost_knn':{'v':{'vector':VECTOR,'k':null,'min_score':.1}}}|k doesn't support values of type: VALUE_NULL",
+                "{'roost_knn':{'v':{'vector':VECTOR,'max_distance':'far'}}}|failed to parse field [max_distance]",
+                "{'roost_knn':{'v':{'vector':VECTOR,'max_distance':'NaN'}}}|max_distance must be finite, got NaN",
+                "{'roost_knn':{'v':{'vector':VECTOR,'max_distance':1e39}}}|max_distance must be finite, got Infinity",
+                "{'roost_knn':{'v':{'vector':VECTOR,'max_distance':-1}}}|max_distance must be between 0.0 and 3.4028235E38 for euclidean, got -1.0",
+                "{'roost_knn':{'c':{'vector':VECTOR,'max_distance':2.5}}}|max_distance must be between 0.0 and 2.0 for cosine, got 2.5",
+                "{'roost_knn':{'v':{'vector':VECTOR,'exact':true,'effort':10}}}|an exact search must be without effort, which is for graphs, got 10",
+                "{'roost_knn':{'v':{'vector':[1,2],'max_distance':2}}}|must have 16 dimensions, got 2",
+                "{'roost_knn':{'q':{'vector':VECTOR,'min_score':.5}}}|min_score is not for field [q] of format lucene_int8, got 0.5",
+                "{'roost_knn':{'q':{'vector':VECTOR,'k':3,'min_score':.5}}}|min_score is not for field [q] of format lucene_int8, got 0.5",
+                "{'roost_knn':{'q':{'vector':VECTOR,'max_distance':2}}}|max_distance is not for field [q] of format lucene_int8, got 2.0",
+                "{'roost_knn':{'q':{'vector':VECTOR,'exact':true}}}|exact is not for field [q] of format lucene_int8, got true",
                 "{'roost_knn':{'v':{'k':3}}}|must have a vector for field [v]",
                 "{'roost_knn':{'v':{'vector':VECTOR,'vectors':[VECTOR]}}}|must have a vector for field [v], or vectors",
                 "{'roost_knn':{'v':{'vectors':[]}}}|vectors must be at least 1, got 0",
@@ -700,6 +716,8 @@ class OneNodeTest {
                 "birds|{'query':{'roost_knn':{'v':{'vectors':[[1,2]]}}},'timeout':null}|400|timeout must be a time such as 500ms, got VALUE_NULL",
                 "birds|{'query':{'roost_knn':{'v':{'vectors':[[1,2]]}}}}{}|400|a batch must end after its object",
                 "birds|{'query':{'roost_knn':{'v':{'vector':[1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],'filter':{'nested':{'path':'zz','query':{'match_all':{}}}}}}}}|400|failed to find nested object under path [zz]",
+                "birds|{'query':{'roost_knn':{'v':{'vectors':[[1,2]],'max_distance':3}}}}|400|a batch must have k: it cannot return all documents near enough",
+                "birds|{'query':{'roost_knn':{'v':{'vectors':[[1,2]],'min_score':.5}}}}|400|a batch must have k",
                 "other:birds|{'query':{'roost_knn':{'v':{'vectors':[[1,2]]}}}}|400|must name indexes of its own cluster, got [other:birds]",
                 "nowhere|{'query':{'roost_knn':{'v':{'vectors':[[1,2]]}}}}|404|no such index [nowhere]",
             })
