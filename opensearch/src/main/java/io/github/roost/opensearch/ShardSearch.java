@@ -4,8 +4,10 @@ import java.io.IOException;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.QueryTimeout;
 import org.apache.lucene.search.Query;
+import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.TimeLimitingKnnCollectorManager;
 import org.apache.lucene.search.TopDocs;
+import org.apache.lucene.search.TotalHits;
 import org.apache.lucene.search.join.BitSetProducer;
 import org.apache.lucene.search.knn.KnnCollectorManager;
 import org.apache.lucene.search.knn.KnnSearchStrategy;
@@ -52,8 +54,11 @@ record ShardSearch(
         return collectors instanceof TimeLimitingKnnCollectorManager limiting ? limiting.getQueryTimeout() : null;
     }
 
-    /** Searches a segment. */
+    /** Searches a segment, unless it has no vectors: then Lucene's queries of chunks would fail. */
     TopDocs search(LeafReaderContext segment, int visitedLimit, RoostNode.LeafSearch search) throws IOException {
+        if (!segment.reader().getFieldInfos().hasVectorValues()) {
+            return new TopDocs(new TotalHits(0, TotalHits.Relation.EQUAL_TO), new ScoreDoc[0]);
+        }
         return node.search(index, segment.reader(), vectorBytes, widest(), visitedLimit, search);
     }
 

@@ -359,6 +359,27 @@ class NestedFieldTest {
     }
 
     @Test
+    void aSegmentWithoutVectorsHasNoHits() {
+        client.put("/sparse", """
+                {"settings":{"index.roost.enabled":true,"number_of_shards":1,"number_of_replicas":0},
+                 "mappings":{"properties":{"parts":{"type":"nested","properties":{
+                  "v":{"type":"roost_vector","dimension":8,"similarity":"euclidean"}}}}}}""").ok();
+        float[] vector = query(0);
+        client.put("/sparse/_doc/1?refresh=true", "{\"parts\":[{\"v\":" + Arrays.toString(vector) + "}]}")
+                .ok();
+        client.put("/sparse/_doc/2?refresh=true", "{}").ok();
+        for (String options : List.of("", ",\"exact\":true")) {
+            String knn = knn("parts.v", vector, options);
+            assertThat(client.post("/sparse/_search", "{\"query\":" + knn + "}").ids())
+                    .containsExactly("1");
+            assertThat(client.post("/sparse/_search", "{\"query\":" + in("parts", knn, "") + "}")
+                            .ids())
+                    .containsExactly("1");
+        }
+        client.delete("/sparse").ok();
+    }
+
+    @Test
     void aHighlighterMayReadTheDocumentsThatAreFound() {
         Reply found = client.post(
                 "/texts/_search",
